@@ -1,0 +1,38 @@
+"""What treeplex says when it must refuse: one sentence, naming what is wrong, what is legal and what to do."""
+
+from __future__ import annotations
+
+
+class TreeplexError(Exception):
+    """A refusal a user can act on. The command line prints its sentence and exits with code 2."""
+
+
+class ParameterError(TreeplexError, ValueError):
+    """A parameter, name or option is not legal."""
+
+
+class GameError(TreeplexError, ValueError):
+    """The rules of a game are not those of a solvable game (two players, zero-sum, perfect recall, finite)."""
+
+
+class FormatError(TreeplexError, ValueError):
+    """A file does not follow its format. ``line`` and ``column`` count from 1."""
+
+    def __init__(self, sentence: str, *, path: str = "", line: int = 0, column: int = 0) -> None:
+        place = path or "input"
+        if line:
+            place += f", line {line}, column {column}"
+        super().__init__(f"{place}: {sentence}")
+        self.line = line
+        self.column = column
+
+
+class MissingExtraError(TreeplexError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package '{package}'; install it with: pip install 'treeplex[{extra}]'")
+
+
+class SolverError(TreeplexError, RuntimeError):
+    """An exact solver stopped without an answer; never raised for a run that merely has not converged."""

@@ -1,0 +1,47 @@
+"""Checks of a rule book's parameters: each refusal names the parameter, what is legal, what came and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treeplex.errors import ParameterError
+
+
+def integer(name: str, value: object, low: int, high: int) -> int:
+    """``value`` if it is a whole number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a whole number from {low} to {high}, got {value!r}.")
+    return value
+
+
+def boolean(name: str, value: object) -> bool:
+    """``value`` if it is true or false."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"The '{name}' parameter must be true or false, got {value!r}.")
+    return value
+
+
+def number(name: str, value: object, low: float, high: float) -> float:
+    """``value`` as a float if it is a number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
+    return float(value)
+
+
+def choice(name: str, value: object, legal: Sequence[str]) -> str:
+    """``value`` if it is one of ``legal``."""
+    if not isinstance(value, str) or value not in legal:
+        options = ", ".join(f'"{option}"' for option in legal)
+        raise ParameterError(f"The '{name}' parameter must be one of {options}, got {value!r}.")
+    return value
+
+
+def title(name: str, **changed: object) -> str:
+    """A game's canonical name: ``name(parameter=value,...)`` with the parameters that differ from their defaults."""
+    words = {True: "true", False: "false"}
+    shown = [
+        f"{key}={words[value] if isinstance(value, bool) else repr(value).replace(chr(39), chr(34))}"
+        for key, value in changed.items()
+        if value is not None
+    ]
+    return f"{name}({','.join(shown)})" if shown else name
