@@ -1,1 +1,66 @@
-"""treeplex."""
+"""treeplex finds Nash equilibria of two-player zero-sum games of imperfect information, and proves how close it is.
+
+>>> import treeplex as tp
+>>> solution = tp.solve("kuhn", "cfr+", nash_conv=1e-3)
+>>> sorted(solution.policy["0pb"])
+['b', 'p']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treeplex.api import evaluate, load, solve
+    from treeplex.compiled.game import CompiledGame
+    from treeplex.errors import TreeplexError
+    from treeplex.evaluation.exact import Evaluation, best_response
+    from treeplex.evaluation.policy import Policy
+    from treeplex.games.protocol import CHANCE, TERMINAL, Game
+    from treeplex.solvers.solution import Solution
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CHANCE",
+    "TERMINAL",
+    "CompiledGame",
+    "Evaluation",
+    "Game",
+    "Policy",
+    "Solution",
+    "TreeplexError",
+    "best_response",
+    "evaluate",
+    "load",
+    "solve",
+]
+
+_HOMES = {
+    "CHANCE": "games.protocol",
+    "TERMINAL": "games.protocol",
+    "CompiledGame": "compiled.game",
+    "Evaluation": "evaluation.exact",
+    "Game": "games.protocol",
+    "Policy": "evaluation.policy",
+    "Solution": "solvers.solution",
+    "TreeplexError": "errors",
+    "best_response": "evaluation.exact",
+    "evaluate": "api",
+    "load": "api",
+    "solve": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that ``import treeplex`` does not wait for Numba and Arrow."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'treeplex' has no attribute '{name}'")
+    value = getattr(import_module(f"treeplex.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

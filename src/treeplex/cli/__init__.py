@@ -1,1 +1,1 @@
-"""."""
+"""The command line: people read stderr, machines read JSON lines on stdout."""

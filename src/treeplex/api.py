@@ -1,0 +1,89 @@
+"""Everything a newcomer needs: load, solve, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from treeplex.compiled import CompiledGame, compile_game
+from treeplex.compiled import load as load_compiled
+from treeplex.errors import ParameterError
+from treeplex.evaluation import Evaluation, Policy, evaluate_policy
+from treeplex.games.catalog import CATALOG, known_value, make
+from treeplex.games.protocol import Game
+from treeplex.solvers import Limits, Progress, Solution, solve_game
+
+DEFAULT_NASH_CONV = 1e-3
+"""The target when nothing says when to stop."""
+
+Source = str | Path | Game | CompiledGame
+"""What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""
+
+
+def load(source: Source | Any, report: Callable[[int], None] | None = None) -> CompiledGame:
+    """Compile a game: ``"name(parameter=value)"``, an .efg file, ``"openspiel:NAME"``, a pyspiel game, or your own.
+
+    A path that ends in .safetensors is a game compiled before and kept with ``treeplex.compiled.save``.
+    ``report`` is called now and then with the number of histories visited, for games too large to compile at once.
+
+    >>> load("kuhn").summary()["infosets"]
+    [6, 6]
+    """
+    if isinstance(source, CompiledGame):
+        return source
+    from_catalog = False
+    if isinstance(source, str | Path):
+        text = str(source)
+        if text.endswith(".safetensors"):
+            if not Path(text).is_file():
+                raise ParameterError(f"There is no file {text}.")
+            return load_compiled(text)
+        from_catalog = text.partition("(")[0].strip() in CATALOG
+        source = make(text)
+    elif type(source).__module__.partition(".")[0] == "pyspiel":
+        from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
+
+        source = OpenSpielGame(source)
+    if not isinstance(source, Game):
+        needs = ", ".join(sorted(_methods() - set(dir(source))))
+        raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} lacks {needs}.")
+    game = compile_game(source, report)
+    return replace(game, known_value=known_value(game.name)) if from_catalog else game
+
+
+def solve(
+    game: Source | Any,
+    algorithm: str = "cfr+",
+    *,
+    nash_conv: float | None = None,
+    seconds: float | None = None,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    seed: int = 0,
+    watch: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3.
+
+    >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
+    >>> solution.status, round(solution.value, 3)
+    ('solved', -0.056)
+    """
+    limits = Limits(nash_conv, seconds, iterations, nodes)
+    if not limits.any:
+        limits = Limits(nash_conv=DEFAULT_NASH_CONV)
+    return solve_game(load(game), algorithm, limits, seed, watch)
+
+
+def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
+    """Value, best-response values and NashConv of a policy, or of one in a file: exact, in the game as given.
+
+    >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
+    True
+    """
+    return evaluate_policy(load(game), policy if isinstance(policy, Policy) else Policy.load(policy))
+
+
+def _methods() -> set[str]:
+    return {name for name in vars(Game) if not name.startswith("_")}

@@ -1,0 +1,20 @@
+"""Names for the array types used all over, and the alphabet of their shapes.
+
+``N`` nodes (histories), ``I`` infosets, ``S`` sequences, ``Z`` terminals, ``H`` hands, ``A`` actions,
+``P`` public nodes, ``D`` deals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
+
+
+def frozen(array: npt.NDArray[np.generic]) -> None:
+    """Make ``array`` read-only, in place."""
+    array.flags.writeable = False

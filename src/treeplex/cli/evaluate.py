@@ -1,0 +1,41 @@
+"""``treeplex evaluate``: how good a policy is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeplex.cli.output import AsJson, GameName, load_game, print_json, print_table
+from treeplex.evaluation import Policy, evaluate_policy
+
+PolicyFile = Annotated[
+    Path, typer.Argument(metavar="POLICY", help="A policy in Parquet or JSON, such as runs/.../policy.parquet.")
+]
+
+
+def evaluate(game: GameName, policy: PolicyFile, as_json: AsJson = False) -> None:
+    """Measure a policy exactly: value, NashConv and best responses."""
+    compiled = load_game(game)
+    result = evaluate_policy(compiled, Policy.load(policy))
+    if as_json:
+        print_json(
+            {
+                "game": compiled.name,
+                "policy": str(policy),
+                "value": result.value,
+                "nash_conv": result.nash_conv,
+                "exploitability": result.exploitability,
+                "best_response_values": list(result.best_response_values),
+            }
+        )
+        return
+    rows = [
+        ["value (player 0)", f"{result.value:.10g}"],
+        ["NashConv", f"{result.nash_conv:.10g}"],
+        ["exploitability (NashConv / 2)", f"{result.exploitability:.10g}"],
+        ["best response of player 0 earns", f"{result.best_response_values[0]:.10g}"],
+        ["best response of player 1 earns", f"{result.best_response_values[1]:.10g}"],
+    ]
+    print_table(["", compiled.name], rows)

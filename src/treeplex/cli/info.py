@@ -1,0 +1,33 @@
+"""``treeplex info``: how large a game is."""
+
+from __future__ import annotations
+
+import time
+
+from treeplex.cli.output import AsJson, GameName, load_game, print_json, print_table
+
+
+def info(game: GameName, as_json: AsJson = False) -> None:
+    """Show a game's sizes, its memory, and its value if that is known."""
+    began = time.perf_counter()
+    compiled = load_game(game)
+    seconds = time.perf_counter() - began
+    summary = compiled.summary()
+    if as_json:
+        print_json(summary | {"seconds": seconds})
+        return
+    first, second = compiled.treeplexes
+    value = compiled.known_value
+    rows = [
+        ["nodes", f"{compiled.tree.nodes:,}"],
+        ["terminals", f"{compiled.tree.terminals:,}"],
+        ["infosets", f"{first.infosets:,} + {second.infosets:,}"],
+        ["sequences", f"{first.sequences:,} + {second.sequences:,}"],
+        ["payoff entries", f"{compiled.payoffs.entries:,}"],
+        ["memory", f"{compiled.bytes / 2**20:,.1f} MiB"],
+        ["compiled in", f"{seconds:.2f} s"],
+        ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],
+    ]
+    if compiled.constant:
+        rows.append(["constant sum", f"{compiled.constant:g}; player 1's payoffs are shifted to make it zero"])
+    print_table(["", compiled.name], rows)

@@ -1,0 +1,47 @@
+"""``treeplex list``: what there is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from treeplex.cli.output import AsJson, print_json, print_table
+from treeplex.games.catalog import CATALOG
+from treeplex.solvers.registry import ALGORITHMS
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    GAMES = "games"
+    ALGORITHMS = "algorithms"
+
+
+def listing(
+    kind: Annotated[
+        Kind | None, typer.Argument(help="games or algorithms; both if left out.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the built-in games and the algorithms."""
+    games = [
+        {"name": entry.usage, "summary": entry.summary, "source": entry.source, "values": dict(entry.values)}
+        for entry in CATALOG.values()
+    ]
+    algorithms = [
+        {"name": entry.name, "summary": entry.summary, "source": entry.source} for entry in ALGORITHMS.values()
+    ]
+    shown = {Kind.GAMES: games, Kind.ALGORITHMS: algorithms}
+    if kind is not None:
+        shown = {kind: shown[kind]}
+    if as_json:
+        print_json({str(key): entries for key, entries in shown.items()})
+        return
+    for key, entries in shown.items():
+        rows = [[str(entry["name"]), str(entry["summary"]), str(entry["source"])] for entry in entries]
+        print_table([str(key), "", "from"], rows)
+        typer.echo()
+    if kind in (None, Kind.GAMES):
+        typer.echo("Also: a path to a Gambit .efg file, or openspiel:NAME for a game of OpenSpiel.")

@@ -1,0 +1,53 @@
+"""``treeplex``: one command a file, errors as one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from treeplex import __version__
+from treeplex.cli.evaluate import evaluate
+from treeplex.cli.export import export
+from treeplex.cli.info import info
+from treeplex.cli.listing import listing
+from treeplex.cli.output import USAGE_ERROR, console
+from treeplex.cli.solve import solve
+from treeplex.errors import TreeplexError
+
+app = typer.Typer(
+    name="treeplex",
+    help="Find Nash equilibria of two-player zero-sum games of imperfect information, and prove how close they are.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(listing)
+app.command()(info)
+app.command()(solve)
+app.command()(evaluate)
+app.command()(export)
+
+
+@app.callback(invoke_without_command=True)
+def about(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+    """Find Nash equilibria of two-player zero-sum games of imperfect information, and prove how close they are."""
+    if version:
+        typer.echo(f"treeplex {__version__}")
+        raise typer.Exit
+
+
+def run() -> None:
+    """Entry point of the ``treeplex`` command."""
+    try:
+        app()
+    except TreeplexError as error:
+        console.print("[bold red]error:[/]", end=" ")
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(USAGE_ERROR)
+    except KeyboardInterrupt:
+        console.print("interrupted")
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output has gone, as in `treeplex list | head`
+        sys.stderr.close()
+        sys.exit(0)

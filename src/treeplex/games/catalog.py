@@ -1,0 +1,202 @@
+"""Every built-in game: its rule book, what it is, where it comes from, and its value where that is known."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from treeplex.errors import ParameterError
+from treeplex.games.goofspiel import Goofspiel
+from treeplex.games.liars_dice import liars_dice
+from treeplex.games.matrix import MatrixGame, gaussian_matrix
+from treeplex.games.poker import kuhn, kuhn_ext, leduc, leduc5, leduc_ext, one_card_poker
+from treeplex.games.princess_and_monster import PrincessAndMonster
+from treeplex.games.protocol import Game
+from treeplex.games.random_tree import RandomTree
+
+OPENSPIEL = "openspiel:"
+"""What stands before the name of a game of OpenSpiel."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A rule book in the catalog."""
+
+    name: str
+    build: Callable[..., Game]
+    summary: str
+    source: str
+    values: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Player 0's value at equilibrium, by the game's full name."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters and their defaults; ``...`` where one must be given."""
+        given = inspect.signature(self.build).parameters.values()
+        return {p.name: ... if p.default is p.empty else p.default for p in given if p.name != "name"}
+
+    @property
+    def usage(self) -> str:
+        """``name(parameter=default,...)``."""
+        shown = [key if value is ... else f"{key}={_show(value)}" for key, value in self.parameters.items()]
+        return f"{self.name}({','.join(shown)})" if shown else self.name
+
+
+CATALOG: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry("kuhn", kuhn, "Kuhn poker: three cards, one bet", "Kuhn 1950", {"kuhn": -1 / 18}),
+        Entry("kuhn_ext", kuhn_ext, "Kuhn poker with more cards, bet types and raises", "Ju et al. 2023, appendix E"),
+        Entry(
+            "leduc",
+            leduc,
+            "Leduc hold'em; by rank, or with suits as in OpenSpiel",
+            "Southey et al. 2005",
+            {"leduc": -0.0856064240780005, "leduc(suits=true)": -0.0856064240780005},
+        ),
+        Entry(
+            "leduc5",
+            leduc5,
+            "Leduc hold'em with five bet sizes; those of either paper",
+            "Brown & Sandholm 2015; Brown, Kroer & Sandholm 2017",
+        ),
+        Entry(
+            "leduc_ext", leduc_ext, "Leduc hold'em with more ranks, bet types and raises", "Ju et al. 2023, appendix E"
+        ),
+        Entry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
+        Entry(
+            "liars_dice",
+            liars_dice,
+            "Liar's dice for two, highest face wild",
+            "Lisý, Lanctot & Bowling 2015; OpenSpiel",
+            {"liars_dice": -0.02713178294573644, "liars_dice(sides=4)": 1 / 16},
+        ),
+        Entry(
+            "goofspiel",
+            Goofspiel,
+            "Goofspiel: bid cards for prizes; who won is told, the bids are not",
+            "Ross 1971; Lanctot et al. 2009",
+            {"goofspiel": 0.0},
+        ),
+        Entry(
+            "princess_and_monster",
+            PrincessAndMonster,
+            "Pursuit on a grid, both unseen; capture time is the payoff",
+            "Isaacs 1965; Lanctot et al. 2009",
+        ),
+        Entry("matrix", MatrixGame, "A matrix game, from its rows", "von Neumann 1928"),
+        Entry(
+            "gaussian_matrix",
+            gaussian_matrix,
+            "A random matrix game with a few good strategies a side",
+            "Ju et al. 2023, warm start",
+        ),
+        Entry("random_tree", RandomTree, "A random game tree with perfect recall, for tests", "treeplex"),
+    )
+}
+
+
+def make(spec: str) -> Game:
+    """The rules that ``spec`` names: ``name(parameter=value,...)``, ``openspiel:NAME`` or a path to an .efg file.
+
+    >>> make("leduc(suits=true)").name
+    'leduc(suits=true)'
+    """
+    if spec.startswith(OPENSPIEL):
+        from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
+
+        return OpenSpielGame(spec.removeprefix(OPENSPIEL))
+    if spec.lower().endswith(".efg"):
+        from treeplex.games.efg import load  # noqa: PLC0415
+
+        if not Path(spec).is_file():
+            raise ParameterError(f"There is no file {spec}.")
+        return load(spec)
+    name, values = parse(spec)
+    entry = CATALOG.get(name)
+    if entry is None:
+        near = difflib.get_close_matches(name, CATALOG, n=3, cutoff=0.3) or list(CATALOG)
+        raise ParameterError(f"There is no game '{name}'; the nearest are {', '.join(near)} (see: treeplex list).")
+    return entry.build(**_named(entry, values))
+
+
+def known_value(name: str) -> float | None:
+    """Player 0's value of the game with this full name, where the literature knows it."""
+    entry = CATALOG.get(name.partition("(")[0])
+    return entry.values.get(name) if entry else None
+
+
+def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
+    """Name and (parameter, value) pairs of ``name(parameter=value,...)``; the parameter is "" where none is named.
+
+    >>> parse('leduc5(sizes="dt")')
+    ('leduc5', [('sizes', 'dt')])
+    """
+    name, bracket, rest = spec.strip().partition("(")
+    if not bracket:
+        return name, []
+    if not rest.endswith(")"):
+        raise ParameterError(f"A game is written name(parameter=value,...), got {spec!r}: the last ')' is missing.")
+    return name.strip(), [_argument(part, spec) for part in _split(rest[:-1])]
+
+
+def _split(text: str) -> list[str]:
+    """At the commas outside brackets and quotes."""
+    parts: list[str] = []
+    depth, quote, start = 0, "", 0
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[(":
+            depth += 1
+        elif char in "])":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    tail = text[start:]
+    return [*parts, tail] if parts or tail.strip() else []
+
+
+def _argument(part: str, spec: str) -> tuple[str, Any]:
+    key, equals, text = part.partition("=")
+    key, text = (key.strip(), text.strip()) if equals else ("", part.strip())
+    if not text or (equals and not key.isidentifier()):
+        raise ParameterError(
+            f"A game is written name(parameter=value,...), got {spec!r}: {part!r} is no parameter=value."
+        )
+    if text[0] == text[-1] == "'" and len(text) > 1:
+        return key, text[1:-1]
+    try:
+        return key, json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return key, text
+
+
+def _named(entry: Entry, values: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Every value with the name of its parameter."""
+    legal = list(entry.parameters)
+    named: dict[str, Any] = {}
+    for place, (key, value) in enumerate(values):
+        parameter = key or (legal[place] if place < len(legal) else "")
+        if parameter not in legal:
+            given = repr(key) if key else f"{len(values)} values"
+            raise ParameterError(f"The game '{entry.name}' has the parameters {entry.usage}, got {given}.")
+        if parameter in named:
+            raise ParameterError(f"The parameter '{parameter}' of '{entry.name}' is given twice.")
+        named[parameter] = value
+    missing = [key for key, default in entry.parameters.items() if default is ... and key not in named]
+    if missing:
+        raise ParameterError(f"The game '{entry.name}' needs the parameter '{missing[0]}': {entry.usage}.")
+    return named
+
+
+def _show(value: object) -> str:
+    return json.dumps(value) if isinstance(value, bool | str) else str(value)

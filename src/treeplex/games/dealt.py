@@ -1,0 +1,169 @@
+"""Games whose only secrets are the hands dealt at the start: poker, dice. Every later move and card is public.
+
+Such rules are written once, over a *public state* that forgets whatever no longer matters (who moves, the chips paid,
+the last bid). ``DealtGame`` turns them into an ordinary ``Game``, history by history; ``treeplex.compiled`` turns them
+into arrays without visiting histories one by one, because every deal is followed by the same public tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.games.protocol import CHANCE, name_of
+
+Public = Any
+"""Whatever dealt rules use for a public state: hashable, opaque to treeplex."""
+
+
+class Settlement(NamedTuple):
+    """Player 0's payoff at a terminal: ``amount`` times the entry of the table ``table`` for the two hands."""
+
+    amount: float
+    table: Hashable
+
+
+@runtime_checkable
+class DealtRules(Protocol):
+    """Rules over public states. ``H0`` and ``H1`` are the numbers of hands the players can hold."""
+
+    @property
+    def name(self) -> str:
+        """The canonical name, ``name(parameter=value,...)``."""
+        ...
+
+    @property
+    def together(self) -> bool:
+        """True: one chance move deals both hands. False: player 0's hand, then player 1's."""
+        ...
+
+    @property
+    def separator(self) -> str:
+        """What stands between the hand and the public moves in an infoset's label."""
+        ...
+
+    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Labels of the hands each player can hold."""
+        ...
+
+    def deal(self) -> Floats:
+        """[H0, H1] probability of dealing both hands."""
+        ...
+
+    def start(self) -> Public:
+        """The public state once hands are dealt."""
+        ...
+
+    def mover(self, public: Public) -> int:
+        """Who moves: 0, 1, ``CHANCE`` for a public card, or ``TERMINAL``."""
+        ...
+
+    def actions(self, public: Public) -> Sequence[str]:
+        """Labels of the moves, or of the public cards."""
+        ...
+
+    def next(self, public: Public, action: str) -> Public:
+        """The public state after ``action``."""
+        ...
+
+    def odds(self, public: Public) -> Floats:
+        """[A, H0, H1] probability of each public card given both hands; zero where the card is in a hand."""
+        ...
+
+    def settle(self, public: Public) -> Settlement:
+        """What a terminal pays."""
+        ...
+
+    def outcome(self, table: Hashable) -> Floats:
+        """[H0, H1] the table a settlement names."""
+        ...
+
+
+class Dealt(NamedTuple):
+    """A history: the hands dealt so far, the public state, and the public moves that led to it."""
+
+    hands: tuple[int, ...]
+    public: Public
+    line: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DealtGame:
+    """The ``Game`` that dealt rules describe."""
+
+    rules: DealtRules
+
+    @property
+    def name(self) -> str:
+        """The canonical name of the rules."""
+        return name_of(self.rules)
+
+    @cached_property
+    def _deal(self) -> Floats:
+        return self.rules.deal()
+
+    def root(self) -> Dealt:
+        """Before the deal."""
+        return Dealt((), self.rules.start(), ())
+
+    def mover(self, history: Dealt) -> int:
+        """Chance until both hands are dealt, then as the public rules say."""
+        return self.rules.mover(history.public) if len(history.hands) == 2 else CHANCE
+
+    def actions(self, history: Dealt) -> Sequence[str]:
+        """The public moves; or the hands, or public cards, that can still come."""
+        first, second = self.rules.hands()
+        match history.hands:
+            case ():
+                if self.rules.together:
+                    return [f"{first[a]},{second[b]}" for a, b in np.argwhere(self._deal > 0).tolist()]
+                return [first[a] for a in np.flatnonzero(self._deal.sum(axis=1)).tolist()]
+            case (hand,):
+                return [second[b] for b in np.flatnonzero(self._deal[hand]).tolist()]
+            case _:
+                actions = self.rules.actions(history.public)
+                if self.rules.mover(history.public) != CHANCE:
+                    return actions
+                return [action for action, odds in zip(actions, self._odds(history), strict=True) if odds > 0]
+
+    def probabilities(self, history: Dealt) -> Sequence[float]:
+        """Of the hands or public cards in ``actions``."""
+        match history.hands:
+            case ():
+                chances = self._deal if self.rules.together else self._deal.sum(axis=1)
+            case (hand,):
+                chances = self._deal[hand] / self._deal[hand].sum()
+            case _:
+                chances = self._odds(history)
+        return chances[chances > 0].tolist()
+
+    def child(self, history: Dealt, action: str) -> Dealt:
+        """Deal the next hand, or make a public move."""
+        hands = history.hands
+        if len(hands) == 2:
+            return Dealt(hands, self.rules.next(history.public, action), (*history.line, action))
+        names = self.rules.hands()
+        if self.rules.together:
+            first, second = action.split(",")
+            return history._replace(hands=(names[0].index(first), names[1].index(second)))
+        return history._replace(hands=(*hands, names[len(hands)].index(action)))
+
+    def infoset(self, history: Dealt) -> str:
+        """The mover's hand and every public move."""
+        player = self.rules.mover(history.public)
+        hand = self.rules.hands()[player][history.hands[player]]
+        return self.rules.separator.join((hand, *history.line))
+
+    def payoff(self, history: Dealt) -> float:
+        """Player 0's winnings."""
+        amount, table = self.rules.settle(history.public)
+        return amount * float(self.rules.outcome(table)[history.hands[0], history.hands[1]])
+
+    def _odds(self, history: Dealt) -> Floats:
+        first, second = history.hands
+        return self.rules.odds(history.public)[:, first, second]

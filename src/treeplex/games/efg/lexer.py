@@ -1,0 +1,174 @@
+r"""The words of an ``.efg`` file: labels in double quotes, numbers, bare words, braces and commas.
+
+Space separates words and has no other meaning. Inside quotes every character stands for itself, line ends too,
+except that ``\"`` is a quote; a backslash before anything else is just a backslash. The format has no comments:
+the only remark a file can carry is the label after its players, so ``#`` and ``//`` are errors like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from treeplex.errors import FormatError
+from treeplex.games.efg.model import fits
+
+_TOKEN: Final = re.compile(r'[ \t\r\n\v\f]*(?:(?P<mark>[{},])|(?P<quote>")|(?P<word>[^ \t\r\n\v\f{},"]+))')
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_WHOLE: Final = re.compile(r"\+?[0-9]{1,18}")
+_RATIO: Final = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
+_DECIMAL: Final = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
+_LONGEST: Final = 4000
+"""How many characters a number may have, and how large a power of ten: below Python's own limit for integers."""
+_SHOWN: Final = 40
+"""How much of a word an error message shows."""
+_OUT_OF_RANGE: Final = "is out of range: numbers go up to 1e300 in size and 500 digits in length"
+
+
+class TokenKind(Enum):
+    """The kinds of words; the value is what an error message calls them."""
+
+    LABEL = "a label in double quotes"
+    NUMBER = "a number"
+    WORD = "a word"
+    OPEN = "'{'"
+    CLOSE = "'}'"
+    COMMA = "','"
+    END = "the end of the file"
+
+
+_MARKS: Final = {"{": TokenKind.OPEN, "}": TokenKind.CLOSE, ",": TokenKind.COMMA}
+
+
+class Token(NamedTuple):
+    """One word: its text (a label's without quotes and escapes) and where it starts."""
+
+    kind: TokenKind
+    text: str
+    offset: int
+
+    def shown(self) -> str:
+        """The word as an error message shows it."""
+        if self.kind is TokenKind.LABEL:
+            return f"the label {quoted(self.text)}"
+        return quoted(self.text) if self.kind in (TokenKind.NUMBER, TokenKind.WORD) else self.kind.value
+
+
+class Lexer:
+    """Walks through a text word by word; ``token`` is the word it stands at."""
+
+    def __init__(self, text: str, path: str = "") -> None:
+        self._text = text.removeprefix("\ufeff")  # some editors start a file with this mark
+        self._path = path
+        self._next = 0
+        binary = self._text.find("\0")
+        if binary >= 0:
+            raise self.error("found a NUL character: this is a binary file, not the text of a game.", binary)
+        self.token = self._scan()
+
+    def advance(self) -> Token:
+        """Step to the next word; returns the one stepped over."""
+        passed = self.token
+        self.token = self._scan()
+        return passed
+
+    def take(self, kind: TokenKind, what: str) -> Token:
+        """Step over a word that must be of this kind; ``what`` says in words what it should be."""
+        if self.token.kind is not kind:
+            raise self.unexpected(what)
+        return self.advance()
+
+    def take_if(self, kind: TokenKind) -> Token | None:
+        """Step over the word if it is of this kind."""
+        return self.advance() if self.token.kind is kind else None
+
+    def take_whole(self, what: str) -> int:
+        """Step over a whole number from 0 up."""
+        if self.token.kind is not TokenKind.NUMBER or not _WHOLE.fullmatch(self.token.text):
+            raise self.unexpected(f"{what} (a whole number)")
+        return int(self.advance().text)
+
+    def take_number(self, what: str) -> Fraction:
+        """Step over a number of any form: ``3``, ``-1.5e3``, ``.5`` or ``1/3``."""
+        if self.token.kind is not TokenKind.NUMBER:
+            raise self.unexpected(what)
+        try:
+            value = _fraction(self.token.text)
+        except ValueError as problem:
+            raise self.error(f"the number {self.token.shown()} {problem}.", self.token.offset) from None
+        self.advance()
+        return value
+
+    def unexpected(self, what: str) -> FormatError:
+        """The error that something else than the present word should stand here."""
+        return self.error(f"expected {what}, found {self.token.shown()}.", self.token.offset)
+
+    def error(self, sentence: str, offset: int) -> FormatError:
+        """The error that ``sentence`` tells, with the line and column of ``offset``."""
+        line, start = 1, 0
+        for end in _LINE_END.finditer(self._text, 0, offset):
+            line, start = line + 1, end.end()
+        return FormatError(sentence, path=self._path, line=line, column=offset - start + 1)
+
+    def _scan(self) -> Token:
+        match = _TOKEN.match(self._text, self._next)
+        if match is None:
+            return Token(TokenKind.END, "", self._next)
+        if match.lastgroup == "quote":
+            return self._label(match.start("quote"))
+        self._next = match.end()
+        if match.lastgroup == "mark":
+            return Token(_MARKS[match["mark"]], match["mark"], match.start("mark"))
+        kind = TokenKind.NUMBER if match["word"][0] in "+-.0123456789" else TokenKind.WORD
+        return Token(kind, match["word"], match.start("word"))
+
+    def _label(self, start: int) -> Token:
+        end = self._text.find('"', start + 1)
+        while end > 0 and self._text[end - 1] == "\\":
+            end = self._text.find('"', end + 1)
+        if end < 0:
+            raise self.error("the label that starts here has no closing quote.", start)
+        self._next = end + 1
+        return Token(TokenKind.LABEL, self._text[start + 1 : end].replace('\\"', '"'), start)
+
+
+def quoted(text: str) -> str:
+    """A piece of the file as an error message shows it: in quotes, escaped and not too long."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+
+
+def is_decimal(token: Token) -> bool:
+    """Whether a number is written as a decimal, and so may have been rounded by whoever wrote it."""
+    return any(mark in token.text for mark in ".eE")
+
+
+def _fraction(text: str) -> Fraction:
+    """The exact value of a number; a ``ValueError`` tells what is wrong with the text."""
+    if len(text) > _LONGEST:
+        raise ValueError(_OUT_OF_RANGE)
+    ratio = _RATIO.fullmatch(text)
+    value = _decimal(text) if ratio is None else _quotient(int(ratio[1]), int(ratio[2]))
+    if not fits(value):
+        raise ValueError(_OUT_OF_RANGE)
+    return value
+
+
+def _quotient(numerator: int, denominator: int) -> Fraction:
+    if denominator == 0:
+        raise ValueError("divides by zero")
+    return Fraction(numerator, denominator)
+
+
+def _decimal(text: str) -> Fraction:
+    """The value of ``3``, ``.5`` or ``-1.5e3``; a hostile power of ten is refused before it is built."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        raise ValueError("cannot be read; write an integer, a decimal such as -1.5e3 or a ratio such as 1/3")
+    sign, whole, part, power = (group or "" for group in match.groups())
+    exponent = int(power or "0") - len(part)
+    if abs(exponent) > _LONGEST:
+        raise ValueError(_OUT_OF_RANGE)
+    digits = int(sign + whole + part)
+    return Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)

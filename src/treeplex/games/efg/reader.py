@@ -1,0 +1,217 @@
+"""Reads ``.efg`` files, any number of players, any depth.
+
+What the format's manual leaves open is settled as Gambit settles it, but for this: labels may repeat from one
+infoset or node to another; a description may lack its label alone, as older manuals have it; ``1/2`` and ``0.5`` are
+the same payoff when an outcome is described twice; decimal probabilities may miss the sum 1 by a rounding error; and
+words after the end of the tree are an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from treeplex.errors import ParameterError
+from treeplex.games.efg.lexer import Lexer, Token, TokenKind, is_decimal, quoted
+from treeplex.games.efg.model import SUM_BITS, EfgFile, Kind, Node
+
+ROUNDING: Final = Fraction(1, 10**9)
+"""How far probabilities may miss the sum 1 where some of them are decimals; fractions must hit it."""
+
+_Content = TypeVar("_Content")
+_Moves = tuple[tuple[str, ...], tuple[Fraction, ...]]
+"""Actions and, at chance, their probabilities."""
+
+
+class _Described(NamedTuple, Generic[_Content]):
+    """What a file says once of an infoset or an outcome and may leave out afterwards."""
+
+    label: str
+    content: _Content
+
+
+def read(path: str | Path) -> EfgFile:
+    """The content of the file at ``path``."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ParameterError(f"The .efg file '{path}' cannot be read ({reason}); check the path.") from error
+    return parse(data, str(path))
+
+
+def parse(source: str | bytes, path: str = "") -> EfgFile:
+    """The content of a file given as text or bytes; ``path`` is what errors call it.
+
+    Bytes are taken as UTF-8 or, where they are not, as Latin-1, in which many old files are written.
+    """
+    text = source if isinstance(source, str) else _decoded(source)
+    return _Parser(Lexer(text, path)).file()
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+class _Parser:
+    """One reading of one file: what has been described so far, by number."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+        self._players = 0
+        self._infosets: dict[tuple[int, int], _Described[_Moves]] = {}
+        self._outcomes: dict[int, _Described[tuple[Fraction, ...]]] = {}
+
+    def file(self) -> EfgFile:
+        """The whole file: header, players, comment, tree."""
+        lexer = self._lexer
+        for what, legal in (("'EFG' at the start", ("EFG",)), ("the version 2", ("2",)), ("'R' or 'D'", ("R", "D"))):
+            if lexer.token.kind not in (TokenKind.WORD, TokenKind.NUMBER) or lexer.token.text not in legal:
+                raise lexer.unexpected(what)
+            lexer.advance()
+        title = lexer.take(TokenKind.LABEL, "the title of the game in double quotes").text
+        lexer.take(TokenKind.OPEN, "'{' before the players")
+        players = self._labels("the name of a player in double quotes")
+        self._players = len(players)
+        comment = lexer.take_if(TokenKind.LABEL)
+        return EfgFile(title, players, self._nodes(), comment.text if comment else "")
+
+    def _nodes(self) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        missing = 1
+        while missing:
+            if self._lexer.token.kind is TokenKind.END:
+                raise self._lexer.unexpected(f"{missing} more node{'s' * (missing > 1)}")
+            node = self._node()
+            nodes.append(node)
+            missing += len(node.actions) - 1
+        if self._lexer.token.kind is not TokenKind.END:
+            raise self._lexer.unexpected("the end of the file, as every branch of the tree has ended")
+        return tuple(nodes)
+
+    def _node(self) -> Node:
+        lexer = self._lexer
+        letter = lexer.token
+        if letter.kind is not TokenKind.WORD or letter.text not in ("c", "p", "t"):
+            raise lexer.unexpected("a node: 'c', 'p' or 't'")
+        lexer.advance()
+        kind = Kind(letter.text)
+        label = lexer.take(TokenKind.LABEL, "the label of the node in double quotes").text
+        player = self._player() if kind is Kind.PLAYER else 0
+        infoset, infoset_label, (actions, probabilities) = (
+            (0, "", ((), ())) if kind is Kind.TERMINAL else self._infoset(player)
+        )
+        outcome, outcome_label, payoffs = self._outcome()
+        return Node(
+            kind, label, player, infoset, infoset_label, actions, probabilities, outcome, outcome_label, payoffs
+        )
+
+    def _player(self) -> int:
+        token = self._lexer.token
+        player = self._lexer.take_whole("the number of the player")
+        if not 1 <= player <= self._players:
+            raise self._lexer.error(f"the player must be from 1 to {self._players}, found {player}.", token.offset)
+        return player
+
+    def _infoset(self, player: int) -> tuple[int, str, _Moves]:
+        """An infoset, of chance if ``player`` is 0: number, label, moves."""
+        first = self._lexer.token
+        number = self._lexer.take_whole("the number of the infoset")
+        name = f"infoset {number} of player {player}" if player else f"chance infoset {number}"
+        known = self._infosets.get((player, number))
+        found = self._described(first, name, "actions", known, self._actions if player else self._chances)
+        self._infosets[player, number] = found
+        return number, found.label, found.content
+
+    def _outcome(self) -> tuple[int, str, tuple[Fraction, ...]]:
+        """An outcome: number, label, payoffs. Number 0 is the null outcome."""
+        first = self._lexer.token
+        number = self._lexer.take_whole("the number of the outcome")
+        if number == 0:
+            if self._lexer.token.kind in (TokenKind.LABEL, TokenKind.OPEN):
+                raise self._lexer.unexpected("the next node, as outcome 0 has neither label nor payoffs")
+            return 0, "", ()
+        known = self._outcomes.get(number)
+        found = self._outcomes[number] = self._described(first, f"outcome {number}", "payoffs", known, self._payoffs)
+        return number, found.label, found.content
+
+    def _described(
+        self,
+        first: Token,
+        name: str,
+        what: str,
+        known: _Described[_Content] | None,
+        read_content: Callable[[str, Token], _Content],
+    ) -> _Described[_Content]:
+        """The description that may follow the number ``first``: required the first time, the same again later on."""
+        lexer = self._lexer
+        label = lexer.take_if(TokenKind.LABEL)
+        if known and label and label.text != known.label:
+            sentence = f"{name} is labelled {quoted(label.text)} here and {quoted(known.label)} before."
+            raise lexer.error(sentence, label.offset)
+        opening = lexer.take_if(TokenKind.OPEN)
+        if opening is None:
+            if known:
+                return known
+            if label:
+                raise lexer.unexpected(f"'{{' before the {what} of {name}")
+            raise lexer.error(f"{name} is new here; its label and {what} must follow.", first.offset)
+        content = read_content(name, opening)
+        if known and content != known.content:
+            raise lexer.error(f"{name} has other {what} here than before.", opening.offset)
+        return known or _Described(label.text if label else "", content)
+
+    def _labels(self, what: str) -> tuple[str, ...]:
+        """At least one label and the closing brace."""
+        labels = [self._lexer.take(TokenKind.LABEL, what).text]
+        while self._lexer.token.kind is not TokenKind.CLOSE:
+            labels.append(self._lexer.take(TokenKind.LABEL, f"{what}, or '}}'").text)
+        self._lexer.advance()
+        return tuple(labels)
+
+    def _actions(self, name: str, _opening: Token) -> _Moves:
+        return self._labels(f"an action of {name} in double quotes"), ()
+
+    def _chances(self, name: str, opening: Token) -> _Moves:
+        """Actions, each with its probability, and the closing brace."""
+        lexer = self._lexer
+        actions: list[str] = []
+        probabilities: list[Fraction] = []
+        rounded = False
+        while not actions or lexer.token.kind is not TokenKind.CLOSE:
+            what = f"an action of {name} in double quotes" + (", or '}'" if actions else "")
+            actions.append(lexer.take(TokenKind.LABEL, what).text)
+            token = lexer.token
+            rounded |= is_decimal(token)
+            probabilities.append(lexer.take_number(f"the probability of {quoted(actions[-1])}"))
+            if probabilities[-1] < 0:
+                raise lexer.error(f"a probability must not be negative, found {token.shown()}.", token.offset)
+        lexer.advance()
+        self._check_sum(name, probabilities, rounded, opening)
+        return tuple(actions), tuple(probabilities)
+
+    def _check_sum(self, name: str, probabilities: list[Fraction], rounded: bool, opening: Token) -> None:
+        total = Fraction(0)
+        for probability in probabilities:
+            total += probability
+            if total.denominator.bit_length() > SUM_BITS:
+                raise self._lexer.error(
+                    f"the probabilities of {name} are too intricate to add up exactly.", opening.offset
+                )
+        if abs(total - 1) > (ROUNDING if rounded else 0):
+            shown = str(total) if max(total.numerator, total.denominator) < 10**6 else f"{float(total):.12g}"
+            raise self._lexer.error(f"the probabilities of {name} add up to {shown} instead of 1.", opening.offset)
+
+    def _payoffs(self, name: str, _opening: Token) -> tuple[Fraction, ...]:
+        """One number per player, a comma after each if you like, and the closing brace."""
+        payoffs: list[Fraction] = []
+        for player in range(1, self._players + 1):
+            payoffs.append(self._lexer.take_number(f"the payoff of player {player} in {name}"))
+            self._lexer.take_if(TokenKind.COMMA)
+        self._lexer.take(TokenKind.CLOSE, f"'}}' after the payoffs of all {self._players} players")
+        return tuple(payoffs)

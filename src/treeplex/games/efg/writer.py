@@ -1,0 +1,74 @@
+"""Writes ``.efg`` files: the text that reads back as the same content, one line per node.
+
+Every node carries its full description, so that readers who do not know the optional parts can follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from treeplex.errors import FormatError
+from treeplex.games.efg.lexer import quoted
+from treeplex.games.efg.model import EfgFile, Kind, Node, fits
+
+
+def write(file: EfgFile) -> str:
+    """The text of a file with this content; reading it gives the content back, and numbers are exact."""
+    players = " ".join(map(_label, file.players))
+    head = [f"EFG 2 R {_label(file.title)} {{ {players} }}", _label(file.comment), ""]
+    return "\n".join([*head, *map(_node, file.nodes), ""])
+
+
+def _node(node: Node) -> str:
+    words = [node.kind.value, _label(node.label)]
+    if node.kind is Kind.PLAYER:
+        words.append(str(node.player))
+    if node.kind is not Kind.TERMINAL:
+        words += [str(node.infoset), _label(node.infoset_label), f"{{ {_moves(node)} }}"]
+    words.append(str(node.outcome))
+    if node.outcome:
+        words += [_label(node.outcome_label), f"{{ {', '.join(map(_number, node.payoffs))} }}"]
+    return " ".join(words)
+
+
+def _moves(node: Node) -> str:
+    actions = map(_label, node.actions)
+    if node.kind is Kind.PLAYER:
+        return " ".join(actions)
+    probabilities = _probabilities(node.probabilities)
+    return " ".join(f"{action} {probability}" for action, probability in zip(actions, probabilities, strict=True))
+
+
+def _probabilities(values: tuple[Fraction, ...]) -> Iterable[str]:
+    """Probabilities that were rounded are marked as such by a decimal point, for readers forgive only decimals."""
+    rounded = sum(values) != 1
+    texts = map(_number, values)
+    return (text + ".0" if rounded and text.isdigit() else text for text in texts)
+
+
+def _number(value: Fraction) -> str:
+    """``3`` or ``-1.25`` where a finite decimal is exact, ``1/3`` elsewhere."""
+    if not fits(value):
+        raise _refusal("a number goes beyond 1e300 in size or 500 digits in length")
+    rest, places = value.denominator, 0
+    for prime in (2, 5):
+        count = 0
+        while rest % prime == 0:
+            rest, count = rest // prime, count + 1
+        places = max(places, count)
+    if rest > 1:
+        return str(value)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+
+
+def _label(text: str) -> str:
+    if text.endswith("\\") or "\0" in text:
+        raise _refusal(f"the label {quoted(text)} ends in a backslash or has a NUL character")
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+def _refusal(reason: str) -> FormatError:
+    return FormatError(f"{reason}, which the format cannot hold.", path="writing .efg")

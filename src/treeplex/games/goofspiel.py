@@ -1,0 +1,118 @@
+"""Goofspiel, the game of pure strategy: both players bid a card for each prize, and the higher bid takes it.
+
+Rules. Two players hold the cards 1 to ``cards``, and so does the pile of prizes. Each turn one prize is up, both
+players secretly bid a card, the higher bid wins the prize's points, equal bids discard it, and both cards are spent.
+The last turn plays itself: one card is left in each hand and one prize on the pile. Simultaneous bids are written as
+one player bidding after the other without seeing the bid.
+
+The rules, the sizes and the payoffs are those of OpenSpiel's ``goofspiel`` made turn-based. One thing differs: with
+``imperfect=False`` OpenSpiel's information states forget in which order cards were bid, and ours do not, so that
+players always have perfect recall.
+
+Reference: S. M. Ross, "Goofspiel: the game of pure strategy", Journal of Applied Probability 8(3), 1971; the variant
+that hides the bids is from M. Lanctot et al., "Monte Carlo sampling for regret minimization in extensive games", 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from treeplex.games.parameters import boolean, choice, integer, title
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+
+class Table(NamedTuple):
+    """The cards on the table, in the order they came."""
+
+    prizes: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Goofspiel:
+    """Goofspiel with ``cards`` cards a suit.
+
+    ``order``: prizes come "descending" or "ascending", known to all, or "random", turned up by chance each turn.
+    ``imperfect``: after a turn players learn only who won it, not the bid; otherwise they learn both.
+    ``returns``: "win_loss" pays 1 to the player with more points; "point_difference" pays points above the two
+    players' mean, half of their difference, as OpenSpiel does.
+    """
+
+    cards: int = 4
+    order: str = "descending"
+    imperfect: bool = True
+    returns: str = "win_loss"
+
+    def __post_init__(self) -> None:
+        integer("cards", self.cards, 2, 13)
+        choice("order", self.order, ("descending", "ascending", "random"))
+        boolean("imperfect", self.imperfect)
+        choice("returns", self.returns, ("win_loss", "point_difference"))
+
+    @property
+    def name(self) -> str:
+        """The game and the parameters that are not the defaults."""
+        return title("goofspiel", **{f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default})
+
+    def root(self) -> Table:
+        """Nothing is bid; the prizes lie open unless chance turns them up one by one."""
+        up = range(1, self.cards + 1)
+        prizes = {"random": (), "ascending": tuple(up), "descending": tuple(reversed(up))}[self.order]
+        return Table(prizes, (), ())
+
+    def mover(self, history: Table) -> int:
+        """Chance turns up a prize where it must, then player 0 bids, then player 1."""
+        prizes, first, second = history
+        if len(second) == self.cards - 1:
+            return TERMINAL
+        if len(first) > len(second):
+            return 1
+        return CHANCE if len(prizes) == len(first) else 0
+
+    def actions(self, history: Table) -> Sequence[str]:
+        """Any card in hand; for chance, any prize still on the pile."""
+        mover = self.mover(history)
+        return [str(card) for card in self._left(history.prizes if mover == CHANCE else history[1 + mover])]
+
+    def probabilities(self, history: Table) -> Sequence[float]:
+        """Every prize left is equally likely."""
+        left = self.cards - len(history.prizes)
+        return [1 / left] * left
+
+    def child(self, history: Table, action: str) -> Table:
+        """The card goes on the table."""
+        prizes, first, second = history
+        card = int(action)
+        match self.mover(history):
+            case 0:
+                return Table(prizes, (*first, card), second)
+            case 1:
+                return Table(prizes, first, (*second, card))
+            case _:
+                return Table((*prizes, card), first, second)
+
+    def infoset(self, history: Table) -> str:
+        """For each turn ``prize:bid`` and how it went (w, l, d; or the other's bid), then the prize now up."""
+        prizes, first, second = history
+        own, other = (second, first) if len(first) > len(second) else (first, second)
+        turns = [
+            f"{prize}:{bid}{'dwl'[_sign(bid - rival)]}" if self.imperfect else f"{prize}:{bid}-{rival}"
+            for prize, bid, rival in zip(prizes, own, other, strict=False)
+        ]
+        return " ".join([*turns, f"{prizes[len(turns)]}:"])
+
+    def payoff(self, history: Table) -> float:
+        """The last card of each suit falls, and the points are counted."""
+        prizes, first, second = ((*played, *self._left(played)) for played in history)
+        lead = sum(prize * _sign(a - b) for prize, a, b in zip(prizes, first, second, strict=True))
+        return float(_sign(lead)) if self.returns == "win_loss" else lead / 2
+
+    def _left(self, played: Collection[int]) -> list[int]:
+        return [card for card in range(1, self.cards + 1) if card not in played]
+
+
+def _sign(x: int) -> int:
+    return (x > 0) - (x < 0)

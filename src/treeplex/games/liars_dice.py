@@ -1,0 +1,117 @@
+"""Liar's dice for two: both roll in secret and bid ever higher on all the dice, until one calls the other a liar."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.games.dealt import DealtGame, Settlement
+from treeplex.games.parameters import integer, title
+from treeplex.games.protocol import TERMINAL
+
+NO_BID: Final = -1
+LIAR: Final = "Liar"
+
+
+class Bidding(NamedTuple):
+    """A public state: the highest bid so far, whose turn it is, and whether the bid was called."""
+
+    bid: int
+    player: int
+    called: bool
+
+
+@dataclass(frozen=True)
+class LiarsDice:
+    """Bids are "quantity-face", by quantity, then face; the highest face is wild and counts as any.
+
+    A call wins if fewer dice than bid show the face. Winner takes 1. A player's roll is the multiset of their dice.
+    """
+
+    dice: int = 1
+    sides: int = 6
+
+    together: bool = False
+    separator: str = " "
+
+    def __post_init__(self) -> None:
+        integer("dice", self.dice, 1, 10)
+        integer("sides", self.sides, 1, 100)
+
+    @property
+    def name(self) -> str:
+        """With the parameters that are not the usual one die of six sides."""
+        dice = self.dice if self.dice != 1 else None
+        sides = self.sides if self.sides != 6 else None
+        return title("liars_dice", dice=dice, sides=sides)
+
+    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The faces rolled, in order."""
+        return self._labels, self._labels
+
+    def deal(self) -> Floats:
+        """Both rolls are independent."""
+        chance = np.array([self._ways(roll) for roll in self._rolls], dtype=np.float64) / self.sides**self.dice
+        return chance[:, None] * chance[None, :]
+
+    def start(self) -> Bidding:
+        """Player 0 opens."""
+        return Bidding(NO_BID, 0, False)
+
+    def mover(self, public: Bidding) -> int:
+        """Players take turns until a call."""
+        return TERMINAL if public.called else public.player
+
+    def actions(self, public: Bidding) -> Sequence[str]:
+        """Every higher bid; or call the last one."""
+        higher = self._bids[public.bid + 1 :]
+        return higher if public.bid == NO_BID else (*higher, LIAR)
+
+    def next(self, public: Bidding, action: str) -> Bidding:
+        """Turn passes with every bid."""
+        if action == LIAR:
+            return public._replace(called=True)
+        return Bidding(self._bids.index(action), 1 - public.player, False)
+
+    def odds(self, public: Bidding) -> Floats:
+        """No dice are rolled after the bidding starts."""
+        return np.empty((0, len(self._rolls), len(self._rolls)))
+
+    def settle(self, public: Bidding) -> Settlement:
+        """``player`` called: wins 1 if the bid is false."""
+        return Settlement(-1.0 if public.player == 0 else 1.0, public.bid)
+
+    def outcome(self, table: Hashable) -> Floats:
+        """1 where bid number ``table`` holds, -1 where it does not."""
+        assert isinstance(table, int)  # noqa: S101 - a bid's number, from settle
+        quantity, face = divmod(table, self.sides)
+        count = np.array([sum(die in (face + 1, self.sides) for die in roll) for roll in self._rolls])
+        return np.where(count[:, None] + count[None, :] > quantity, 1.0, -1.0)
+
+    @cached_property
+    def _rolls(self) -> list[tuple[int, ...]]:
+        return list(combinations_with_replacement(range(1, self.sides + 1), self.dice))
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(("" if self.sides < 10 else ".").join(map(str, roll)) for roll in self._rolls)
+
+    @cached_property
+    def _bids(self) -> tuple[str, ...]:
+        return tuple(f"{q}-{face}" for q in range(1, 2 * self.dice + 1) for face in range(1, self.sides + 1))
+
+    def _ways(self, roll: tuple[int, ...]) -> int:
+        return factorial(self.dice) // prod(factorial(times) for times in Counter(roll).values())
+
+
+def liars_dice(dice: int = 1, sides: int = 6) -> DealtGame:
+    """Liar's dice with ``dice`` dice of ``sides`` sides each."""
+    return DealtGame(LiarsDice(dice, sides))

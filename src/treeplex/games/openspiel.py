@@ -1,0 +1,195 @@
+"""Games of OpenSpiel, and policies to and from it. Needs the ``openspiel`` extra; nothing is imported before use.
+
+A history is a ``pyspiel.State``; labels of actions and infosets are OpenSpiel's own (``action_to_string`` and
+``information_state_string``). Games of simultaneous moves are played turn by turn, without seeing the other's move.
+
+>>> game = OpenSpielGame("kuhn_poker")
+>>> deal = game.child(game.child(game.root(), "Deal:2"), "Deal:0")
+>>> game.mover(deal), game.infoset(deal), list(game.actions(deal))
+(0, '2', ['Pass', 'Bet'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from math import isclose
+from typing import Any, Final, NamedTuple, final
+
+from treeplex.errors import GameError, MissingExtraError, ParameterError
+from treeplex.games.protocol import TERMINAL
+
+PREFIX: Final = "openspiel:"
+"""What the name of a game of OpenSpiel begins with."""
+
+State = Any
+"""A ``pyspiel.State``: OpenSpiel comes without types."""
+
+
+class Move(str):
+    """The label of an action that remembers OpenSpiel's number for it."""
+
+    __slots__ = ("number",)
+    number: int
+
+    def __new__(cls, label: str, number: int) -> Move:
+        """``label``, standing for the action ``number``."""
+        move = super().__new__(cls, label)
+        move.number = number
+        return move
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Copies and pickles are plain text."""
+        return str, (str(self),)
+
+
+@final
+class OpenSpielGame:
+    """A two-player zero-sum game of OpenSpiel, given as a ``pyspiel.Game`` or as a string such as ``leduc_poker``."""
+
+    def __init__(self, game: object) -> None:
+        spiel = _pyspiel()
+        played: Any = _loaded(spiel, game.removeprefix(PREFIX)) if isinstance(game, str) else game
+        if not isinstance(played, spiel.Game):
+            raise ParameterError(f"The 'game' parameter must be a pyspiel.Game or the name of one, got {game!r}.")
+        self.name = PREFIX + str(played).removesuffix("()")
+        _refuse_unsolvable(spiel, played, self.name)
+        self.game: Any = _turn_based(spiel, played)
+        self._zero_sum = played.get_type().utility == spiel.GameType.Utility.ZERO_SUM
+
+    def root(self) -> State:
+        """The initial state."""
+        return self.game.new_initial_state()
+
+    def mover(self, history: State) -> int:
+        """OpenSpiel's current player; its -1 is our ``CHANCE``."""
+        player: int = history.current_player()
+        return player if player >= -1 else TERMINAL
+
+    def actions(self, history: State) -> Sequence[Move]:
+        """The legal actions, or the outcomes of chance, in OpenSpiel's order."""
+        return _moves(history)
+
+    def probabilities(self, history: State) -> Sequence[float]:
+        """The probability of each outcome."""
+        return [probability for _, probability in history.chance_outcomes()]
+
+    def child(self, history: State, action: str) -> State:
+        """The state after ``action``: one of ``actions``, or its text."""
+        move = action if isinstance(action, Move) else _found(history, action)
+        return history.child(move.number)
+
+    def infoset(self, history: State) -> str:
+        """The mover's information state."""
+        return history.information_state_string()
+
+    def payoff(self, history: State) -> float | Sequence[float]:
+        """What player 0 gets in a zero-sum game; what each gets in one of another constant sum."""
+        return history.player_return(0) if self._zero_sum else history.returns()
+
+
+class Row(NamedTuple):
+    """One probability of a policy."""
+
+    player: int
+    infoset: str
+    action: str
+    probability: float
+
+
+def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) -> Any:
+    """An ``open_spiel.python.policy.TabularPolicy`` of ``game`` with the probabilities that ``lookup`` gives.
+
+    ``lookup(player, infoset)`` maps labels of actions to probabilities; an action it leaves out has probability 0.
+    ``game`` is a ``pyspiel.Game`` or its name; the policy is for its turn-based form if moves are simultaneous.
+    """
+    policy = import_module("open_spiel.python.policy").TabularPolicy(OpenSpielGame(game).game)
+    for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True):
+        player, infoset, moves = state.current_player(), state.information_state_string(), _moves(state)
+        given = lookup(player, infoset)
+        if not set(given) <= set(moves) or not isclose(sum(given.values()), 1.0, abs_tol=1e-6):
+            raise ParameterError(
+                f"The policy at player {player}'s infoset {infoset!r} must give the actions {', '.join(moves)} "
+                f"probabilities that sum to 1, got {dict(given)!r}."
+            )
+        for move in moves:
+            probabilities[move.number] = given.get(move, 0.0)
+    return policy
+
+
+def from_tabular(policy: Any) -> list[Row]:
+    """The probabilities of an ``open_spiel.python.policy.TabularPolicy``, one row per infoset and action."""
+    if policy.game_type.dynamics != _pyspiel().GameType.Dynamics.SEQUENTIAL:
+        raise GameError(
+            f"The policy is for the simultaneous moves of '{policy.game_type.short_name}'; make it for the turn-based "
+            "game, pyspiel.convert_to_turn_based(game)."
+        )
+    return [
+        Row(state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number]))
+        for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
+        for move in _moves(state)
+    ]
+
+
+def _moves(state: State) -> list[Move]:
+    """Labels of what can happen, told apart by their numbers where OpenSpiel's texts repeat."""
+    chance = state.is_chance_node()
+    numbers: list[int] = [number for number, _ in state.chance_outcomes()] if chance else state.legal_actions()
+    moves = [Move(state.action_to_string(number), number) for number in numbers]
+    if len(set(moves)) < len(moves):
+        return [Move(f"{move} #{move.number}", move.number) for move in moves]
+    return moves
+
+
+def _found(state: State, action: str) -> Move:
+    """The move that ``action`` is the text of."""
+    moves = {str(move): move for move in _moves(state)}
+    if action not in moves:
+        raise ParameterError(f"The 'action' parameter must be one of {', '.join(moves)}, got {action!r}.")
+    return moves[action]
+
+
+def _pyspiel() -> Any:
+    try:
+        return import_module("pyspiel")
+    except ImportError:
+        raise MissingExtraError("open_spiel", "openspiel", "Playing OpenSpiel's games") from None
+
+
+def _loaded(spiel: Any, text: str) -> Any:
+    """The game that OpenSpiel knows as ``text``."""
+    short = text.partition("(")[0]
+    if short.startswith("python_"):
+        import_module("open_spiel.python.games")  # registers the games written in Python
+    known: list[str] = spiel.registered_names()
+    if short not in known:
+        near = ", ".join(f"'{name}'" for name in get_close_matches(short, known))
+        advice = f"the nearest names are {near}" if near else "pyspiel.registered_names() lists them"
+        raise ParameterError(f"OpenSpiel has no game '{short}'; {advice}.")
+    try:
+        return spiel.load_game(text)
+    except spiel.SpielError as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ParameterError(f"OpenSpiel does not load '{text}': {reason}.") from None
+
+
+def _refuse_unsolvable(spiel: Any, game: Any, name: str) -> None:
+    """Refuse what is not a two-player zero-sum game of known probabilities and information states."""
+    kind, types = game.get_type(), spiel.GameType
+    if kind.dynamics == types.Dynamics.MEAN_FIELD:
+        raise GameError(f"'{name}' is a mean-field game; choose a game of two players.")
+    if game.num_players() != 2:
+        raise GameError(f"'{name}' has {game.num_players()} player(s); choose a game, or its version, with two.")
+    if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
+        raise GameError(f"'{name}' samples chance without its probabilities; choose a game with explicit chance.")
+    if kind.utility not in (types.Utility.ZERO_SUM, types.Utility.CONSTANT_SUM):
+        utility = kind.utility.name.lower().replace("_", "-")
+        raise GameError(f"'{name}' has {utility} payoffs; choose a game whose payoffs sum to a constant.")
+    if not kind.provides_information_state_string:
+        raise GameError(f"'{name}' has no information states; choose a game that provides information state strings.")
+
+
+def _turn_based(spiel: Any, game: Any) -> Any:
+    simultaneous = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
+    return spiel.convert_to_turn_based(game) if simultaneous else game

@@ -1,0 +1,248 @@
+"""Small poker games with one private card each: Kuhn, Leduc and their larger relatives, all one rule book.
+
+Every game is ante, one private card, a round of betting; then, where there are more rounds, a public card before
+each. A variant is a deck, an ante and a list of rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.games.dealt import DealtGame, Settlement
+from treeplex.games.parameters import boolean, choice, integer, title
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+NO_CARD: Final = -1
+NO_BET: Final = -1
+WON: Final = "won"  # the table of a pot won by a fold: the hands do not matter
+
+
+class Card(NamedTuple):
+    """A kind of card: its label, its rank, and how many the deck holds."""
+
+    label: str
+    rank: int
+    copies: int
+
+
+class Round(NamedTuple):
+    """One round of betting.
+
+    ``sizes``: what a bet or raise may put on top of a call. With ``rising``, size number j is instead the *total*
+    bet of the round, and each bet must name a later size than the one before.
+    ``limit``: how many bets and raises the round allows.
+    """
+
+    sizes: tuple[float, ...]
+    limit: int
+    rising: bool = False
+
+
+class Pot(NamedTuple):
+    """A public state: nothing of the past but what the future depends on."""
+
+    round: int
+    card: int  # the public card, or NO_CARD
+    player: int  # whose turn it is
+    paid: tuple[float, float]  # chips each player has put in
+    before: float  # chips each player had put in when this round began
+    bets: int  # bets and raises made this round
+    last: int  # the size of the last one, or NO_BET
+    checked: bool  # the player before has checked
+    status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
+
+
+@dataclass(frozen=True)
+class Poker:
+    """Poker with one private card each. Player 0 acts first in every round; the higher hand wins, a pair beats all."""
+
+    name: str
+    deck: tuple[Card, ...]
+    rounds: tuple[Round, ...]
+    ante: float = 1.0
+    together: bool = False
+    separator: str = " "
+    words: Mapping[str, str] | None = None  # other names for "fold", "check", "call", "bet", "raise"
+
+    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Each player holds one card."""
+        return self._labels, self._labels
+
+    def deal(self) -> Floats:
+        """Two cards without replacement."""
+        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
+        total = copies.sum()
+        return copies[:, None] * (copies - np.eye(len(copies))) / (total * (total - 1.0))
+
+    def start(self) -> Pot:
+        """Both have paid the ante."""
+        return Pot(0, NO_CARD, 0, (self.ante, self.ante), self.ante, 0, NO_BET, False, "betting")
+
+    def mover(self, public: Pot) -> int:
+        """The player to act."""
+        if public.status == "betting":
+            return public.player
+        return CHANCE if public.status == "dealing" else TERMINAL
+
+    def actions(self, public: Pot) -> Sequence[str]:
+        """Fold or call a bet, check without one; bet or raise while the round allows."""
+        if public.status == "dealing":
+            return self._labels
+        return list(self._moves(public))
+
+    def next(self, public: Pot, action: str) -> Pot:
+        """One move, or the public card."""
+        if public.status == "dealing":
+            before = public.paid[0]
+            card = self._labels.index(action)
+            return Pot(public.round + 1, card, 0, public.paid, before, 0, NO_BET, False, "betting")
+        move, size = self._moves(public)[action]
+        other = 1 - public.player
+        if move == "fold":
+            return public._replace(player=other, status="folded")
+        if move == "check" and not public.checked:
+            return public._replace(player=other, checked=True)
+        if move in ("check", "call"):
+            settled = max(public.paid)
+            status = "showdown" if public.round + 1 == len(self.rounds) else "dealing"
+            return public._replace(player=0, paid=(settled, settled), status=status)
+        betting = self.rounds[public.round]
+        height = public.before if betting.rising else max(public.paid)
+        stake = height + betting.sizes[size]
+        paid = (stake, public.paid[1]) if public.player == 0 else (public.paid[0], stake)
+        return public._replace(player=other, paid=paid, bets=public.bets + 1, last=size)
+
+    def odds(self, public: Pot) -> Floats:
+        """Public card from what two private cards have left of the deck."""
+        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
+        own = np.eye(len(copies))
+        left = copies[:, None, None] - own[:, :, None] - own[:, None, :]
+        return np.maximum(left, 0.0) / (copies.sum() - 2.0)
+
+    def settle(self, public: Pot) -> Settlement:
+        """A fold loses what the folder has paid; a showdown is for what each has paid."""
+        if public.status == "folded":
+            folder = 1 - public.player
+            return Settlement(public.paid[folder] * (-1.0 if folder == 0 else 1.0), WON)
+        return Settlement(public.paid[0], public.card)
+
+    def outcome(self, table: Hashable) -> Floats:
+        """The sign of player 0's hand against player 1's."""
+        if table == WON:
+            return np.ones((len(self.deck), len(self.deck)))
+        strength = self._strengths[table]
+        return np.sign(strength[:, None] - strength[None, :])
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(card.label for card in self.deck)
+
+    @cached_property
+    def _strengths(self) -> dict[Hashable, Floats]:
+        """Of every hand, by public card: its rank, above all ranks if it pairs the card."""
+        ranks = np.array([card.rank for card in self.deck], dtype=np.float64)
+        paired = {card: np.where(ranks == ranks[card], ranks + ranks.max() + 1.0, ranks) for card in range(len(ranks))}
+        return {NO_CARD: ranks, **paired}
+
+    def _moves(self, public: Pot) -> dict[str, tuple[str, int]]:
+        """Label -> (move, size) of every legal move."""
+        betting = self.rounds[public.round]
+        facing = public.bets > 0
+        moves = [("fold", NO_BET), ("call", NO_BET)] if facing else [("check", NO_BET)]
+        if public.bets < betting.limit:
+            lowest = public.last + 1 if betting.rising else 0
+            moves += [("raise" if facing else "bet", size) for size in range(lowest, len(betting.sizes))]
+        return {self._word(move, size, betting): (move, size) for move, size in moves}
+
+    def _word(self, move: str, size: int, betting: Round) -> str:
+        word = self.words.get(move, move) if self.words else move
+        return word if size == NO_BET or len(betting.sizes) == 1 else f"{word}{betting.sizes[size]:g}"
+
+
+def kuhn() -> DealtGame:
+    """Kuhn poker: three cards, ante 1, one bet of 1. Labels are OpenSpiel's: "0pb" is card 0 after a pass and a bet."""
+    words = {"fold": "p", "check": "p", "call": "b", "bet": "b"}
+    return DealtGame(Poker("kuhn", _numbered(3), (Round((1.0,), 1),), separator="", words=words))
+
+
+def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
+    """Kuhn poker with more cards, bet types 1, 2, ... ``bets`` chips, and at most ``raises`` bets a hand.
+
+    Along a line the bet types rise strictly and name the total bet, so a line is a rising sequence of types; both
+    cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7).
+    """
+    integer("cards", cards, 2, 10_000)
+    betting = _rising("bets", bets, raises)
+    name = title("kuhn_ext", cards=cards, bets=bets, raises=raises)
+    return DealtGame(Poker(name, _numbered(cards), (betting,), together=True))
+
+
+def one_card_poker(deck: int = 13) -> DealtGame:
+    """Kuhn poker with a deck of ``deck`` cards."""
+    integer("deck", deck, 2, 100_000)
+    name = title("one_card_poker", deck=deck if deck != 13 else None)
+    return DealtGame(Poker(name, _numbered(deck), (Round((1.0,), 1),)))
+
+
+def leduc(suits: bool = False) -> DealtGame:
+    """Leduc hold'em: J, Q, K twice each, ante 1, one public card, two rounds of at most two bets of 2, then of 4.
+
+    With ``suits`` the six cards are told apart, as in OpenSpiel's ``leduc_poker``; without, cards are ranks, the
+    papers' 288-infoset form. Both have the same value.
+    """
+    name = title("leduc", suits=True if boolean("suits", suits) else None)
+    return DealtGame(Poker(name, _court(suits), (Round((2.0,), 2), Round((4.0,), 2))))
+
+
+LEDUC5_SIZES: Final = {
+    "rbp": ((0.5, 1.0, 2.0, 4.0, 8.0), (1.0, 2.0, 4.0, 8.0, 16.0)),
+    "dt": ((1.0, 2.0, 4.0, 8.0, 16.0), (2.0, 4.0, 8.0, 16.0, 32.0)),
+}
+
+
+def leduc5(sizes: str = "rbp") -> DealtGame:
+    """Leduc hold'em by rank with five bet sizes a round, two bets a round.
+
+    ``sizes``: "rbp" (0.5 ... 8, then 1 ... 16; the regret-based pruning paper) or "dt" (1 ... 16, then 2 ... 32; the
+    dynamic thresholding paper).
+    """
+    first, second = LEDUC5_SIZES[choice("sizes", sizes, list(LEDUC5_SIZES))]
+    name = title("leduc5", sizes=sizes if sizes != "rbp" else None)
+    return DealtGame(Poker(name, _court(suits=False), (Round(first, 2), Round(second, 2))))
+
+
+def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 2) -> DealtGame:
+    """Leduc hold'em by rank with ``cards`` ranks twice each, and per round ``bets`` bet types, ``raises`` at most.
+
+    As in ``kuhn_ext``, bet types rise along a round and name its total bet: 2, 4, 6, ... in the first round and twice
+    that in the second. The paper states no rules. Its 245,336 nodes for (5, 5, 1) are those of its authors' published
+    code (CFVFP, ``GameLeduc5Pot``), where a player may fold without facing a bet and only a bet after a check can be
+    raised; we keep ordinary betting, which gives 44,391.
+    """
+    integer("cards", cards, 2, 10_000)
+    first = _rising("bets", bets, raises, unit=2.0)
+    second = _rising("bets", bets, raises, unit=4.0)
+    deck = tuple(card._replace(copies=2) for card in _numbered(cards))
+    return DealtGame(Poker(title("leduc_ext", cards=cards, bets=bets, raises=raises), deck, (first, second)))
+
+
+def _rising(name: str, bets: int, raises: int, unit: float = 1.0) -> Round:
+    integer(name, bets, 1, 1000)
+    integer("raises", raises, 1, 1000)
+    return Round(tuple(unit * (size + 1) for size in range(bets)), raises, rising=True)
+
+
+def _numbered(cards: int) -> tuple[Card, ...]:
+    return tuple(Card(str(rank), rank, 1) for rank in range(cards))
+
+
+def _court(suits: bool) -> tuple[Card, ...]:
+    if suits:
+        return tuple(Card(label + suit, rank, 1) for rank, label in enumerate("JQK") for suit in "sh")
+    return tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))

@@ -1,0 +1,114 @@
+"""Random games for tests: trees of any shape, with chance, hidden moves and perfect recall.
+
+A history is a path of choices. Who moves, how many choices there are, who sees what and what is paid are drawn from a
+hash of the seed and the path, so a tree takes no memory and is the same on every machine.
+
+Perfect recall holds by construction. Each player has a *view*: its own choices, and those choices of others that it
+happens to see, in order. A choice that is not seen leaves no trace, so histories of different lengths may look alike.
+An infoset is a view, and the number of choices there depends on the view alone. As every choice of one's own is marked
+in the view, what stands before each mark is the infoset where that choice was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from hashlib import blake2b
+from typing import NamedTuple
+
+from treeplex.games.parameters import integer, number, title
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+
+class Node(NamedTuple):
+    """A history, what each player has seen of it, and who moves."""
+
+    path: str
+    views: tuple[str, str]
+    mover: int
+
+
+@dataclass(frozen=True)
+class RandomTree:
+    """A random tree of at most ``depth`` moves and ``width`` choices a move; ``seed`` says which.
+
+    ``chance``: how often nature moves. ``visible``: how often a player sees the move of another. ``forced``: how often
+    there is but one choice. ``stop``: how often the game ends after a move beyond half of ``depth``. Payoffs lie
+    between -``scale`` and ``scale``.
+    """
+
+    seed: int = 0
+    depth: int = 6
+    width: int = 3
+    chance: float = 0.2
+    visible: float = 0.3
+    forced: float = 0.1
+    stop: float = 0.1
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        integer("seed", self.seed, 0, 2**63 - 1)
+        integer("depth", self.depth, 1, 20)
+        integer("width", self.width, 2, 9)
+        number("chance", self.chance, 0, 1)
+        number("visible", self.visible, 0, 1)
+        number("forced", self.forced, 0, 1)
+        number("stop", self.stop, 0, 1)
+        number("scale", self.scale, 0, 1e9)
+
+    @property
+    def name(self) -> str:
+        """The game and the parameters that are not the defaults."""
+        return title("random_tree", **{f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default})
+
+    def root(self) -> Node:
+        """Nobody has moved or seen anything."""
+        return Node("", ("", ""), self._mover(""))
+
+    def mover(self, history: Node) -> int:
+        """As drawn."""
+        return history.mover
+
+    def actions(self, history: Node) -> Sequence[str]:
+        """From one choice to ``width``, as drawn for the mover's view; for chance, as drawn for the path."""
+        seen = history.path if history.mover == CHANCE else history.views[history.mover]
+        if self._draw("forced", history.mover, seen) < self.forced:
+            return ("0",)
+        return tuple("012345678"[: 2 + int(self._draw("actions", history.mover, seen) * (self.width - 1))])
+
+    def probabilities(self, history: Node) -> Sequence[float]:
+        """Uneven, none below a twentieth of another."""
+        weights = [0.05 + self._draw("weight", history.path, action) for action in self.actions(history)]
+        return [weight / sum(weights) for weight in weights]
+
+    def child(self, history: Node, action: str) -> Node:
+        """The mover notes its choice; others may see it."""
+        path = history.path + action
+        first, second = (self._trace(player, history.mover, path) for player in (0, 1))
+        return Node(path, (history.views[0] + first, history.views[1] + second), self._mover(path))
+
+    def infoset(self, history: Node) -> str:
+        """The mover's view: ``!`` before its own choices, ``.`` before those it saw."""
+        return history.views[history.mover] or "start"
+
+    def payoff(self, history: Node) -> float:
+        """As drawn."""
+        return self.scale * (2 * self._draw("payoff", history.path) - 1)
+
+    def _mover(self, path: str) -> int:
+        if len(path) == self.depth or (2 * len(path) > self.depth and self._draw("stop", path) < self.stop):
+            return TERMINAL
+        if self._draw("chance", path) < self.chance:
+            return CHANCE
+        return int(2 * self._draw("player", path))
+
+    def _trace(self, player: int, mover: int, path: str) -> str:
+        """What ``player`` notes of the last choice on ``path``."""
+        if player == mover:
+            return "!" + path[-1]
+        return "." + path[-1] if self._draw("visible", player, path) < self.visible else ""
+
+    def _draw(self, *what: str | int) -> float:
+        """A number in [0, 1), the same whenever and wherever ``what`` is asked."""
+        digest = blake2b(repr((self.seed, *what)).encode(), digest_size=8).digest()
+        return (int.from_bytes(digest) >> 11) / 2**53

@@ -1,0 +1,22 @@
+"""Averaging weights: small pure functions of the iteration, counted from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from treeplex.arrays import Floats
+
+Schedule = Callable[[Floats], Floats]
+"""Iteration numbers in, weights out."""
+
+
+def uniform() -> Schedule:
+    """w_t = 1."""
+    return np.ones_like
+
+
+def linear(delay: int = 0) -> Schedule:
+    """w_t = max(t - delay, 0): section 2 of Tammelin (2014)."""
+    return lambda iteration: np.maximum(iteration - delay, 0.0)
