@@ -20,3 +20,8 @@ def uniform() -> Schedule:
 def linear(delay: int = 0) -> Schedule:
     """w_t = max(t - delay, 0): section 2 of Tammelin (2014)."""
     return lambda iteration: np.maximum(iteration - delay, 0.0)
+
+
+def power(exponent: float) -> Schedule:
+    """w_t = t^exponent. Multiplying the average by (t / (t + 1))^exponent after every iteration amounts to the same."""
+    return lambda iteration: iteration**exponent

@@ -19,11 +19,11 @@ def info(game: GameName, as_json: AsJson = False) -> None:
     first, second = compiled.treeplexes
     value = compiled.known_value
     rows = [
-        ["nodes", f"{compiled.tree.nodes:,}"],
-        ["terminals", f"{compiled.tree.terminals:,}"],
+        ["nodes", f"{compiled.nodes:,}"],
+        ["terminals", f"{compiled.terminals:,}"],
         ["infosets", f"{first.infosets:,} + {second.infosets:,}"],
         ["sequences", f"{first.sequences:,} + {second.sequences:,}"],
-        ["payoff entries", f"{compiled.payoffs.entries:,}"],
+        ["payoff entries", f"{compiled.operator.entries:,}"],
         ["memory", f"{compiled.bytes / 2**20:,.1f} MiB"],
         ["compiled in", f"{seconds:.2f} s"],
         ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
 
@@ -34,12 +36,15 @@ class HistoryTree(NamedTuple):
         return int(np.count_nonzero(self.size == 1))
 
 
+def levels(depth: Ints) -> list[npt.NDArray[np.intp]]:
+    """The nodes of every depth, from the root down, each level in tree order."""
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(depth))[:-1])
+
+
 def parents_from_depth(depth: Ints) -> Ints:
     """[N] parent of every node of a preorder listing: the last node before it that is one level up."""
     parent = np.full(len(depth), -1, dtype=np.int32)
-    above = np.flatnonzero(depth == 0)
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        here = np.flatnonzero(depth == level)
+    for above, here in pairwise(levels(depth)):
         parent[here] = above[np.searchsorted(above, here) - 1]
-        above = here
     return parent

@@ -15,7 +15,7 @@ class Csr(NamedTuple):
     """Compressed sparse rows: row ``s`` holds ``data[start[s]:start[s + 1]]`` in columns ``column[...]``."""
 
     start: Ints  # [rows + 1]
-    column: Ints  # [entries], rising within a row
+    column: Ints  # [entries], each column once a row
     data: Floats  # [entries]
 
 
@@ -29,6 +29,11 @@ class Payoffs(NamedTuple):
     def entries(self) -> int:
         """How many pairs of sequences have a payoff other than zero."""
         return len(self.rows.data)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
 
     @staticmethod
     def gather(

@@ -40,15 +40,14 @@ class PublicGame(NamedTuple):
     chances: list[Public]  # public states where chance moves, by number
 
 
-def build_public(rules: DealtRules, deals: int) -> PublicGame:
-    """The public tree; refused if ``deals`` copies of it would not fit in memory."""
+def build_public(rules: DealtRules) -> PublicGame:
+    """The public tree; refused if it would not fit in memory."""
     children, order = _states(rules)
     sizes: dict[Public, int] = {}
     for state in order:
         sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
     nodes = sizes[order[-1]]
     require(rules.name, nodes, BYTES_PER_PUBLIC_NODE, "a public tree of")
-    require(rules.name, nodes * deals, 150, "up to")
 
     actions: dict[str, int] = {}
     outcomes: dict[Hashable, int] = {}

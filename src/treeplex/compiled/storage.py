@@ -78,6 +78,8 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         name = f"{player}.infosets"
         return Labels(decode(tensors[f"{name}.offsets"], tensors[f"{name}.text"]), tensors[f"{player}.actions"])
 
+    payoffs = Payoffs(csr("rows"), csr("columns"))
+    tree = HistoryTree(*(tensors[f"tree.{field}"] for field in HistoryTree._fields))
     words = unpacked(decode(tensors["vocabulary.offsets"], tensors["vocabulary.text"]))
     known = about["known_value"]
     return CompiledGame(
@@ -86,10 +88,13 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
             Treeplex(tensors["0.first"], tensors["0.parent"]),
             Treeplex(tensors["1.first"], tensors["1.parent"]),
         ),
-        payoffs=Payoffs(csr("rows"), csr("columns")),
-        tree=HistoryTree(*(tensors[f"tree.{field}"] for field in HistoryTree._fields)),
         labels=(labels(0), labels(1)),
         actions=tuple(words),
+        nodes=tree.nodes,
+        terminals=tree.terminals,
+        largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
+        make_tree=lambda: tree,
+        make_payoffs=lambda: payoffs,
         constant=float(about["constant"]),
         known_value=None if known is None else float(known),
     )

@@ -81,6 +81,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
             gc.enable()
     constant = _constant(walk)
     first, second = (_treeplex(player) for player in walk.players)
+    tree = _tree(walk)
     payoffs = Payoffs.gather(
         (first.sequences, second.sequences),
         np.frombuffer(walk.rows, dtype=np.int32),
@@ -90,10 +91,13 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     return CompiledGame(
         name=walk.name,
         treeplexes=(first, second),
-        payoffs=payoffs,
-        tree=_tree(walk),
         labels=(_labels(walk.players[0]), _labels(walk.players[1])),
         actions=tuple(walk.vocabulary),
+        nodes=tree.nodes,
+        terminals=tree.terminals,
+        largest_payoff=float(np.abs(tree.payoff).max()),
+        make_tree=lambda: tree,
+        make_payoffs=lambda: payoffs,
         constant=constant,
     )
 

@@ -10,6 +10,7 @@ from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame
 from treeplex.evaluation.policy import Policy
 from treeplex.kernels.cpu import treeplex as kernels
+from treeplex.kernels.cpu.operators import earn
 
 
 class Evaluation(NamedTuple):
@@ -62,8 +63,8 @@ def best_response(game: CompiledGame, policy: Policy, player: int) -> tuple[floa
 def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
     """[S] what each sequence of ``player`` earns against the opponent's sequence weights: A y, or -A'x."""
     out = np.empty(game.treeplexes[player].sequences)
-    kernels.gradient(game.payoffs[player], opponent, out)
-    return out if player == 0 else np.negative(out, out=out)
+    earn(game.operator[player], 1.0 if player == 0 else -1.0, opponent, out)
+    return out
 
 
 def _weights(game: CompiledGame, player: int, behaviour: Floats) -> Floats:

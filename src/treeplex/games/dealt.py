@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from treeplex.games.protocol import CHANCE, name_of
 
 Public = Any
 """Whatever dealt rules use for a public state: hashable, opaque to treeplex."""
+
+
+WON: Final = "won"
+"""The table of a pot won by a fold: the hands do not matter."""
 
 
 class Settlement(NamedTuple):
@@ -45,6 +49,14 @@ class DealtRules(Protocol):
     @property
     def separator(self) -> str:
         """What stands between the hand and the public moves in an infoset's label."""
+        ...
+
+    @property
+    def ranked(self) -> bool:
+        """Whether hands are single cards 0, 1, ... all different, none public, and the higher card wins a showdown.
+
+        The only tables are then ``WON`` and the showdown's, and pairs of hands are never listed.
+        """
         ...
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:

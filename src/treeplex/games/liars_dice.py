@@ -41,6 +41,7 @@ class LiarsDice:
 
     together: bool = False
     separator: str = " "
+    ranked: bool = False
 
     def __post_init__(self) -> None:
         integer("dice", self.dice, 1, 10)

@@ -14,13 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.games.dealt import DealtGame, Settlement
+from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import boolean, choice, integer, title
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 NO_CARD: Final = -1
 NO_BET: Final = -1
-WON: Final = "won"  # the table of a pot won by a fold: the hands do not matter
 
 
 class Card(NamedTuple):
@@ -69,6 +68,11 @@ class Poker:
     together: bool = False
     separator: str = " "
     words: Mapping[str, str] | None = None  # other names for "fold", "check", "call", "bet", "raise"
+
+    @property
+    def ranked(self) -> bool:
+        """Without public cards, and all cards different."""
+        return len(self.rounds) == 1 and self.deck == _numbered(len(self.deck))
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """Each player holds one card."""
@@ -177,7 +181,7 @@ def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
     Along a line the bet types rise strictly and name the total bet, so a line is a rising sequence of types; both
     cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7).
     """
-    integer("cards", cards, 2, 10_000)
+    integer("cards", cards, 2, 1000)
     betting = _rising("bets", bets, raises)
     name = title("kuhn_ext", cards=cards, bets=bets, raises=raises)
     return DealtGame(Poker(name, _numbered(cards), (betting,), together=True))

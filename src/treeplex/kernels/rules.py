@@ -1,13 +1,10 @@
-"""Small integers by which kernels choose between rules, and the arrays they keep for a player."""
+"""What kernels are told and what they keep: small integers and NamedTuples of arrays."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 from treeplex.arrays import Floats
-
-REGRET_MATCHING: Final = 0
-REGRET_MATCHING_PLUS: Final = 1
 
 ALTERNATING: Final = 0  # player 1 answers player 0's new strategy
 SIMULTANEOUS: Final = 1  # both answer the other's old strategy
@@ -20,3 +17,11 @@ class Learner(NamedTuple):
     average: Floats  # weighted sum of sequence-form strategies played
     behaviour: Floats  # the current strategy
     weights: Floats  # the current strategy in sequence form
+
+
+class Steps(NamedTuple):
+    """What differs between iterations, one number each."""
+
+    weight: Floats  # [T] of this iteration's strategies in the average
+    positive: Floats  # [T] what positive regret is multiplied by afterwards
+    negative: Floats  # [T] what negative regret is multiplied by afterwards

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from treeplex.kernels import rules
+import numpy as np
+
+from treeplex.arrays import Floats
 
 
 class RegretMatching(NamedTuple):
-    """R^t(a) = R^{t-1}(a) + u^t(a) - <sigma^t, u^t>;  sigma^{t+1}(a) ~ max(R^t(a), 0), uniform if none is positive.
+    """R^t(a) = R^{t-1}(a) + r^t(a);  sigma^{t+1}(a) ~ max(R^t(a), 0).
 
-    u: counterfactual values of the actions, sigma: the strategy played.
     Hart & Mas-Colell (2000); in every infoset of a game, Zinkevich et al. (2007).
     """
 
-    rule: int = rules.REGRET_MATCHING
+    predict: float = 0.0
+
+    def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
+        """Nothing is forgotten."""
+        return np.ones_like(iteration), np.ones_like(iteration)
 
 
 class RegretMatchingPlus(NamedTuple):
-    """Q^t(a) = max(0, Q^{t-1}(a) + u^t(a) - <sigma^t, u^t>);  sigma^{t+1}(a) ~ Q^t(a), uniform if all are zero.
+    """Q^t(a) = max(0, Q^{t-1}(a) + r^t(a));  sigma^{t+1}(a) ~ Q^t(a).
 
     Follows the definition of R^{+,T} and sigma^{T+1} in section 2 of Tammelin (2014).
     """
 
-    rule: int = rules.REGRET_MATCHING_PLUS
+    predict: float = 0.0
+
+    def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
+        """Negative regret is forgotten at once."""
+        return np.ones_like(iteration), np.zeros_like(iteration)

@@ -12,9 +12,9 @@ from treeplex.compiled.game import CompiledGame
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu import treeplex as walks
 from treeplex.kernels.cpu.cfr import cfr_iterations
-from treeplex.kernels.rules import ALTERNATING, Learner
-from treeplex.minimizers import RegretMatching, RegretMatchingPlus
-from treeplex.schedules import Schedule, linear, uniform
+from treeplex.kernels.rules import ALTERNATING, Learner, Steps
+from treeplex.minimizers import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
+from treeplex.schedules import Schedule, linear, power, uniform
 
 
 class State(NamedTuple):
@@ -28,7 +28,7 @@ class State(NamedTuple):
 class CFR:
     """Counterfactual regret minimization (Zinkevich et al. 2007) over the sequence form."""
 
-    minimizer: RegretMatching | RegretMatchingPlus
+    minimizer: Minimizer
     weight: Schedule
     turns: int = ALTERNATING
 
@@ -41,8 +41,11 @@ class CFR:
         """Run ``iterations`` more; the arrays of ``state`` are modified in place and belong to the state returned."""
         scratch = (np.empty(game.treeplexes[0].sequences), np.empty(game.treeplexes[1].sequences))
         last = state.iteration + iterations
-        weights = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
-        cfr_iterations(game.treeplexes, game.payoffs, state.learners, scratch, weights, self.minimizer.rule, self.turns)
+        t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
+        steps = Steps(self.weight(t), *self.minimizer.discounts(t))
+        cfr_iterations(
+            game.treeplexes, game.operator, state.learners, scratch, steps, self.minimizer.predict, self.turns
+        )
         return State(state.learners, last)
 
     def average(self, game: CompiledGame, state: State) -> tuple[Floats, Floats]:
@@ -55,7 +58,7 @@ class CFR:
 
     def nodes_touched(self, game: CompiledGame, iterations: int) -> int:
         """Every pass stands for one traversal of the whole tree, and there is one a player."""
-        return 2 * iterations * game.tree.nodes
+        return 2 * iterations * game.nodes
 
 
 def cfr() -> CFR:
@@ -70,6 +73,26 @@ def cfr_plus(delay: int = 0) -> CFR:
     player 0's strategy after its update, so there the average of player 0 starts with the second one.
     """
     return CFR(RegretMatchingPlus(), linear(delay))
+
+
+def lcfr() -> CFR:
+    """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by the iteration."""
+    return CFR(Discounted(1.0, 1.0), linear())
+
+
+def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> CFR:
+    """Discounted CFR (Brown & Sandholm 2019)."""
+    return CFR(Discounted(alpha, beta), power(gamma))
+
+
+def pcfr_plus() -> CFR:
+    """Predictive CFR+ with quadratic averaging (Farina, Kroer & Sandholm 2021)."""
+    return CFR(PredictivePlus(), power(2.0))
+
+
+def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> CFR:
+    """Predictive discounted CFR+ (Xu et al. 2024)."""
+    return CFR(PredictivePlus(alpha), power(gamma))
 
 
 def _newborn(treeplex: Treeplex) -> Learner:

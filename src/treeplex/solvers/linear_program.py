@@ -39,7 +39,7 @@ def solve_linear_program(game: CompiledGame, seconds: float | None = None) -> Eq
     """An equilibrium by linear programming; raises ``SolverError`` rather than return anything less."""
     x, y, iterations = _solve(game, 0, seconds)
     behaviour = (_behaviour(game.treeplexes[0], x), _behaviour(game.treeplexes[1], y))
-    scale = float(np.abs(game.tree.payoff).max(initial=0.0)) or 1.0
+    scale = game.largest_payoff or 1.0
     evaluation = evaluate_behaviour(game, behaviour)
     if evaluation.nash_conv > TOLERANCE * scale:  # duals can be rougher than primals: ask for player 1's own program
         y, _, more = _solve(game, 1, seconds)

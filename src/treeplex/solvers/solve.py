@@ -35,8 +35,8 @@ def _solve_exactly(game: CompiledGame, limits: Limits, seed: int) -> Solution:
     behaviour, evaluation, iterations = solve_linear_program(game, limits.seconds)
     seconds = time.perf_counter() - began
     value, nash_conv, bests = evaluation
-    row = LogRow(iterations, game.tree.nodes, seconds, 0.0, value, nash_conv, nash_conv / 2.0)
+    row = LogRow(iterations, game.nodes, seconds, 0.0, value, nash_conv, nash_conv / 2.0)
     policy = Policy.of(game, behaviour)
     return Solution(
-        game, "lp", policy, value, nash_conv, bests, SOLVED, iterations, game.tree.nodes, seconds, seed, to_table([row])
+        game, "lp", policy, value, nash_conv, bests, SOLVED, iterations, game.nodes, seconds, seed, to_table([row])
     )

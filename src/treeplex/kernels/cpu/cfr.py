@@ -1,77 +1,87 @@
 """Counterfactual regret minimization over the sequence form. Maths: ``kernels.reference.cfr``.
 
-Storage and accumulation float64; one thread; no fastmath. Work and bytes per iteration: every matrix entry is read
-twice (12 bytes each time, plus a gathered weight), every sequence's five numbers are read and written once or twice.
+Storage is that of the arrays (float64 or float32), accumulation float64; one thread; no fastmath. Indices are
+unsigned because Numba checks signed ones for counting from the end, which costs these short loops half their time.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from treeplex.arrays import Floats
-from treeplex.compiled.payoffs import Csr, Payoffs
+from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.jit import kernel
-from treeplex.kernels.rules import REGRET_MATCHING_PLUS, SIMULTANEOUS, Learner
+from treeplex.kernels.cpu.operators import earn
+from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
 
 
 @kernel
-def _earn(matrix: Csr, opponent: Floats, values: Floats, sign: float) -> None:
-    """values = sign * matrix opponent."""
-    start, column, data = matrix
-    for row in range(len(values)):
-        total = 0.0
-        for entry in range(start[row], start[row + 1]):
-            total += data[entry] * opponent[column[entry]]
-        values[row] = sign * total
-
-
-@kernel
-def _learn(treeplex: Treeplex, learner: Learner, values: Floats, weight: float, rule: int) -> None:
+def learn(
+    treeplex: Treeplex,
+    learner: Learner,
+    values: Floats,
+    weight: float,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
     """Average, regrets and next strategy of one player; ``learner`` and ``values`` are modified in place."""
     first, parent = treeplex
     regret, average, behaviour, weights = learner
+    end = np.uint64(first[len(parent)])
     for infoset in range(len(parent) - 1, -1, -1):
-        start, end = first[infoset], first[infoset + 1]
+        start = np.uint64(first[infoset])
         expected = 0.0
         for s in range(start, end):
             expected += behaviour[s] * values[s]
-        values[parent[infoset]] += expected
-        positive = 0.0
+        values[np.uint64(parent[infoset])] += expected
+        total = 0.0
         for s in range(start, end):
-            r = regret[s] + (values[s] - expected)
-            if r > 0.0:
-                positive += r
-            elif rule == REGRET_MATCHING_PLUS:
-                r = 0.0
+            gain = values[s] - expected
+            r = regret[s] + gain
+            r = r * positive if r > 0.0 else r * negative + 0.0  # + 0.0 turns -0.0 into 0.0
+            hope = max(r + predict * gain, 0.0)
             regret[s] = r
-            average[s] += weight * weights[s]
-        for s in range(start, end):
-            if positive > 0.0:
-                behaviour[s] = max(regret[s], 0.0) / positive
-            else:
-                behaviour[s] = 1.0 / (end - start)
+            behaviour[s] = hope
+            total += hope
+        if total > 0.0:
+            scale = 1.0 / total
+            for s in range(start, end):
+                behaviour[s] *= scale
+        else:
+            even = 1.0 / (end - start)
+            for s in range(start, end):
+                behaviour[s] = even
+        end = start
     average[0] += weight
+    start = np.uint64(1)
     for infoset in range(len(parent)):
-        above = weights[parent[infoset]]
-        for s in range(first[infoset], first[infoset + 1]):
+        above = weights[np.uint64(parent[infoset])]
+        end = np.uint64(first[infoset + 1])
+        for s in range(start, end):
+            average[s] += weight * weights[s]
             weights[s] = above * behaviour[s]
+        start = end
 
 
 @kernel
 def cfr_iterations(
     treeplexes: tuple[Treeplex, Treeplex],
-    payoffs: Payoffs,
+    operator: Operator,
     learners: tuple[Learner, Learner],
     values: tuple[Floats, Floats],
-    averaging: Floats,
-    rule: int,
+    steps: Steps,
+    predict: float,
     turns: int,
 ) -> None:
-    """One iteration for each weight in ``averaging``; ``learners`` and the scratch ``values`` are modified in place."""
-    for weight in averaging:
-        _earn(payoffs.rows, learners[1].weights, values[0], 1.0)
+    """One iteration for each of ``steps``; ``learners`` and the scratch ``values`` are modified in place."""
+    for t in range(len(steps.weight)):
+        weight, positive, negative = steps.weight[t], steps.positive[t], steps.negative[t]
+        earn(operator.rows, 1.0, learners[1].weights, values[0])
         if turns == SIMULTANEOUS:
-            _earn(payoffs.columns, learners[0].weights, values[1], -1.0)
-        _learn(treeplexes[0], learners[0], values[0], weight, rule)
+            earn(operator.columns, -1.0, learners[0].weights, values[1])
+        learn(treeplexes[0], learners[0], values[0], weight, positive, negative, predict)
         if turns != SIMULTANEOUS:
-            _earn(payoffs.columns, learners[0].weights, values[1], -1.0)
-        _learn(treeplexes[1], learners[1], values[1], weight, rule)
+            earn(operator.columns, -1.0, learners[0].weights, values[1])
+        learn(treeplexes[1], learners[1], values[1], weight, positive, negative, predict)

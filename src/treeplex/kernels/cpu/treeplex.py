@@ -1,4 +1,4 @@
-"""Walks over one treeplex, and the gradient that feeds them. Maths: ``kernels.reference.treeplex``.
+"""Walks over one treeplex. Maths: ``kernels.reference.treeplex``.
 
 Storage and accumulation float64; one thread; no fastmath, so sums run in the order of the arrays.
 """
@@ -6,7 +6,6 @@ Storage and accumulation float64; one thread; no fastmath, so sums run in the or
 from __future__ import annotations
 
 from treeplex.arrays import Floats
-from treeplex.compiled.payoffs import Csr
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.jit import kernel
 
@@ -33,17 +32,6 @@ def normalise(treeplex: Treeplex, weights: Floats, behaviour: Floats) -> None:
             total += weights[s]
         for s in range(first[infoset], first[infoset + 1]):
             behaviour[s] = weights[s] / total if total > 0.0 else 1.0 / (first[infoset + 1] - first[infoset])
-
-
-@kernel
-def gradient(matrix: Csr, weights: Floats, out: Floats) -> None:
-    """out = A weights, for a sparse A in rows; ``out`` is modified in place."""
-    start, column, data = matrix
-    for row in range(len(out)):
-        total = 0.0
-        for entry in range(start[row], start[row + 1]):
-            total += data[entry] * weights[column[entry]]
-        out[row] = total
 
 
 @kernel

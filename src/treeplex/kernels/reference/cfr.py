@@ -5,52 +5,57 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.compiled.payoffs import Payoffs
+from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
-from treeplex.kernels.reference.treeplex import gradient, normalise, sequence_weights
-from treeplex.kernels.rules import REGRET_MATCHING_PLUS, SIMULTANEOUS, Learner
+from treeplex.kernels.reference.operators import earn
+from treeplex.kernels.reference.treeplex import normalise, sequence_weights
+from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
 
 
 def cfr_iterations(
     treeplexes: tuple[Treeplex, Treeplex],
-    payoffs: Payoffs,
+    operator: Operator,
     learners: tuple[Learner, Learner],
     values: tuple[Floats, Floats],
-    averaging: Floats,
-    rule: int,
+    steps: Steps,
+    predict: float,
     turns: int,
 ) -> None:
-    """One iteration for each weight in ``averaging``; ``learners`` and the scratch ``values`` are modified in place.
+    """One iteration for each of ``steps``; ``learners`` and the scratch ``values`` are modified in place.
 
-    Each player in turn: add the strategy about to be judged to the average, find every sequence's counterfactual
-    value against the opponent, update regrets bottom-up, and take the next strategy from them.
+    Each player in turn: find every sequence's counterfactual value against the opponent, add the strategy about to be
+    judged to the average, update regrets bottom-up, and take the next strategy from them.
     """
-    for weight in averaging:
+    for weight, positive, negative in zip(*steps, strict=True):
         if turns == SIMULTANEOUS:
             for player in (0, 1):
-                _earn(payoffs, learners, values, player)
+                earn(operator[player], 1.0 - 2.0 * player, learners[1 - player].weights, values[player])
         for player in (0, 1):
             if turns != SIMULTANEOUS:
-                _earn(payoffs, learners, values, player)
-            learners[player].average[:] += weight * learners[player].weights
-            _learn(treeplexes[player], learners[player], values[player], rule)
+                earn(operator[player], 1.0 - 2.0 * player, learners[1 - player].weights, values[player])
+            learn(treeplexes[player], learners[player], values[player], weight, positive, negative, predict)
 
 
-def _earn(payoffs: Payoffs, learners: tuple[Learner, Learner], values: tuple[Floats, Floats], player: int) -> None:
-    """Player 0: g = A y. Player 1: g = -A'x."""
-    gradient(payoffs[player], learners[1 - player].weights, values[player])
-    if player == 1:
-        np.negative(values[player], out=values[player])
-
-
-def _learn(treeplex: Treeplex, learner: Learner, values: Floats, rule: int) -> None:
+def learn(
+    treeplex: Treeplex,
+    learner: Learner,
+    values: Floats,
+    weight: float,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
+    """Average, regrets and next strategy of one player; ``learner`` and ``values`` are modified in place."""
     first, parent = treeplex
+    learner.average[:] += weight * learner.weights
+    hope = np.zeros_like(learner.regret)
     for infoset in range(len(parent) - 1, -1, -1):
         own = slice(first[infoset], first[infoset + 1])
         expected = learner.behaviour[own] @ values[own]  # v(I) = sum_a sigma(a) v(I, a)
-        learner.regret[own] += values[own] - expected  # R(a) += v(I, a) - v(I)
-        if rule == REGRET_MATCHING_PLUS:
-            np.maximum(learner.regret[own], 0.0, out=learner.regret[own])
+        gain = values[own] - expected  # r(a) = v(I, a) - v(I)
+        regret = learner.regret[own] + gain
+        learner.regret[own] = np.where(regret > 0.0, positive * regret, negative * regret)
+        hope[own] = np.maximum(learner.regret[own] + predict * gain, 0.0)
         values[parent[infoset]] += expected
-    normalise(treeplex, np.maximum(learner.regret, 0.0), learner.behaviour)
+    normalise(treeplex, hope, learner.behaviour)
     sequence_weights(treeplex, learner.behaviour, learner.weights)

@@ -1,11 +1,10 @@
-"""Walks over one treeplex, and the gradient that feeds them."""
+"""Walks over one treeplex."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.compiled.payoffs import Csr
 from treeplex.compiled.treeplex import Treeplex
 
 
@@ -29,13 +28,6 @@ def normalise(treeplex: Treeplex, weights: Floats, behaviour: Floats) -> None:
     for start, end in zip(treeplex.first[:-1], treeplex.first[1:], strict=True):
         total = weights[start:end].sum()
         behaviour[start:end] = weights[start:end] / total if total > 0.0 else 1.0 / (end - start)
-
-
-def gradient(matrix: Csr, weights: Floats, out: Floats) -> None:
-    """out(s) = sum_t A(s, t) weights(t): what each sequence earns against the opponent's sequence weights."""
-    for row in range(len(out)):
-        entries = slice(matrix.start[row], matrix.start[row + 1])
-        out[row] = matrix.data[entries] @ weights[matrix.column[entries]]
 
 
 def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:

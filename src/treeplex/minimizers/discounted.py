@@ -1,0 +1,29 @@
+"""Regret matching that slowly forgets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from treeplex.arrays import Floats
+
+
+class Discounted(NamedTuple):
+    """After iteration t: positive R times t^alpha / (t^alpha + 1), negative R times t^beta / (t^beta + 1).
+
+    alpha = beta = 1 is linear CFR up to a common factor. Brown & Sandholm (2019), "Solving imperfect-information games
+    via discounted regret minimization", section 4.
+    """
+
+    alpha: float
+    beta: float
+    predict: float = 0.0
+
+    def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
+        """As above."""
+        return discount(iteration, self.alpha), discount(iteration, self.beta)
+
+
+def discount(iteration: Floats, power: float) -> Floats:
+    """t^power / (t^power + 1)."""
+    raised = iteration**power
+    return raised / (raised + 1.0)
