@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treeplex.api import evaluate, load, solve
+    from treeplex.api import best_response, evaluate, load, resume, solve
     from treeplex.compiled.game import CompiledGame
     from treeplex.errors import TreeplexError
-    from treeplex.evaluation.exact import Evaluation, best_response
+    from treeplex.evaluation.exact import Evaluation
     from treeplex.evaluation.policy import Policy
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
     from treeplex.solvers.solution import Solution
@@ -34,6 +34,7 @@ __all__ = [
     "best_response",
     "evaluate",
     "load",
+    "resume",
     "solve",
 ]
 
@@ -46,9 +47,10 @@ _HOMES = {
     "Policy": "evaluation.policy",
     "Solution": "solvers.solution",
     "TreeplexError": "errors",
-    "best_response": "evaluation.exact",
+    "best_response": "api",
     "evaluate": "api",
     "load": "api",
+    "resume": "api",
     "solve": "api",
 }
 

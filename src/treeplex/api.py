@@ -11,9 +11,12 @@ from treeplex.compiled import CompiledGame, compile_game
 from treeplex.compiled import load as load_compiled
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
-from treeplex.games.catalog import CATALOG, known_value, make
+from treeplex.evaluation import best_response as respond
+from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
+from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.protocol import Game
-from treeplex.solvers import Limits, Progress, Solution, solve_game
+from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
+from treeplex.solvers.folder import RunFolder
 
 DEFAULT_NASH_CONV = 1e-3
 """The target when nothing says when to stop."""
@@ -33,7 +36,7 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
     """
     if isinstance(source, CompiledGame):
         return source
-    from_catalog = False
+    from_catalog, name = False, None
     if isinstance(source, str | Path):
         text = str(source)
         if text.endswith(".safetensors"):
@@ -41,16 +44,21 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
                 raise ParameterError(f"There is no file {text}.")
             return load_compiled(text)
         from_catalog = text.partition("(")[0].strip() in CATALOG
+        name = text if from_catalog or text.startswith(OPENSPIEL) else None
         source = make(text)
     elif type(source).__module__.partition(".")[0] == "pyspiel":
         from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
 
         source = OpenSpielGame(source)
+    if isinstance(source, DealtRules):
+        source = DealtGame(source)
     if not isinstance(source, Game):
         needs = ", ".join(sorted(_methods() - set(dir(source))))
         raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} lacks {needs}.")
     game = compile_game(source, report)
-    return replace(game, known_value=known_value(game.name)) if from_catalog else game
+    if from_catalog:
+        game = replace(game, known_value=known_value(game.name))
+    return replace(game, source=name)
 
 
 def solve(
@@ -62,9 +70,15 @@ def solve(
     iterations: int | None = None,
     nodes: int | None = None,
     seed: int = 0,
+    iterate: str = "average",
+    folder: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
     watch: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3.
+
+    ``algorithm``: a name, or ``"name(parameter=value,...)"``. ``iterate``: report the "average" strategies, the
+    "current" ones, or the "best" of both so far. ``folder``: keep checkpoints and the answer there, for ``resume``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
@@ -73,7 +87,29 @@ def solve(
     limits = Limits(nash_conv, seconds, iterations, nodes)
     if not limits.any:
         limits = Limits(nash_conv=DEFAULT_NASH_CONV)
-    return solve_game(load(game), algorithm, limits, seed, watch)
+    return solve_game(load(game), algorithm, limits, Options(seed, iterate, folder, checkpoint_seconds, watch))
+
+
+def resume(
+    folder: str | Path,
+    *,
+    nash_conv: float | None = None,
+    seconds: float | None = None,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Go on with a run where it was stopped or killed, to the same bits as if it never had been.
+
+    Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
+    """
+    run = RunFolder.open(folder)
+    source = run.request.source
+    game = run.stored_game() if source is None else load(source)
+    limits = Limits(nash_conv, seconds, iterations, nodes)
+    options = Options(run.request.seed, run.request.iterate, folder, checkpoint_seconds, watch)
+    return resume_run(run, game, limits, options)
 
 
 def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
@@ -83,6 +119,18 @@ def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
     True
     """
     return evaluate_policy(load(game), policy if isinstance(policy, Policy) else Policy.load(policy))
+
+
+def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
+    """The most ``player`` can earn against the other's strategy, and ``policy`` with that best response in it.
+
+    >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
+    >>> round(value, 6)
+    0.055556
+    """
+    if player not in (0, 1):
+        raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
+    return respond(load(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
 
 
 def _methods() -> set[str]:

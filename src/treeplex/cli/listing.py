@@ -31,7 +31,7 @@ def listing(
         for entry in CATALOG.values()
     ]
     algorithms = [
-        {"name": entry.name, "summary": entry.summary, "source": entry.source} for entry in ALGORITHMS.values()
+        {"name": entry.usage, "summary": entry.summary, "source": entry.source} for entry in ALGORITHMS.values()
     ]
     shown = {Kind.GAMES: games, Kind.ALGORITHMS: algorithms}
     if kind is not None:

@@ -7,13 +7,14 @@ import sys
 import typer
 
 from treeplex import __version__
+from treeplex.cli.compare import compare
 from treeplex.cli.evaluate import evaluate
 from treeplex.cli.export import export
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
-from treeplex.cli.output import USAGE_ERROR, console
-from treeplex.cli.solve import solve
-from treeplex.errors import TreeplexError
+from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
+from treeplex.cli.solve import resume, solve
+from treeplex.errors import SolverError, TreeplexError
 
 app = typer.Typer(
     name="treeplex",
@@ -25,6 +26,8 @@ app = typer.Typer(
 app.command("list")(listing)
 app.command()(info)
 app.command()(solve)
+app.command()(resume)
+app.command()(compare)
 app.command()(evaluate)
 app.command()(export)
 
@@ -44,7 +47,7 @@ def run() -> None:
     except TreeplexError as error:
         console.print("[bold red]error:[/]", end=" ")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
-        sys.exit(USAGE_ERROR)
+        sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
     except KeyboardInterrupt:
         console.print("interrupted")
         sys.exit(1)

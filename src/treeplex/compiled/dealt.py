@@ -16,6 +16,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import Texts, joined, stacked, take, texts
 from treeplex.compiled.blocks import Blocks, RankedBlocks, Terminals, blocks, expand, ranked_blocks
+from treeplex.compiled.dealt_checks import check_deal, check_labels, check_odds
 from treeplex.compiled.dealt_tree import DealtTree
 from treeplex.compiled.game import CompiledGame
 from treeplex.compiled.history import levels, parents_from_depth
@@ -28,7 +29,7 @@ from treeplex.games.dealt import WON, DealtRules
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 RANKED_FROM = 16  # hands from which sums over ranks beat a table of hands against hands
-BYTES_PER_SEQUENCE = 120  # measured peak of the numbering
+BYTES_PER_SCENE = 40  # and pair of hands: measured peak
 
 
 class Scenes(NamedTuple):
@@ -54,10 +55,13 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
 
     ``ranked_from``: number of hands from which a ranked game is compiled without listing pairs of hands.
     """
+    check_labels(rules)
     public = build_public(rules)
     tree, parent = public.tree, parents_from_depth(public.tree.depth)
     hands = rules.hands()
-    require(rules.name, len(tree.mover) * max(map(len, hands)), BYTES_PER_SEQUENCE, "a public tree times hands of")
+    widest = max(map(len, hands))
+    cards = int(np.count_nonzero(tree.mover[parent[1:]] == CHANCE))  # public cards, at all places where they fall
+    require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
     scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public, parent)
     lines = _lines(rules, public, parent)
     first, second = (_side(player, tree, parent, hands[player], lines, scenes) for player in (0, 1))
@@ -98,6 +102,9 @@ def _scenes(rules: DealtRules, public: PublicGame, parent: Ints) -> Scenes:
     last = np.ones((len(revealed) + 1, *deal.shape))
     reach = np.empty_like(last)
     reach[0] = deal
+    check_deal(rules, deal)
+    for state, given in zip(public.chances, odds, strict=True):
+        check_odds(rules, state, given, deal)
     for node in revealed.tolist():  # a node's scene comes after its parent's
         scene = int(of[node])
         last[scene] = odds[int(tree.table[parent[node]])][int(tree.place[node])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -55,7 +56,10 @@ def _children(game: CompiledGame) -> list[list[int]]:
 
 
 def _exact(probabilities: list[float]) -> tuple[Fraction, ...]:
-    odds = [_simplest(probability) for probability in probabilities]
+    simple = [_simplest(probability, ulps=4) for probability in probabilities]
+    if sum(simple) == 1:  # such as 1/3 each, where the doubles are a rounding off
+        return tuple(simple)
+    odds = [_simplest(probability, ulps=0) for probability in probabilities]
     missing = 1 - sum(odds, Fraction(0))
     if missing:
         largest = int(np.argmax(probabilities))
@@ -63,10 +67,10 @@ def _exact(probabilities: list[float]) -> tuple[Fraction, ...]:
     return tuple(odds)
 
 
-def _simplest(number: float) -> Fraction:
-    """A fraction with a small denominator that rounds to ``number``, or else just ``number``."""
+def _simplest(number: float, ulps: int) -> Fraction:
+    """A fraction with a small denominator within so many roundings of ``number``, or else just ``number``."""
     for bound in (10**3, 10**6, 10**9):
         fraction = Fraction(number).limit_denominator(bound)
-        if float(fraction) == number:
+        if abs(float(fraction) - number) <= ulps * math.ulp(number):
             return fraction
     return Fraction(number)

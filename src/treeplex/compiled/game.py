@@ -41,6 +41,7 @@ class CompiledGame:
     blocks: Blocks | RankedBlocks | None = None
     constant: float = 0.0
     known_value: float | None = None  # player 0's, from the literature
+    source: str | None = None  # a name that loads the same game again
 
     @cached_property
     def tree(self) -> HistoryTree:
@@ -64,6 +65,10 @@ class CompiledGame:
         """Each player's infosets by label."""
         first, second = ({label: i for i, label in enumerate(unpacked(names.infosets))} for names in self.labels)
         return first, second
+
+    def __repr__(self) -> str:
+        first, second = self.treeplexes
+        return f"CompiledGame({self.name}: {self.nodes:,} nodes, {first.infosets:,} + {second.infosets:,} infosets)"
 
     def actions_at(self, player: int, infoset: int) -> list[str]:
         """Labels of the actions at an infoset, in order."""

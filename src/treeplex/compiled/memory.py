@@ -14,7 +14,9 @@ def available() -> int:
     """Bytes this process may still take: the machine's, or its container's if that is less."""
     free = _meminfo()
     limit, used = _cgroup("memory.max"), _cgroup("memory.current")
-    return min(free, max(limit - used, 0)) if limit is not None and used is not None else free
+    if limit is None or used is None:
+        return free
+    return min(free, max(limit - used + _reclaimable(), 0))
 
 
 def require(name: str, nodes: int, per_node: int, what: str) -> None:
@@ -43,6 +45,15 @@ def _meminfo() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # no such question on this system
         return 2**62
+
+
+def _reclaimable() -> int:
+    """File cache that counts as used but is given up on demand."""
+    try:
+        lines = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
 
 
 def _cgroup(name: str) -> int | None:

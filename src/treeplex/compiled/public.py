@@ -18,6 +18,8 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 
 BYTES_PER_PUBLIC_NODE = 300  # measured peak while assembling, with all shared subtrees
 
+BYTES_PER_HAND = 120  # and public node: what numbering its infosets takes
+
 
 class PublicTree(NamedTuple):
     """Public nodes in depth-first preorder."""
@@ -47,7 +49,8 @@ def build_public(rules: DealtRules) -> PublicGame:
     for state in order:
         sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
     nodes = sizes[order[-1]]
-    require(rules.name, nodes, BYTES_PER_PUBLIC_NODE, "a public tree of")
+    widest = max(map(len, rules.hands()))
+    require(rules.name, nodes, max(BYTES_PER_PUBLIC_NODE, BYTES_PER_HAND * widest), "a public tree of")
 
     actions: dict[str, int] = {}
     outcomes: dict[Hashable, int] = {}

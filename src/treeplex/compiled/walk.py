@@ -6,7 +6,7 @@ import gc
 import math
 from array import array
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from treeplex.compiled.history import HistoryTree
 from treeplex.compiled.labels import Labels
 from treeplex.compiled.memory import require
 from treeplex.compiled.payoffs import Payoffs
+from treeplex.compiled.probe import likely_nodes
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.errors import GameError
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 
 BYTES_PER_NODE = 250  # measured peak of the walk and of what follows it
 LOOK_EVERY = 1 << 16  # nodes between two looks at free memory and two reports
+DOUBT = 20  # how far above the truth an estimate of the size may be
 TOLERANCE = 1e-9  # of probabilities and of constant sums, relative to the largest payoff
 
 Report = Callable[[int], None]
@@ -62,7 +64,7 @@ class _Walk:
         while node > 0:
             line.append(names[self.action[node]])
             node = self.parent[node]
-        return "'" + " ".join(reversed(line)) + "'" if line else "the root"
+        return "'" + _one_line(" ".join(reversed(line))) + "'" if line else "the root"
 
     def refuse(self, sentence: str) -> NoReturn:
         """Every refusal names the game."""
@@ -117,6 +119,8 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
         node += 1
         if node % LOOK_EVERY == LOOK_EVERY - 1:
             require(walk.name, node, BYTES_PER_NODE, "more than")
+            if node < LOOK_EVERY:
+                require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
             if report:
                 report(node)
         mover = mover_of(history)
@@ -174,6 +178,8 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
 
 def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
     """Number a new infoset and its sequences."""
+    if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
     if len(set(actions)) != len(actions):
         walk.refuse(f"repeats an action label at {walk.line(node)}: {', '.join(actions)}; labels must differ.")
     infoset = len(player.parent)
@@ -193,16 +199,18 @@ def _disagree(
     here, there = walk.line(node), walk.line(player.seen[infoset])
     if player.choices[infoset] != actions:
         walk.refuse(
-            f"offers different actions in infoset '{label}' of player {mover}: {', '.join(player.choices[infoset])}"
-            f" at {there} but {', '.join(actions)} at {here}."
+            f"offers different actions in infoset '{_one_line(label)}' of player {mover}:"
+            f" {', '.join(player.choices[infoset])} at {there} but {', '.join(actions)} at {here}."
         )
     walk.refuse(
-        f"has no perfect recall: at infoset '{label}' player {mover} cannot tell {there} from {here}, though different"
-        " moves of their own led there; put the player's own past moves into the infoset label."
+        f"has no perfect recall: at infoset '{_one_line(label)}' player {mover} cannot tell {there} from {here}, though"
+        " they moved or knew differently on the way; put all a player has done and seen into the infoset label."
     )
 
 
 def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
+    if len(set(actions)) != len(actions):
+        walk.refuse(f"repeats a label of chance at {walk.line(node)}: {', '.join(actions)}; labels must differ.")
     chances = [float(chance) for chance in given]
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
@@ -219,10 +227,7 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     if isinstance(payoff, int | float):
         own, total = float(payoff), 0.0
     else:
-        try:
-            pair = [float(share) for share in payoff]  # type: ignore[union-attr]
-        except TypeError:  # a number of another type, such as a NumPy scalar or a Fraction
-            pair = [float(payoff), -float(payoff)]  # type: ignore[arg-type]
+        pair = _pair(walk, node, payoff)
         if len(pair) != 2:
             walk.refuse(f"pays {len(pair)} players at {walk.line(node)}; treeplex solves games of two players.")
         own, total = pair[0], pair[0] + pair[1]
@@ -231,6 +236,14 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     walk.sums.append(total)
     walk.ends.append(node)
     return own
+
+
+def _pair(walk: _Walk, node: int, payoff: Any) -> list[float]:
+    """Both players' payoffs, from a sequence of them or from a number of some type that is not ``float``."""
+    try:
+        return [float(share) for share in payoff] if hasattr(payoff, "__iter__") else [float(payoff), -float(payoff)]
+    except (TypeError, ValueError):
+        walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
 
 
 def _constant(walk: _Walk) -> float:
@@ -243,6 +256,10 @@ def _constant(walk: _Walk) -> float:
             f" {walk.line(walk.ends[low])} but to {sums[high]:g} at {walk.line(walk.ends[high])}."
         )
     return float(sums[0]) if abs(sums[0]) > TOLERANCE * largest else 0.0
+
+
+def _one_line(label: str) -> str:
+    return " ".join(label.split())
 
 
 def _treeplex(player: _Player) -> Treeplex:

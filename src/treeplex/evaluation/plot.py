@@ -1,7 +1,8 @@
-"""Pictures of a run."""
+"""Pictures of runs: NashConv against iterations, nodes touched and seconds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,27 @@ from matplotlib.figure import Figure
 
 from treeplex.arrow import Table, numbers
 
+AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": "seconds"}
 
-def plot_convergence(log: Table, title: str, path: str | Path) -> None:
-    """NashConv against iterations and against seconds, both axes logarithmic, as a PNG."""
-    nash_conv = numbers(log, "nash_conv")
-    figure: Any = Figure(figsize=(9, 4), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
-    for axes, column, label in ((left, "iteration", "iterations"), (right, "seconds", "seconds")):
-        x = np.maximum(numbers(log, column), 1e-6)
-        axes.plot(x[shown], nash_conv[shown], marker="." if shown.sum() < 100 else "", color="#1f5fa8")
+
+def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) -> None:
+    """One line a log, three panels, both axes logarithmic, as a PNG."""
+    figure: Any = Figure(figsize=(13, 4.2), layout="constrained")
+    panels = figure.subplots(1, len(AXES), sharey=True)
+    for axes, (column, label) in zip(panels, AXES.items(), strict=True):
+        for name, log in logs.items():
+            nash_conv = numbers(log, "nash_conv")
+            x = np.maximum(numbers(log, column), 1e-6)
+            shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
+            style = {"marker": "."} if shown.sum() < 30 else {}
+            axes.plot(x[shown], nash_conv[shown], label=name, linewidth=1.6, **style)
         axes.set_xlabel(label)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
         axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
-        if shown.any():
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-    left.set_ylabel("NashConv of the average strategies")
+    panels[0].set_ylabel("NashConv")
+    if len(logs) > 1:
+        panels[-1].legend(frameon=False)
     figure.suptitle(title)
     figure.savefig(path, dpi=130, format="png")

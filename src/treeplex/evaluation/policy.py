@@ -103,7 +103,7 @@ class Policy:
                 f"Both players have an infoset '{label}'; ask for policy[0, '{label}'] or policy[1, ...]."
             )
         known = [name for p in (0, 1) if player in (None, p) for name in self.strategies[p].index]
-        near = difflib.get_close_matches(label, known, n=3, cutoff=0.0)
+        near = difflib.get_close_matches(label, known, n=3, cutoff=0.0) or ["none"]
         whom = "" if player is None else f" for player {player}"
         raise ParameterError(f"There is no infoset '{label}'{whom}; the nearest are {', '.join(map(repr, near))}.")
 

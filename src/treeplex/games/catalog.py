@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from treeplex.errors import ParameterError
 from treeplex.games.goofspiel import Goofspiel
@@ -18,6 +14,7 @@ from treeplex.games.poker import kuhn, kuhn_ext, leduc, leduc5, leduc_ext, one_c
 from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
+from treeplex.spec import bind, parse, unknown, usage
 
 OPENSPIEL = "openspiel:"
 """What stands before the name of a game of OpenSpiel."""
@@ -35,16 +32,9 @@ class Entry:
     """Player 0's value at equilibrium, by the game's full name."""
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """Parameters and their defaults; ``...`` where one must be given."""
-        given = inspect.signature(self.build).parameters.values()
-        return {p.name: ... if p.default is p.empty else p.default for p in given if p.name != "name"}
-
-    @property
     def usage(self) -> str:
         """``name(parameter=default,...)``."""
-        shown = [key if value is ... else f"{key}={_show(value)}" for key, value in self.parameters.items()]
-        return f"{self.name}({','.join(shown)})" if shown else self.name
+        return usage(self.name, self.build)
 
 
 CATALOG: dict[str, Entry] = {
@@ -120,83 +110,11 @@ def make(spec: str) -> Game:
     name, values = parse(spec)
     entry = CATALOG.get(name)
     if entry is None:
-        near = difflib.get_close_matches(name, CATALOG, n=3, cutoff=0.3) or list(CATALOG)
-        raise ParameterError(f"There is no game '{name}'; the nearest are {', '.join(near)} (see: treeplex list).")
-    return entry.build(**_named(entry, values))
+        raise unknown("game", name, CATALOG)
+    return entry.build(**bind("game", name, entry.build, values))
 
 
 def known_value(name: str) -> float | None:
     """Player 0's value of the game with this full name, where the literature knows it."""
     entry = CATALOG.get(name.partition("(")[0])
     return entry.values.get(name) if entry else None
-
-
-def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
-    """Name and (parameter, value) pairs of ``name(parameter=value,...)``; the parameter is "" where none is named.
-
-    >>> parse('leduc5(sizes="dt")')
-    ('leduc5', [('sizes', 'dt')])
-    """
-    name, bracket, rest = spec.strip().partition("(")
-    if not bracket:
-        return name, []
-    if not rest.endswith(")"):
-        raise ParameterError(f"A game is written name(parameter=value,...), got {spec!r}: the last ')' is missing.")
-    return name.strip(), [_argument(part, spec) for part in _split(rest[:-1])]
-
-
-def _split(text: str) -> list[str]:
-    """At the commas outside brackets and quotes."""
-    parts: list[str] = []
-    depth, quote, start = 0, "", 0
-    for at, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif char in "[(":
-            depth += 1
-        elif char in "])":
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
-    tail = text[start:]
-    return [*parts, tail] if parts or tail.strip() else []
-
-
-def _argument(part: str, spec: str) -> tuple[str, Any]:
-    key, equals, text = part.partition("=")
-    key, text = (key.strip(), text.strip()) if equals else ("", part.strip())
-    if not text or (equals and not key.isidentifier()):
-        raise ParameterError(
-            f"A game is written name(parameter=value,...), got {spec!r}: {part!r} is no parameter=value."
-        )
-    if text[0] == text[-1] == "'" and len(text) > 1:
-        return key, text[1:-1]
-    try:
-        return key, json.loads(text.lower() if text.lower() in ("true", "false") else text)
-    except ValueError:
-        return key, text
-
-
-def _named(entry: Entry, values: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Every value with the name of its parameter."""
-    legal = list(entry.parameters)
-    named: dict[str, Any] = {}
-    for place, (key, value) in enumerate(values):
-        parameter = key or (legal[place] if place < len(legal) else "")
-        if parameter not in legal:
-            given = repr(key) if key else f"{len(values)} values"
-            raise ParameterError(f"The game '{entry.name}' has the parameters {entry.usage}, got {given}.")
-        if parameter in named:
-            raise ParameterError(f"The parameter '{parameter}' of '{entry.name}' is given twice.")
-        named[parameter] = value
-    missing = [key for key, default in entry.parameters.items() if default is ... and key not in named]
-    if missing:
-        raise ParameterError(f"The game '{entry.name}' needs the parameter '{missing[0]}': {entry.usage}.")
-    return named
-
-
-def _show(value: object) -> str:
-    return json.dumps(value) if isinstance(value, bool | str) else str(value)

@@ -13,11 +13,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.errors import GameError
 from treeplex.games.dealt import DealtGame, Settlement
 from treeplex.games.parameters import integer, title
 from treeplex.games.protocol import TERMINAL
 
 NO_BID: Final = -1
+MOST_BIDS: Final = 32
 LIAR: Final = "Liar"
 
 
@@ -46,6 +48,11 @@ class LiarsDice:
     def __post_init__(self) -> None:
         integer("dice", self.dice, 1, 10)
         integer("sides", self.sides, 1, 100)
+        if 2 * self.dice * self.sides > MOST_BIDS:
+            raise GameError(
+                f"dice={self.dice} and sides={self.sides} make {2 * self.dice * self.sides} bids and so a tree of 2 to"
+                f" that power; at most {MOST_BIDS} bids fit anywhere."
+            )
 
     @property
     def name(self) -> str:

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.errors import GameError
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import boolean, choice, integer, title
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 NO_CARD: Final = -1
 NO_BET: Final = -1
+MOST_LINES: Final = 10**8  # of betting in a round: more would fit nowhere
 
 
 class Card(NamedTuple):
@@ -51,7 +54,7 @@ class Pot(NamedTuple):
     player: int  # whose turn it is
     paid: tuple[float, float]  # chips each player has put in
     before: float  # chips each player had put in when this round began
-    bets: int  # bets and raises made this round
+    bets: int  # bets and raises made this round, or as many as leave the same future
     last: int  # the size of the last one, or NO_BET
     checked: bool  # the player before has checked
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
@@ -120,7 +123,10 @@ class Poker:
         height = public.before if betting.rising else max(public.paid)
         stake = height + betting.sizes[size]
         paid = (stake, public.paid[1]) if public.player == 0 else (public.paid[0], stake)
-        return public._replace(player=other, paid=paid, bets=public.bets + 1, last=size)
+        bets = public.bets + 1
+        if betting.rising:  # sizes may run out before raises do: let states with the same future be equal
+            bets = max(bets, betting.limit - (len(betting.sizes) - 1 - size))
+        return public._replace(player=other, paid=paid, bets=bets, last=size)
 
     def odds(self, public: Pot) -> Floats:
         """Public card from what two private cards have left of the deck."""
@@ -182,7 +188,7 @@ def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
     cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7).
     """
     integer("cards", cards, 2, 1000)
-    betting = _rising("bets", bets, raises)
+    betting = _rising(bets, raises)
     name = title("kuhn_ext", cards=cards, bets=bets, raises=raises)
     return DealtGame(Poker(name, _numbered(cards), (betting,), together=True))
 
@@ -221,7 +227,7 @@ def leduc5(sizes: str = "rbp") -> DealtGame:
     return DealtGame(Poker(name, _court(suits=False), (Round(first, 2), Round(second, 2))))
 
 
-def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 2) -> DealtGame:
+def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
     """Leduc hold'em by rank with ``cards`` ranks twice each, and per round ``bets`` bet types, ``raises`` at most.
 
     As in ``kuhn_ext``, bet types rise along a round and name its total bet: 2, 4, 6, ... in the first round and twice
@@ -230,15 +236,20 @@ def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 2) -> DealtGame:
     raised; we keep ordinary betting, which gives 44,391.
     """
     integer("cards", cards, 2, 10_000)
-    first = _rising("bets", bets, raises, unit=2.0)
-    second = _rising("bets", bets, raises, unit=4.0)
+    first = _rising(bets, raises, unit=2.0)
+    second = _rising(bets, raises, unit=4.0)
     deck = tuple(card._replace(copies=2) for card in _numbered(cards))
     return DealtGame(Poker(title("leduc_ext", cards=cards, bets=bets, raises=raises), deck, (first, second)))
 
 
-def _rising(name: str, bets: int, raises: int, unit: float = 1.0) -> Round:
-    integer(name, bets, 1, 1000)
+def _rising(bets: int, raises: int, unit: float = 1.0) -> Round:
+    integer("bets", bets, 1, 1000)
     integer("raises", raises, 1, 1000)
+    lines = sum(comb(bets, length) for length in range(min(raises, bets) + 1))
+    if lines > MOST_LINES:
+        raise GameError(
+            f"bets={bets} and raises={raises} make more than {MOST_LINES:,} betting lines a round; choose smaller ones."
+        )
     return Round(tuple(unit * (size + 1) for size in range(bets)), raises, rising=True)
 
 

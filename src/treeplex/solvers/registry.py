@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.run import Algorithm
+from treeplex.solvers.algorithm import Algorithm
+from treeplex.solvers.best_response import cfr_br, fp, xfp
+from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
+from treeplex.spec import bind, parse, unknown, usage
 
 
 @dataclass(frozen=True)
@@ -14,16 +16,40 @@ class Entry:
     """An algorithm in the registry."""
 
     name: str
-    build: Callable[[], Algorithm] | None  # None: solved in one go, not by iterations
+    build: Callable[..., Algorithm] | None  # None: solved in one go, not by iterations
     summary: str
     source: str
+
+    @property
+    def usage(self) -> str:
+        """``name(parameter=default,...)``."""
+        return usage(self.name, self.build) if self.build else self.name
 
 
 ALGORITHMS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
         Entry("lp", None, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
-        Entry("cfr", cfr, "counterfactual regret minimization, alternating", "Zinkevich et al. 2007"),
+        Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
         Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, Algorithm 1"),
+        Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
+        Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
+        Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
+        Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
+        Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
+        Entry("fp", fp, "fictitious play, in turns", "Brown 1951"),
+        Entry("xfp", xfp, "extensive-form fictitious play, both at once", "Heinrich, Lanctot & Silver 2015"),
     )
 }
+
+
+def build(spec: str) -> Algorithm | None:
+    """The algorithm that ``spec`` names, ``name`` or ``name(parameter=value,...)``; None for one without iterations."""
+    name, values = parse(spec)
+    entry = ALGORITHMS.get(name)
+    if entry is None:
+        raise unknown("algorithm", name, ALGORITHMS)
+    if entry.build is None:
+        bind("algorithm", name, lambda: None, values)
+        return None
+    return entry.build(**bind("algorithm", name, entry.build, values))

@@ -1,4 +1,4 @@
-"""The one run loop: advance, measure now and then, stop when told or when good enough."""
+"""The one run loop: advance, measure now and then, keep what is done, stop when told or when good enough."""
 
 from __future__ import annotations
 
@@ -9,59 +9,23 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame
-from treeplex.errors import ParameterError
-from treeplex.evaluation.exact import evaluate_behaviour
-from treeplex.evaluation.log import LogRow, to_table
-from treeplex.evaluation.policy import Policy
-from treeplex.solvers.solution import SOLVED, Solution
+from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
+from treeplex.evaluation.log import LogRow
+from treeplex.solvers.algorithm import Algorithm, Behaviour
+from treeplex.solvers.checkpoint import Best, Checkpoint
+from treeplex.solvers.limits import Limits
 
-GROWTH = 1.1  # each checkpoint is at this many times the iterations of the one before
-BREATH = 0.1  # seconds a kernel may run before it comes up for air: Ctrl-C, progress, the clock
+GROWTH: Final = 1.1  # each log row is at this many times the iterations of the one before
+BREATH: Final = 0.1  # seconds a kernel may run before it comes up for air: Ctrl-C, progress, the clock
 
+SOLVED: Final = "solved"
+INTERRUPTED: Final = "interrupted"
 
-class Algorithm(Protocol):
-    """What the run loop needs of an iterative algorithm. ``State`` is its own affair, but has ``iteration``."""
-
-    def start(self, game: CompiledGame) -> Any:
-        """The state before the first iteration."""
-        ...
-
-    def advance(self, game: CompiledGame, state: Any, iterations: int) -> Any:
-        """The state some iterations later; the old one may be overwritten."""
-        ...
-
-    def average(self, game: CompiledGame, state: Any) -> tuple[Floats, Floats]:
-        """Both players' strategies to report."""
-        ...
-
-    def nodes_touched(self, game: CompiledGame, iterations: int) -> int:
-        """Histories entered in that many iterations from the start."""
-        ...
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop; ``None`` means never for that reason."""
-
-    nash_conv: float | None = None
-    seconds: float | None = None
-    iterations: int | None = None
-    nodes: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("nash_conv", "seconds", "iterations", "nodes"):
-            value: Any = getattr(self, name)
-            if value is not None and not (isinstance(value, int | float) and value >= 0):
-                raise ParameterError(f"The '{name}' parameter must be a number that is not negative, got {value!r}.")
-
-    @property
-    def any(self) -> bool:
-        """Is there a reason to stop at all?"""
-        return any(limit is not None for limit in (self.nash_conv, self.seconds, self.iterations, self.nodes))
+ITERATES: Final = ("average", "current", "best")
+"""What a run reports: the average strategies, the current ones, or the best of both at any checkpoint so far."""
 
 
 class Progress(NamedTuple):
@@ -69,93 +33,124 @@ class Progress(NamedTuple):
 
     iteration: int
     seconds: float
-    last: LogRow | None  # the newest checkpoint
+    rows: list[LogRow]  # the log so far
 
 
 Watcher = Callable[[Progress], None]
+Keeper = Callable[[Checkpoint], None]
 
 
-def run(
-    game: CompiledGame,
-    algorithm: Algorithm,
-    name: str,
-    limits: Limits,
-    seed: int = 0,
-    watch: Watcher | None = None,
-) -> Solution:
-    """Run ``algorithm`` until a limit is reached; Ctrl-C ends it with the answer so far."""
-    began = time.perf_counter()
-    state = algorithm.start(game)
-    rows: list[LogRow] = []
-    measuring, pace = 0.0, 1.0  # seconds spent evaluating; iterations that fit in a breath
+class Outcome(NamedTuple):
+    """How a run ended."""
+
+    status: str  # "solved", or what stopped it: "iterations", "seconds", "nodes", "interrupted"
+    state: Any
+    rows: list[LogRow]
+    seconds: float
+    behaviour: Behaviour
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to run: when to stop, what to report, whom to tell, where to keep checkpoints and how often."""
+
+    limits: Limits
+    iterate: str = "average"
+    watch: Watcher | None = None
+    keep: Keeper | None = None
+    keep_every: float = 30.0  # seconds
+
+
+def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoint | None = None) -> Outcome:
+    """Run ``algorithm`` until a limit is reached; the first Ctrl-C ends it with the answer so far.
+
+    Limits on seconds count from now; the others from the very start of the run.
+    """
+    point = resumed or Checkpoint(algorithm.start(game), [], 0.0, 0.0, None)
+    state, rows, best, evaluating = point.state, point.rows, point.best, point.evaluating
+    clock = _Clock(point.seconds)
+    pace, kept = 1.0, clock.total()
     with _ctrl_c() as pressed:
         while True:
-            # On to the next checkpoint, one breath at a time.
-            checkpoint = max(state.iteration + 1, int(state.iteration * GROWTH))
+            due = _next_row(state.iteration)
             status = ""
-            while state.iteration < checkpoint and not status:
-                clock = time.perf_counter()
-                count = _affordable(
-                    game, algorithm, state.iteration, limits, min(checkpoint, state.iteration + int(pace))
-                )
+            while state.iteration < due and not status:  # one breath at a time
+                upto = min(due, state.iteration + int(pace))
+                touched = algorithm.nodes_touched(game, state)
+                count = plan.limits.next_stop(state.iteration, touched, upto) - state.iteration
+                began = time.perf_counter()
                 state = algorithm.advance(game, state, count)
-                now = time.perf_counter()
-                pace = min(max(count * BREATH / max(now - clock, 1e-9), 1.0), 8.0 * pace)
-                status = _spent(game, algorithm, state.iteration, limits, now - began, pressed.is_set())
-                if watch:
-                    watch(Progress(state.iteration, now - began, rows[-1] if rows else None))
-            clock = time.perf_counter()
-            behaviour = algorithm.average(game, state)
-            value, nash_conv, bests = evaluate_behaviour(game, behaviour)
-            now = time.perf_counter()
-            measuring += now - clock
-            touched = algorithm.nodes_touched(game, state.iteration)
-            rows.append(LogRow(state.iteration, touched, now - began, measuring, value, nash_conv, nash_conv / 2.0))
-            if watch:
-                watch(Progress(state.iteration, now - began, rows[-1]))
-            if limits.nash_conv is not None and nash_conv <= limits.nash_conv:
+                breath = max(time.perf_counter() - began, 1e-9)
+                pace = min(max(count * BREATH / breath, 1.0), 8.0 * pace)
+                touched = algorithm.nodes_touched(game, state)
+                status = plan.limits.reason(clock.now(), state.iteration, touched)
+                if pressed.is_set():
+                    status = INTERRUPTED
+                if plan.watch:
+                    plan.watch(Progress(state.iteration, clock.total(), rows))
+                if plan.keep and state.iteration < due and clock.total() - kept >= plan.keep_every:
+                    plan.keep(Checkpoint(state, rows, clock.total(), evaluating, best))
+                    kept = clock.total()
+            began = time.perf_counter()
+            behaviour, evaluation, newest = _report(game, algorithm, state, plan.iterate, best)
+            evaluating += time.perf_counter() - began
+            touched = algorithm.nodes_touched(game, state)
+            value, nash_conv = evaluation.value, evaluation.nash_conv
+            row = LogRow(state.iteration, touched, clock.total(), evaluating, value, nash_conv, nash_conv / 2.0)
+            log = [*rows, row]
+            if state.iteration == due:  # what is measured only because the run stops must not show in a resumed run
+                rows, best = log, newest
+            if plan.watch:
+                plan.watch(Progress(state.iteration, clock.total(), log))
+            if plan.limits.nash_conv is not None and nash_conv <= plan.limits.nash_conv:
                 status = SOLVED
             if status:
-                break
-    return Solution(
-        game=game,
-        algorithm=name,
-        policy=Policy.of(game, behaviour),
-        value=value,
-        nash_conv=nash_conv,
-        best_response_values=bests,
-        status=status,
-        iterations=state.iteration,
-        nodes_touched=touched,
-        seconds=rows[-1].seconds,
-        seed=seed,
-        log=to_table(rows),
-    )
+                if plan.keep:
+                    plan.keep(Checkpoint(state, rows, clock.total(), evaluating, best))
+                return Outcome(status, state, log, clock.total(), behaviour, evaluation)
 
 
-def _affordable(game: CompiledGame, algorithm: Algorithm, done: int, limits: Limits, upto: int) -> int:
-    """How many more iterations, up to number ``upto``, the limits on iterations and nodes leave: at least one."""
-    if limits.iterations is not None:
-        upto = min(upto, limits.iterations)
-    if limits.nodes is not None and done:
-        touched = algorithm.nodes_touched(game, done)
-        upto = min(upto, done + (limits.nodes - touched) * done // max(touched, 1))
-    return max(upto - done, 1)
+def _next_row(iteration: int) -> int:
+    """The first iteration after ``iteration`` that gets a row in the log, wherever the run was interrupted."""
+    row = 1
+    while row <= iteration:
+        row = max(row + 1, int(row * GROWTH))
+    return row
 
 
-def _spent(
-    game: CompiledGame, algorithm: Algorithm, done: int, limits: Limits, seconds: float, interrupted: bool
-) -> str:
-    """Why to stop now, or nothing."""
-    if interrupted:
-        return "interrupted"
-    if limits.iterations is not None and done >= limits.iterations:
-        return "iterations"
-    if limits.seconds is not None and seconds >= limits.seconds:
-        return "seconds"
-    if limits.nodes is not None and algorithm.nodes_touched(game, done) >= limits.nodes:
-        return "nodes"
-    return ""
+def _report(
+    game: CompiledGame, algorithm: Algorithm, state: Any, iterate: str, best: Best | None
+) -> tuple[Behaviour, Evaluation, Best | None]:
+    """The strategies to report and how good they are."""
+    if iterate == "current":
+        behaviour = algorithm.current(game, state)
+        return behaviour, evaluate_behaviour(game, behaviour), None
+    behaviour = algorithm.average(game, state)
+    evaluation = evaluate_behaviour(game, behaviour)
+    if iterate == "average":
+        return behaviour, evaluation, None
+    playing = algorithm.current(game, state)
+    other = evaluate_behaviour(game, playing)
+    if other.nash_conv < evaluation.nash_conv:
+        behaviour, evaluation = playing, other
+    if best is not None and best.nash_conv <= evaluation.nash_conv:
+        kept = (best.first, best.second)
+        return kept, evaluate_behaviour(game, kept), best
+    return behaviour, evaluation, Best(evaluation.nash_conv, behaviour[0].copy(), behaviour[1].copy())
+
+
+class _Clock:
+    """Seconds since now, and since the start of the run in an earlier process."""
+
+    def __init__(self, before: float) -> None:
+        self._before, self._began = before, time.perf_counter()
+
+    def now(self) -> float:
+        return time.perf_counter() - self._began
+
+    def total(self) -> float:
+        return self._before + self.now()
 
 
 @contextmanager

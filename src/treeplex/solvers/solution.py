@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from treeplex.arrow import Table, write_parquet
+from treeplex.arrow import Table
 from treeplex.compiled.game import CompiledGame
-from treeplex.evaluation.plot import plot_convergence
 from treeplex.evaluation.policy import Policy
-
-SOLVED = "solved"
-"""The target was reached, or the answer is exact."""
+from treeplex.solvers.checkpoint import Checkpoint
+from treeplex.solvers.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,16 @@ class Solution:
     nodes_touched: int
     seconds: float
     seed: int
+    iterate: str
     log: Table
+    limits: Limits
+    checkpoint: Checkpoint | None  # where ``resume`` goes on; None if there is nothing to go on with
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.game.name}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
+            f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
+        )
 
     @property
     def exploitability(self) -> float:
@@ -51,32 +57,14 @@ class Solution:
             "best_response_values": list(self.best_response_values),
             "status": self.status,
             "seed": self.seed,
+            "iterate": self.iterate,
         }
 
     def save(self, folder: str | Path) -> Path:
-        """Leave a run folder: policy, log, convergence plot, result and a page that explains them."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.policy.save(folder / "policy.parquet")
-        write_parquet(self.log, folder / "log.parquet")
-        title = f"{self.game.name}, {self.algorithm}"
-        plot_convergence(self.log, title, folder / "convergence.png")
-        (folder / "result.json").write_text(json.dumps(self.summary(), indent=1) + "\n")
-        (folder / "README.md").write_text(_explanation(title))
-        return folder
+        """Leave a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
+        from treeplex.solvers.folder import RunFolder  # noqa: PLC0415 - the folder holds solutions
 
-
-def _explanation(title: str) -> str:
-    return f"""# A run of treeplex: {title}
-
-| file | what it holds |
-| --- | --- |
-| `result.json` | value, NashConv and how the run ended |
-| `policy.parquet` | the strategies: player, infoset, action, probability |
-| `log.parquet` | one row a checkpoint: iteration, nodes touched, seconds, value, NashConv |
-| `convergence.png` | NashConv against iterations and seconds |
-
-Read the tables with any Parquet reader (`pandas.read_parquet`, `polars.read_parquet`, `duckdb`), or in Python with
-`treeplex.Policy.load("policy.parquet")`. Check the answer with `treeplex evaluate GAME policy.parquet`.
-NashConv is the sum of what both players could gain by a best response; exploitability is half of it.
-"""
+        kept = RunFolder.create(folder, self.game, self.algorithm, self.limits, self.seed, self.iterate)
+        if self.checkpoint is not None:
+            kept.keep(self.checkpoint)
+        return kept.finish(self)

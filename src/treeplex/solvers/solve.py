@@ -1,42 +1,138 @@
-"""Name an algorithm, get a solution."""
+"""Name an algorithm, get a solution; or go on with one that was stopped."""
 
 from __future__ import annotations
 
-import difflib
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 from treeplex.compiled.game import CompiledGame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow, to_table
 from treeplex.evaluation.policy import Policy
+from treeplex.solvers.algorithm import Algorithm
+from treeplex.solvers.checkpoint import Checkpoint
+from treeplex.solvers.folder import RunFolder, fingerprint
+from treeplex.solvers.limits import Limits
 from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.registry import ALGORITHMS
-from treeplex.solvers.run import Limits, Watcher, run
-from treeplex.solvers.solution import SOLVED, Solution
+from treeplex.solvers.registry import build
+from treeplex.solvers.run import ITERATES, SOLVED, Plan, Watcher, run
+from treeplex.solvers.solution import Solution
 
 
-def solve_game(
-    game: CompiledGame, algorithm: str, limits: Limits, seed: int = 0, watch: Watcher | None = None
-) -> Solution:
+@dataclass(frozen=True)
+class Options:
+    """How to run, beside what and when to stop."""
+
+    seed: int = 0
+    iterate: str = "average"
+    folder: str | Path | None = None  # where to keep checkpoints and the answer
+    checkpoint_seconds: float = 30.0
+    watch: Watcher | None = None
+
+    def __post_init__(self) -> None:
+        if self.iterate not in ITERATES:
+            legal = ", ".join(f'"{name}"' for name in ITERATES)
+            raise ParameterError(f"The 'iterate' parameter must be one of {legal}, got {self.iterate!r}.")
+
+
+def solve_game(game: CompiledGame, algorithm: str, limits: Limits, options: Options | None = None) -> Solution:
     """Solve ``game`` by the algorithm of that name, until a limit is reached."""
-    entry = ALGORITHMS.get(algorithm)
-    if entry is None:
-        near = difflib.get_close_matches(algorithm, ALGORITHMS, n=3, cutoff=0.3) or list(ALGORITHMS)
-        raise ParameterError(f"There is no algorithm '{algorithm}'; the nearest are {', '.join(near)}.")
-    if entry.build is None:
-        return _solve_exactly(game, limits, seed)
-    if not limits.any:
+    options = options or Options()
+    assembled = build(algorithm)
+    if assembled is not None and not limits.any:
         raise ParameterError("Say when to stop: give nash_conv, seconds, iterations or nodes.")
-    return run(game, entry.build(), algorithm, limits, seed, watch)
+    folder = None
+    if options.folder is not None:
+        folder = RunFolder.create(options.folder, game, algorithm, limits, options.seed, options.iterate)
+    if assembled is None:
+        solution = _solve_exactly(game, algorithm, limits, options)
+    else:
+        solution = _iterate(game, assembled, algorithm, limits, options, folder, None)
+    if folder is not None:
+        folder.finish(solution)
+    return solution
 
 
-def _solve_exactly(game: CompiledGame, limits: Limits, seed: int) -> Solution:
+def resume_run(folder: RunFolder, game: CompiledGame, limits: Limits, options: Options) -> Solution:
+    """Go on with a run. Without limits of its own: to those of the run, less the seconds already spent."""
+    request = folder.request
+    if fingerprint(game) != request.fingerprint:
+        raise ParameterError(f"The game in {folder.path} is not the {game.name} of this version; start a new run.")
+    assembled = build(request.algorithm)
+    if assembled is None:
+        raise ParameterError(
+            f"The run in {folder.path} was solved exactly by {request.algorithm}; nothing is left to do."
+        )
+    point = folder.checkpoint(assembled.start(game))
+    if not limits.any:
+        seconds = request.limits.seconds
+        if seconds is not None and point is not None:
+            seconds = max(seconds - point.seconds, 0.0)
+        old = request.limits
+        limits = Limits(old.nash_conv, seconds, old.iterations, old.nodes)
+    solution = _iterate(game, assembled, request.algorithm, limits, options, folder, point)
+    folder.finish(solution)
+    return solution
+
+
+def _iterate(
+    game: CompiledGame,
+    assembled: Algorithm,
+    name: str,
+    limits: Limits,
+    options: Options,
+    folder: RunFolder | None,
+    point: Checkpoint | None,
+) -> Solution:
+    last: list[Checkpoint] = []
+
+    def keep(checkpoint: Checkpoint) -> None:
+        last[:] = [checkpoint]
+        if folder is not None:
+            folder.keep(checkpoint)
+
+    plan = Plan(limits, options.iterate, options.watch, keep, options.checkpoint_seconds)
+    status, state, rows, seconds, behaviour, evaluation = run(game, assembled, plan, point)
+    return Solution(
+        game=game,
+        algorithm=name,
+        policy=Policy.of(game, behaviour),
+        value=evaluation.value,
+        nash_conv=evaluation.nash_conv,
+        best_response_values=evaluation.best_response_values,
+        status=status,
+        iterations=state.iteration,
+        nodes_touched=rows[-1].nodes_touched,
+        seconds=seconds,
+        seed=options.seed,
+        iterate=options.iterate,
+        log=to_table(rows),
+        limits=limits,
+        checkpoint=last[0],
+    )
+
+
+def _solve_exactly(game: CompiledGame, name: str, limits: Limits, options: Options) -> Solution:
     began = time.perf_counter()
     behaviour, evaluation, iterations = solve_linear_program(game, limits.seconds)
     seconds = time.perf_counter() - began
     value, nash_conv, bests = evaluation
     row = LogRow(iterations, game.nodes, seconds, 0.0, value, nash_conv, nash_conv / 2.0)
-    policy = Policy.of(game, behaviour)
     return Solution(
-        game, "lp", policy, value, nash_conv, bests, SOLVED, iterations, game.nodes, seconds, seed, to_table([row])
+        game=game,
+        algorithm=name,
+        policy=Policy.of(game, behaviour),
+        value=value,
+        nash_conv=nash_conv,
+        best_response_values=bests,
+        status=SOLVED,
+        iterations=iterations,
+        nodes_touched=game.nodes,
+        seconds=seconds,
+        seed=options.seed,
+        iterate="average",
+        log=to_table([row]),
+        limits=limits,
+        checkpoint=None,
     )

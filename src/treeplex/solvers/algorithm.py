@@ -1,0 +1,44 @@
+"""What the run loop needs of an iterative algorithm."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from treeplex.arrays import Floats
+from treeplex.compiled.game import CompiledGame
+
+Behaviour = tuple[Floats, Floats]
+"""Both players' strategies, in the game's order of sequences."""
+
+
+class State(Protocol):
+    """All that the next iteration needs: a NamedTuple of arrays, numbers and further tuples of these."""
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations have been done."""
+        ...
+
+
+class Algorithm(Protocol):
+    """Advances a state. Running n and then m iterations gives the same bits as running n + m."""
+
+    def start(self, game: CompiledGame) -> Any:
+        """The state before the first iteration."""
+        ...
+
+    def advance(self, game: CompiledGame, state: Any, iterations: int) -> Any:
+        """The state some iterations later; the arrays of the old one are overwritten."""
+        ...
+
+    def average(self, game: CompiledGame, state: Any) -> Behaviour:
+        """The average strategies: what converges to an equilibrium."""
+        ...
+
+    def current(self, game: CompiledGame, state: Any) -> Behaviour:
+        """The strategies to be played next."""
+        ...
+
+    def nodes_touched(self, game: CompiledGame, state: Any) -> int:
+        """Histories entered so far."""
+        ...

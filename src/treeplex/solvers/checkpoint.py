@@ -1,0 +1,105 @@
+"""Checkpoints: the state of a run in one safetensors file, replaced atomically, read without running anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
+
+from treeplex.errors import FormatError
+from treeplex.evaluation.log import LogRow
+
+FORMAT = "treeplex-checkpoint-1"
+
+Array = npt.NDArray[Any]
+
+
+class Best(NamedTuple):
+    """The best strategies seen at a checkpoint so far."""
+
+    nash_conv: float
+    first: Array
+    second: Array
+
+
+class Checkpoint(NamedTuple):
+    """A run as it stood after some iteration."""
+
+    state: Any  # the algorithm's own
+    rows: list[LogRow]
+    seconds: float  # spent so far
+    evaluating: float  # of these, on evaluation
+    best: Best | None
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
+    """Write under another name, then replace: whoever is killed leaves the old checkpoint or the new one."""
+    tensors = {key: np.ascontiguousarray(leaf) for key, leaf in _leaves(checkpoint.state, "state")}
+    if checkpoint.best is not None:
+        tensors |= {"best.first": checkpoint.best.first, "best.second": checkpoint.best.second}
+    about = {
+        "rows": [list(row) for row in checkpoint.rows],
+        "seconds": checkpoint.seconds,
+        "evaluating": checkpoint.evaluating,
+        "best": None if checkpoint.best is None else checkpoint.best.nash_conv,
+    }
+    partial = path.with_name(path.name + ".partial")
+    save_file(tensors, partial, {"format": FORMAT, "about": json.dumps(about)})
+    partial.replace(path)
+
+
+def load_checkpoint(path: Path, fresh: Any) -> Checkpoint:
+    """Read a checkpoint into the arrays of ``fresh``, a starting state of the same algorithm in the same game."""
+    try:
+        opened: Any = safe_open(path, framework="numpy")
+        with opened as file:
+            header: dict[str, str] = file.metadata() or {}
+            if header.get("format") != FORMAT:
+                raise ValueError(f"format is {header.get('format')!r}, not {FORMAT!r}")
+            about: dict[str, Any] = json.loads(header["about"])
+            tensors: dict[str, Array] = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        state = _restored(fresh, "state", tensors)
+        rows = [LogRow(*row) for row in about["rows"]]
+        best = None
+        if about["best"] is not None:
+            best = Best(float(about["best"]), tensors["best.first"], tensors["best.second"])
+        return Checkpoint(state, rows, float(about["seconds"]), float(about["evaluating"]), best)
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error
+
+
+def _leaves(state: Any, name: str) -> Iterator[tuple[str, Array]]:
+    """Every array and number of a nested tuple, with the path to it."""
+    if isinstance(state, tuple):
+        parts = cast(tuple[Any, ...], state)
+        for key, part in zip(_fields(parts), parts, strict=True):
+            yield from _leaves(part, f"{name}.{key}")
+    else:
+        yield name, np.asarray(state)
+
+
+def _restored(fresh: Any, name: str, tensors: dict[str, Array]) -> Any:
+    """A state like ``fresh``, with the arrays and numbers that were saved."""
+    if isinstance(fresh, tuple):
+        parts = cast(tuple[Any, ...], fresh)
+        restored = [_restored(part, f"{name}.{key}", tensors) for key, part in zip(_fields(parts), parts, strict=True)]
+        return type(parts)(*restored) if hasattr(parts, "_fields") else tuple(restored)
+    saved = tensors[name]
+    if isinstance(fresh, np.ndarray):
+        array = cast(Array, fresh)
+        if saved.shape != array.shape or saved.dtype != array.dtype:
+            raise ValueError(f"{name} is {saved.dtype}{list(saved.shape)}, not {array.dtype}{list(array.shape)}")
+        array[...] = saved
+        return array
+    return type(fresh)(saved.item())
+
+
+def _fields(parts: tuple[Any, ...]) -> tuple[str, ...]:
+    names: tuple[str, ...] | None = getattr(parts, "_fields", None)
+    return names if names is not None else tuple(str(i) for i in range(len(parts)))

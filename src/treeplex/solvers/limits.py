@@ -1,0 +1,54 @@
+"""When a run stops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from treeplex.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The first one reached ends a run; ``None`` means never for that reason."""
+
+    nash_conv: float | None = None
+    seconds: float | None = None
+    iterations: int | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("nash_conv", "seconds"):
+            self._check(name, (int, float), 0, "a number that is not negative")
+        for name in ("iterations", "nodes"):
+            self._check(name, (int,), 1, "a whole number from 1 up")
+
+    def _check(self, name: str, types: tuple[type, ...], low: int, kind: str) -> None:
+        value: Any = getattr(self, name)
+        legal = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value) and value >= low
+        if value is not None and not legal:
+            raise ParameterError(f"The '{name}' parameter must be {kind}, got {value!r}.")
+
+    @property
+    def any(self) -> bool:
+        """Is there a reason to stop at all?"""
+        return any(limit is not None for limit in (self.nash_conv, self.seconds, self.iterations, self.nodes))
+
+    def reason(self, seconds: float, iterations: int, nodes: int) -> str:
+        """Why to stop now, other than for a good enough answer; empty if not at all."""
+        if self.iterations is not None and iterations >= self.iterations:
+            return "iterations"
+        if self.seconds is not None and seconds >= self.seconds:
+            return "seconds"
+        if self.nodes is not None and nodes >= self.nodes:
+            return "nodes"
+        return ""
+
+    def next_stop(self, iterations: int, nodes: int, upto: int) -> int:
+        """The last iteration, up to ``upto``, that the limits on iterations and nodes allow: at least one more."""
+        if self.iterations is not None:
+            upto = min(upto, self.iterations)
+        if self.nodes is not None and iterations:
+            upto = min(upto, iterations + (self.nodes - nodes) * iterations // max(nodes, 1))
+        return max(upto, iterations + 1)

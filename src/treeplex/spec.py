@@ -1,0 +1,101 @@
+"""``name(parameter=value,...)``: how games and algorithms are named, on the command line and in Python."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from treeplex.errors import ParameterError
+
+
+def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
+    """Name and (parameter, value) pairs; the parameter is "" where none is named.
+
+    >>> parse('leduc5(sizes="dt")')
+    ('leduc5', [('sizes', 'dt')])
+    """
+    name, bracket, rest = spec.strip().partition("(")
+    if not bracket:
+        return name, []
+    if not rest.endswith(")"):
+        raise ParameterError(f"Write name(parameter=value,...), got {spec!r}: the last ')' is missing.")
+    return name.strip(), [_argument(part, spec) for part in _split(rest[:-1])]
+
+
+def parameters(build: Callable[..., Any]) -> dict[str, Any]:
+    """Parameters of a builder and their defaults; ``...`` where one must be given."""
+    given = inspect.signature(build).parameters.values()
+    return {p.name: ... if p.default is p.empty else p.default for p in given if p.name != "name"}
+
+
+def usage(name: str, build: Callable[..., Any]) -> str:
+    """``name(parameter=default,...)``."""
+    shown = [key if value is ... else f"{key}={_show(value)}" for key, value in parameters(build).items()]
+    return f"{name}({','.join(shown)})" if shown else name
+
+
+def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Every value with the name of its parameter; refused if there is no such parameter or one is missing."""
+    legal = parameters(build)
+    names = list(legal)
+    named: dict[str, Any] = {}
+    for place, (key, value) in enumerate(values):
+        parameter = key or (names[place] if place < len(names) else "")
+        if parameter not in legal:
+            given = repr(key) if key else f"{len(values)} values"
+            has = f"the parameters {usage(name, build)}" if legal else "no parameters"
+            raise ParameterError(f"The {kind} '{name}' has {has}, got {given}.")
+        if parameter in named:
+            raise ParameterError(f"The parameter '{parameter}' of '{name}' is given twice.")
+        named[parameter] = value
+    missing = [key for key, default in legal.items() if default is ... and key not in named]
+    if missing:
+        raise ParameterError(f"The {kind} '{name}' needs the parameter '{missing[0]}': {usage(name, build)}.")
+    return named
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> ParameterError:
+    """What to say of a name that is not known: the nearest ones."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names
+    return ParameterError(f"There is no {kind} '{name}'; the nearest are {', '.join(near)} (see: treeplex list).")
+
+
+def _split(text: str) -> list[str]:
+    """At the commas outside brackets and quotes."""
+    parts: list[str] = []
+    depth, quote, start = 0, "", 0
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[(":
+            depth += 1
+        elif char in "])":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    tail = text[start:]
+    return [*parts, tail] if parts or tail.strip() else []
+
+
+def _argument(part: str, spec: str) -> tuple[str, Any]:
+    key, equals, text = part.partition("=")
+    key, text = (key.strip(), text.strip()) if equals else ("", part.strip())
+    if not text or (equals and not key.isidentifier()):
+        raise ParameterError(f"Write name(parameter=value,...), got {spec!r}: {part!r} is no parameter=value.")
+    if text[0] == text[-1] == "'" and len(text) > 1:
+        return key, text[1:-1]
+    try:
+        return key, json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return key, text
+
+
+def _show(value: object) -> str:
+    return json.dumps(value) if isinstance(value, bool | str) else str(value)
