@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treeplex.evaluation.exact import Evaluation
     from treeplex.evaluation.policy import Policy
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
+    from treeplex.solvers.custom import minimizer
     from treeplex.solvers.solution import Solution
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "best_response",
     "evaluate",
     "load",
+    "minimizer",
     "resume",
     "solve",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "best_response": "api",
     "evaluate": "api",
     "load": "api",
+    "minimizer": "solvers.custom",
     "resume": "api",
     "solve": "api",
 }

@@ -16,6 +16,7 @@ from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.protocol import Game
 from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
+from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.folder import RunFolder
 
 DEFAULT_NASH_CONV = 1e-3
@@ -63,7 +64,7 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
 
 def solve(
     game: Source | Any,
-    algorithm: str = "cfr+",
+    algorithm: str | Algorithm = "cfr+",
     *,
     nash_conv: float | None = None,
     seconds: float | None = None,
@@ -77,8 +78,9 @@ def solve(
 ) -> Solution:
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3.
 
-    ``algorithm``: a name, or ``"name(parameter=value,...)"``. ``iterate``: report the "average" strategies, the
-    "current" ones, or the "best" of both so far. ``folder``: keep checkpoints and the answer there, for ``resume``.
+    ``algorithm``: a name, ``"name(parameter=value,...)"``, or your own (see ``minimizer``).
+    ``iterate``: report the "average" strategies, the "current" ones, or the "best" of both so far.
+    ``folder``: keep checkpoints and the answer there, for ``resume``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
@@ -97,19 +99,21 @@ def resume(
     seconds: float | None = None,
     iterations: int | None = None,
     nodes: int | None = None,
+    algorithm: Algorithm | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Go on with a run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
+    ``algorithm``: your own one, if the run was started with it.
     """
     run = RunFolder.open(folder)
     source = run.request.source
     game = run.stored_game() if source is None else load(source)
     limits = Limits(nash_conv, seconds, iterations, nodes)
     options = Options(run.request.seed, run.request.iterate, folder, checkpoint_seconds, watch)
-    return resume_run(run, game, limits, options)
+    return resume_run(run, game, limits, options, algorithm)
 
 
 def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:

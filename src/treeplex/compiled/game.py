@@ -18,7 +18,7 @@ Operator = Payoffs | Blocks | RankedBlocks
 BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledGame:
     """A two-player zero-sum game of perfect recall, checked.
 

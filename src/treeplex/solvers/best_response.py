@@ -10,18 +10,24 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame
 from treeplex.kernels.cpu.best_response import cfr_br_iterations, fictitious_play_iterations
-from treeplex.kernels.rules import ALTERNATING, SIMULTANEOUS, Steps
+from treeplex.kernels.rules import ALTERNATING, SIMULTANEOUS, Learner, Steps
 from treeplex.minimizers import Minimizer, RegretMatching
 from treeplex.schedules import Schedule, uniform
 from treeplex.solvers.algorithm import Behaviour
-from treeplex.solvers.cfr import State as LearnerState
-from treeplex.solvers.cfr import averages, behaviours, newborns, scratch
+from treeplex.solvers.learners import averages, behaviours, newborns, scratch
 
 
 class State(NamedTuple):
     """Both players' average strategies in sequence form."""
 
     averages: tuple[Floats, Floats]
+    iteration: int
+
+
+class LearnerState(NamedTuple):
+    """Both players' learners."""
+
+    learners: tuple[Learner, Learner]
     iteration: int
 
 
@@ -83,7 +89,7 @@ class BestResponseCFR:
 
     def average(self, game: CompiledGame, state: LearnerState) -> Behaviour:
         """As ``Algorithm``."""
-        return averages(game, state)
+        return averages(game, state.learners)
 
     def current(self, game: CompiledGame, state: LearnerState) -> Behaviour:
         """As ``Algorithm``."""

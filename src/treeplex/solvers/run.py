@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from treeplex.compiled.game import CompiledGame
+from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
 from treeplex.evaluation.log import LogRow
 from treeplex.solvers.algorithm import Algorithm, Behaviour
@@ -95,6 +97,8 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
             began = time.perf_counter()
             behaviour, evaluation, newest = _report(game, algorithm, state, plan.iterate, best)
             evaluating += time.perf_counter() - began
+            if not math.isfinite(evaluation.nash_conv):
+                raise SolverError(f"The strategies are no probabilities any more at iteration {state.iteration:,}.")
             touched = algorithm.nodes_touched(game, state)
             value, nash_conv = evaluation.value, evaluation.nash_conv
             row = LogRow(state.iteration, touched, clock.total(), evaluating, value, nash_conv, nash_conv / 2.0)

@@ -10,6 +10,7 @@ from treeplex.compiled.game import CompiledGame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow, to_table
 from treeplex.evaluation.policy import Policy
+from treeplex.games.protocol import name_of
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.checkpoint import Checkpoint
 from treeplex.solvers.folder import RunFolder, fingerprint
@@ -36,10 +37,13 @@ class Options:
             raise ParameterError(f"The 'iterate' parameter must be one of {legal}, got {self.iterate!r}.")
 
 
-def solve_game(game: CompiledGame, algorithm: str, limits: Limits, options: Options | None = None) -> Solution:
-    """Solve ``game`` by the algorithm of that name, until a limit is reached."""
+def solve_game(
+    game: CompiledGame, algorithm: str | Algorithm, limits: Limits, options: Options | None = None
+) -> Solution:
+    """Solve ``game`` by the algorithm of that name, or by an assembled one, until a limit is reached."""
     options = options or Options()
-    assembled = build(algorithm)
+    assembled = build(algorithm) if isinstance(algorithm, str) else algorithm
+    algorithm = algorithm if isinstance(algorithm, str) else name_of(algorithm)
     if assembled is not None and not limits.any:
         raise ParameterError("Say when to stop: give nash_conv, seconds, iterations or nodes.")
     folder = None
@@ -54,12 +58,17 @@ def solve_game(game: CompiledGame, algorithm: str, limits: Limits, options: Opti
     return solution
 
 
-def resume_run(folder: RunFolder, game: CompiledGame, limits: Limits, options: Options) -> Solution:
-    """Go on with a run. Without limits of its own: to those of the run, less the seconds already spent."""
+def resume_run(
+    folder: RunFolder, game: CompiledGame, limits: Limits, options: Options, algorithm: Algorithm | None = None
+) -> Solution:
+    """Go on with a run. Without limits of its own: to those of the run, less the seconds already spent.
+
+    ``algorithm``: the one the run was started with, if it has no name in the registry.
+    """
     request = folder.request
     if fingerprint(game) != request.fingerprint:
         raise ParameterError(f"The game in {folder.path} is not the {game.name} of this version; start a new run.")
-    assembled = build(request.algorithm)
+    assembled = algorithm or build(request.algorithm)
     if assembled is None:
         raise ParameterError(
             f"The run in {folder.path} was solved exactly by {request.algorithm}; nothing is left to do."

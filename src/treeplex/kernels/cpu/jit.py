@@ -1,4 +1,4 @@
-"""The one way kernels are compiled."""
+"""The three ways kernels are compiled. None uses fastmath: sums keep their order, so equal input gives equal bits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
-    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs.
-
-    No fastmath: sums keep their order, so the same input gives the same bits.
-    """
+    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs."""
     return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False)(function))
+
+
+def parallel_kernel(function: Function) -> Function:
+    """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
+    return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=True)(function))
+
+
+def fragment(function: Function) -> Function:
+    """A piece of several kernels, pasted into each: a call would pass every array anew and cost more than the work."""
+    return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))

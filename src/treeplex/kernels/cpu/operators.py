@@ -21,20 +21,20 @@ Side = Csr | BlockRows | RankedRows
 """One player's orientation of a payoff operator."""
 
 
-def _earn(side: Any, sign: float, opponent: Any, values: Any) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t); only callable inside kernels."""
+def _earn(side: Any, sign: float, opponent: Any, values: Any, begin: int, end: int) -> None:
+    """values(s) = sign * sum_t A(s, t) opponent(t) for the rows from ``begin`` to ``end``; callable inside kernels."""
 
 
 @overload(_earn, strict=False)
-def _choose(side: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None] | None:  # pyright: ignore[reportUnusedFunction]
+def _choose(side: Any, sign: Any, opponent: Any, values: Any, begin: Any, end: Any) -> Callable[..., None] | None:  # pyright: ignore[reportUnusedFunction]
     forms: dict[type, Callable[..., None]] = {Csr: _earn_sparse, BlockRows: _earn_blocks, RankedRows: _earn_ranked}
     return forms.get(getattr(side, "instance_class", type(None)))
 
 
-def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats) -> None:
+def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, data = side
-    first = np.uint64(start[0])
-    for row in range(len(values)):
+    first = np.uint64(start[begin])
+    for row in range(np.uint64(begin), np.uint64(end)):
         last = np.uint64(start[row + 1])
         total = 0.0
         for entry in range(first, last):
@@ -43,12 +43,11 @@ def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats) -> No
         first = last
 
 
-def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats) -> None:
+def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, amount, table, tables, sequence, other = side
     width, others = np.uint64(sequence.shape[1]), np.uint64(other.shape[1])
     out = np.empty(width)
-    values[0] = 0.0
-    for row in range(np.uint64(len(sequence))):
+    for row in range(np.uint64(begin), np.uint64(end)):
         for hand in range(width):
             out[hand] = 0.0
         for entry in range(np.uint64(start[row]), np.uint64(start[row + 1])):
@@ -61,20 +60,20 @@ def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats)
                 if weight != 0.0:
                     for hand in range(width):
                         out[hand] += factor * tables[pays, hidden, hand] * weight
+        if row == 0:
+            values[0] = sign * out.sum()
+            continue
         for hand in range(width):
             own = sequence[row, hand]
-            if row == 0:
-                values[0] += sign * out[hand]
-            elif own >= 0:
+            if own >= 0:
                 values[np.uint64(own)] = sign * out[hand]
 
 
-def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats) -> None:
+def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, amount, showdown, sequence, other = side
     width = np.uint64(sequence.shape[1])
     out, facing = np.empty(width), np.empty(width)
-    values[0] = 0.0
-    for row in range(np.uint64(len(sequence))):
+    for row in range(np.uint64(begin), np.uint64(end)):
         for hand in range(width):
             out[hand] = 0.0
         for entry in range(np.uint64(start[row]), np.uint64(start[row + 1])):
@@ -95,14 +94,20 @@ def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats
             else:
                 for hand in range(width):
                     out[hand] += factor * (total - facing[hand])
+        if row == 0:
+            values[0] = sign * out.sum()
+            continue
         for hand in range(width):
-            if row == 0:
-                values[0] += sign * out[hand]
-            else:
-                values[np.uint64(sequence[row, hand])] = sign * out[hand]
+            values[np.uint64(sequence[row, hand])] = sign * out[hand]
 
 
 @kernel
 def earn(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
     """What every sequence earns; ``values`` [S] is modified in place."""
-    _earn(side, sign, opponent, values)
+    _earn(side, sign, opponent, values, 0, len(side.start) - 1)
+
+
+@kernel
+def earn_rows(side: Side, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+    """The same for the rows from ``begin`` to ``end`` alone; rows of different threads write different sequences."""
+    _earn(side, sign, opponent, values, begin, end)

@@ -1,0 +1,150 @@
+"""Counterfactual regret minimization with several threads: the same bits as ``kernels.cpu.cfr``, whatever their number.
+
+Each thread owns a run of rows of the operator and a run of infosets (``kernels.partition``); nothing is written by
+two. Storage is that of the arrays, accumulation float64; no fastmath.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+from treeplex.arrays import Floats
+from treeplex.compiled.game import Operator
+from treeplex.compiled.treeplex import Treeplex
+from treeplex.kernels.cpu.cfr import judge, reach
+from treeplex.kernels.cpu.jit import kernel, parallel_kernel
+from treeplex.kernels.cpu.operators import Side, earn_rows
+from treeplex.kernels.partition import Partition
+from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
+
+
+@kernel
+def _judge_run(
+    treeplex: Treeplex,
+    cut: Partition,
+    k: int,
+    learner: Learner,
+    values: Floats,
+    worth: Floats,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
+    """Bottom-up over the infosets of thread ``k``."""
+    first, parent = treeplex
+    for place in range(cut.bounds[k + 1] - 1, cut.bounds[k] - 1, -1):
+        infoset = np.uint64(cut.inner[place])
+        start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+        expected = judge(start, end, learner, values, positive, negative, predict)
+        if cut.handed[infoset] == 1:
+            worth[infoset] = expected
+        else:
+            values[np.uint64(parent[infoset])] += expected
+
+
+@kernel
+def _judge_seam(
+    treeplex: Treeplex,
+    cut: Partition,
+    learner: Learner,
+    values: Floats,
+    worth: Floats,
+    weight: float,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
+    """What lies above all threads: bottom-up, and down again."""
+    first, parent = treeplex
+    for place in range(len(cut.seam) - 1, -1, -1):
+        infoset = np.uint64(cut.seam[place])
+        expected = worth[infoset]
+        if cut.top[infoset] == 1:
+            start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+            expected = judge(start, end, learner, values, positive, negative, predict)
+        values[np.uint64(parent[infoset])] += expected
+    learner.average[0] += weight
+    for place in range(len(cut.seam)):
+        infoset = np.uint64(cut.seam[place])
+        if cut.top[infoset] == 1:
+            start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+            reach(start, end, learner.weights[np.uint64(parent[infoset])], learner, weight)
+
+
+@kernel
+def _reach_run(treeplex: Treeplex, cut: Partition, k: int, learner: Learner, weight: float) -> None:
+    """Top-down over the infosets of thread ``k``."""
+    first, parent = treeplex
+    for place in range(cut.bounds[k], cut.bounds[k + 1]):
+        infoset = np.uint64(cut.inner[place])
+        start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+        reach(start, end, learner.weights[np.uint64(parent[infoset])], learner, weight)
+
+
+@parallel_kernel
+def _earn(side: Side, cut: Partition, sign: float, opponent: Floats, values: Floats) -> None:
+    for k in prange(len(cut.rows) - 1):
+        earn_rows(side, sign, opponent, values, cut.rows[k], cut.rows[k + 1])
+
+
+@parallel_kernel
+def _judge(
+    treeplex: Treeplex,
+    cut: Partition,
+    learner: Learner,
+    values: Floats,
+    worth: Floats,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
+    for k in prange(len(cut.bounds) - 1):
+        _judge_run(treeplex, cut, k, learner, values, worth, positive, negative, predict)
+
+
+@parallel_kernel
+def _reach(treeplex: Treeplex, cut: Partition, learner: Learner, weight: float) -> None:
+    for k in prange(len(cut.bounds) - 1):
+        _reach_run(treeplex, cut, k, learner, weight)
+
+
+@kernel
+def _learn(
+    treeplex: Treeplex,
+    cut: Partition,
+    learner: Learner,
+    values: Floats,
+    worth: Floats,
+    weight: float,
+    positive: float,
+    negative: float,
+    predict: float,
+) -> None:
+    _judge(treeplex, cut, learner, values, worth, positive, negative, predict)
+    _judge_seam(treeplex, cut, learner, values, worth, weight, positive, negative, predict)
+    _reach(treeplex, cut, learner, weight)
+
+
+@kernel
+def cfr_iterations_threads(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    cuts: tuple[Partition, Partition],
+    learners: tuple[Learner, Learner],
+    values: tuple[Floats, Floats],
+    worth: tuple[Floats, Floats],
+    steps: Steps,
+    predict: float,
+    turns: int,
+) -> None:
+    """As ``cfr_iterations``; ``worth`` [I] of each player is scratch."""
+    for t in range(len(steps.weight)):
+        weight, positive, negative = steps.weight[t], steps.positive[t], steps.negative[t]
+        _earn(operator.rows, cuts[0], 1.0, learners[1].weights, values[0])
+        if turns == SIMULTANEOUS:
+            _earn(operator.columns, cuts[1], -1.0, learners[0].weights, values[1])
+        _learn(treeplexes[0], cuts[0], learners[0], values[0], worth[0], weight, positive, negative, predict)
+        if turns != SIMULTANEOUS:
+            _earn(operator.columns, cuts[1], -1.0, learners[0].weights, values[1])
+        _learn(treeplexes[1], cuts[1], learners[1], values[1], worth[1], weight, positive, negative, predict)
