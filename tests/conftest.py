@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+from scipy import sparse
 
+from treeplex.arrow import unpacked
+from treeplex.compiled import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 
 Walk = Callable[[Game], Iterator[tuple[History, int]]]
@@ -101,6 +105,114 @@ def _nash_conv(game: Game) -> float:
 
         total += best(()) - uniform
     return total
+
+
+def _places(parent: Any) -> Any:
+    """Every node's position among its siblings, from parents in preorder."""
+    order = np.argsort(parent, kind="stable")
+    counts = np.bincount(parent[parent >= 0], minlength=len(parent))
+    starts = np.concatenate(([0], [1], 1 + np.cumsum(counts)))  # the root first, then the children of 0, 1, ...
+    places = np.empty(len(parent), dtype=np.int64)
+    places[order] = np.arange(len(parent)) - starts[parent[order] + 1]
+    return places
+
+
+def _check_compiled(game: CompiledGame) -> None:
+    """Everything solvers rely on: preorder, chance, recall, labels, and A added up afresh from the terminals."""
+    tree, nodes = game.tree, game.tree.nodes
+    parent, mover = tree.parent, tree.mover
+    assert (game.nodes, game.terminals) == (nodes, tree.terminals)
+    assert all(len(array) == nodes for array in tree)
+    assert parent[0] == -1
+    assert (parent[1:] >= 0).all()
+    assert (parent[1:] < np.arange(1, nodes)).all()
+    depth, sizes = np.zeros(nodes, dtype=np.int64), np.ones(nodes, dtype=np.int64)
+    level = np.arange(1, nodes)
+    ancestor = parent.astype(np.int64)
+    while len(level):  # every node adds one to the size of each of its ancestors
+        above = ancestor[level]
+        depth[level] += 1
+        sizes += np.bincount(above, minlength=nodes)
+        ancestor[level] = parent[above]
+        level = level[ancestor[level] >= 0]
+    np.testing.assert_array_equal(tree.size, sizes)
+    ends = np.arange(nodes) + tree.size
+    assert (ends[1:] <= ends[parent[1:]]).all()
+    inner = np.flatnonzero(tree.size > 1)
+    np.testing.assert_array_equal(parent[inner + 1], inner)  # the first child comes next
+    np.testing.assert_array_equal(mover == TERMINAL, tree.size == 1)
+    assert np.isin(mover, (0, 1, CHANCE, TERMINAL)).all()
+    assert np.isfinite(tree.payoff).all()
+    assert (tree.payoff[mover != TERMINAL] == 0).all()
+    assert game.largest_payoff == np.abs(tree.payoff).max()
+
+    by_chance = np.zeros(nodes, dtype=bool)
+    by_chance[1:] = mover[parent[1:]] == CHANCE
+    assert (tree.probability[~by_chance] == 1).all()
+    assert (tree.probability >= 0).all()
+    total = np.bincount(parent[by_chance], weights=tree.probability[by_chance], minlength=nodes)
+    np.testing.assert_allclose(total[mover == CHANCE], 1, rtol=0, atol=1e-9)
+
+    place, children = _places(parent), np.bincount(parent[1:], minlength=nodes)
+    chance, uniform = tree.probability.copy(), np.ones(nodes)
+    uniform[1:] = np.where(by_chance[1:], 1.0, 1.0 / children[parent[1:]])
+    sequences = np.zeros((2, nodes), dtype=np.int64)  # each player's last own sequence on the way to a node
+    for d in range(1, int(depth.max(initial=0)) + 1):
+        here = np.flatnonzero(depth == d)
+        up = parent[here]
+        chance[here] *= chance[up]
+        uniform[here] *= uniform[up]
+        for player, treeplex in enumerate(game.treeplexes):
+            moved = mover[up] == player
+            own = treeplex.first[np.where(moved, tree.infoset[up], 0)] + place[here]
+            sequences[player, here] = np.where(moved, own, sequences[player, up])
+    last = np.flatnonzero(mover == TERMINAL)
+    assert (chance[last] * uniform[last]).sum() == pytest.approx(1, abs=1e-9)
+
+    assert (tree.infoset[mover < 0] == -1).all()
+    names = np.array([*game.actions, ""], dtype=object)
+    assert len(set(game.actions)) == len(game.actions)
+    for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
+        first, above = treeplex
+        assert first[0] == 1
+        assert (np.diff(first) > 0).all()
+        assert (above >= 0).all()
+        assert (above < first[:-1]).all()
+        assert len(set(unpacked(labels.infosets))) == len(labels.infosets) == treeplex.infosets
+        assert labels.actions[0] == -1
+        assert len(labels.actions) == treeplex.sequences == first[-1]
+        own = np.flatnonzero(mover == player)
+        infoset = tree.infoset[own]
+        np.testing.assert_array_equal(np.unique(infoset), np.arange(treeplex.infosets))  # none is empty
+        np.testing.assert_array_equal(above[infoset], sequences[player, own])  # perfect recall
+        np.testing.assert_array_equal(np.diff(first)[infoset], children[own])
+        moved = np.flatnonzero(np.isin(parent, own))
+        chosen = labels.actions[sequences[player, moved]]
+        np.testing.assert_array_equal(names[tree.action[moved]], names[chosen])
+        for i in range(min(treeplex.infosets, 500)):
+            assert len(set(game.actions_at(player, i))) == treeplex.actions[i]
+
+    shape = (game.treeplexes[0].sequences, game.treeplexes[1].sequences)
+    summed = sparse.coo_array((chance[last] * tree.payoff[last], tuple(sequences[:, last])), shape=shape).tocsr()
+    rows, columns = (
+        sparse.csr_array((csr.data, csr.column, csr.start), shape=size)
+        for csr, size in ((game.payoffs.rows, shape), (game.payoffs.columns, shape[::-1]))
+    )
+    assert abs(rows - summed).max() <= 1e-15 * max(1.0, game.largest_payoff)
+    assert (rows != columns.T.tocsr()).nnz == 0
+    assert game.payoffs.entries == len(game.payoffs.columns.data)
+    for csr in game.payoffs:
+        assert csr.start[0] == 0
+        assert (np.diff(csr.start) >= 0).all()
+        assert (csr.data != 0).all()
+        row = np.repeat(np.arange(len(csr.start) - 1), np.diff(csr.start))
+        assert len(set(zip(row.tolist(), csr.column.tolist(), strict=True))) == len(csr.data)
+
+
+@pytest.fixture(scope="session")
+def check_compiled() -> Callable[[CompiledGame], None]:
+    """Fails unless the arrays of a compiled game are what solvers rely on."""
+    return _check_compiled
 
 
 @pytest.fixture(scope="session")

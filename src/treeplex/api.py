@@ -44,7 +44,7 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
             if not Path(text).is_file():
                 raise ParameterError(f"There is no file {text}.")
             return load_compiled(text)
-        from_catalog = text.partition("(")[0].strip() in CATALOG
+        from_catalog = not text.lower().endswith(".efg") and text.partition("(")[0].strip() in CATALOG
         name = text if from_catalog or text.startswith(OPENSPIEL) else None
         source = make(text)
     elif type(source).__module__.partition(".")[0] == "pyspiel":
@@ -53,9 +53,10 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
         source = OpenSpielGame(source)
     if isinstance(source, DealtRules):
         source = DealtGame(source)
-    if not isinstance(source, Game):
+    if isinstance(source, type) or not isinstance(source, Game):
         needs = ", ".join(sorted(_methods() - set(dir(source))))
-        raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} lacks {needs}.")
+        lack = f"lacks {needs}" if needs else "is a class: make an object of it first"
+        raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} {lack}.")
     game = compile_game(source, report)
     if from_catalog:
         game = replace(game, known_value=known_value(game.name))

@@ -44,6 +44,11 @@ def take(column: Texts, indices: Indices) -> Texts:
     return column.take(pa.array(indices))
 
 
+def numerals(numbers: Indices) -> Texts:
+    """Whole numbers as text."""
+    return pa.array(numbers).cast(pa.string())
+
+
 def joined(left: Texts, right: Texts, separator: str = "") -> Texts:
     """Each text of ``left`` before the one of ``right`` in the same place."""
     return pc.binary_join_element_wise(left, right, separator)
@@ -135,6 +140,11 @@ def read_parquet(path: Path, types: Types) -> Table:
     if any(column.null_count for column in source.columns):
         raise ValueError("some cells are empty")
     return source
+
+
+def zstd(data: bytes) -> bytes:
+    """Compressed by zstd."""
+    return pa.compress(data, codec="zstd", asbytes=True)
 
 
 def about(source: Table) -> dict[str, str]:

@@ -93,7 +93,7 @@ def _argument(part: str, spec: str) -> tuple[str, Any]:
         return key, text[1:-1]
     try:
         return key, json.loads(text.lower() if text.lower() in ("true", "false") else text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return key, text
 
 

@@ -13,7 +13,7 @@ def test_is_a_game(check_rules, count) -> None:
     assert isinstance(game, Game)
     check_rules(game)
     assert count(game) == (1 + 2 + 6, (1, 1), (3, 4))
-    assert game.name == "matrix"
+    assert game.name == "matrix(rows=[[1,2,3],[4,5,6]])"
 
 
 def test_entries(walk) -> None:

@@ -13,6 +13,7 @@ from treeplex.cli.export import export
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
 from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
+from treeplex.cli.reproduce import reproduce
 from treeplex.cli.solve import resume, solve
 from treeplex.errors import SolverError, TreeplexError
 
@@ -30,6 +31,7 @@ app.command()(resume)
 app.command()(compare)
 app.command()(evaluate)
 app.command()(export)
+app.command()(reproduce)
 
 
 @app.callback(invoke_without_command=True)

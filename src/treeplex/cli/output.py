@@ -15,7 +15,7 @@ from treeplex.compiled.game import CompiledGame
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
 
-console = Console(stderr=True)
+console = Console(stderr=True, emoji=False)
 """Words for people."""
 
 GameName = Annotated[
@@ -37,7 +37,7 @@ def print_json(fields: Mapping[str, Any]) -> None:
 
 def print_table(columns: list[str], rows: list[list[str]], title: str | None = None) -> None:
     """A table on stdout, as wide as it needs to be when that is not a terminal."""
-    out = Console()
+    out = Console(emoji=False)
     if not out.is_terminal:
         out.width = 1000
     table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")

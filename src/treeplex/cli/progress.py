@@ -26,7 +26,7 @@ class ProgressLine:
         self._due = time.monotonic() + EVERY
         self._bar: Progress | None = None
         if console.is_terminal:
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             self._bar = Progress(*columns, console=console, transient=True)
             self._task = self._bar.add_task(title, total=None)
 

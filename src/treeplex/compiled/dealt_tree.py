@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.compiled.history import HistoryTree, levels
+from treeplex.compiled.history import MOST_NODES, HistoryTree, levels
 from treeplex.compiled.memory import require
 from treeplex.compiled.public import PublicGame
+from treeplex.errors import GameError
 from treeplex.games.dealt import DealtRules
 from treeplex.games.protocol import CHANCE, TERMINAL
 
@@ -40,6 +41,8 @@ class DealtTree(NamedTuple):
     def build(self) -> HistoryTree:
         """All histories. Cost: about 0.4 microseconds and 150 bytes a node at the peak."""
         require(self.rules.name, self.nodes, BYTES_PER_NODE, "a history tree of")
+        if self.nodes > MOST_NODES:
+            raise GameError(f"{self.rules.name} has {self.nodes:,} nodes, more than a history tree can number.")
         joint = self.rules.deal()
         hands = np.nonzero(joint)
         dealt = joint[hands]

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
 
+MOST_NODES = 2**31 - 2**17
+"""What 32-bit numbers can count."""
+
 
 class HistoryTree(NamedTuple):
     """Histories in depth-first preorder: the first child of ``n`` is ``n + 1``, its next sibling ``n + size[n]``.

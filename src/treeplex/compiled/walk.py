@@ -13,7 +13,7 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.arrow import texts
 from treeplex.compiled.game import CompiledGame
-from treeplex.compiled.history import HistoryTree
+from treeplex.compiled.history import MOST_NODES, HistoryTree
 from treeplex.compiled.labels import Labels
 from treeplex.compiled.memory import require
 from treeplex.compiled.payoffs import Payoffs
@@ -119,6 +119,8 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
         node += 1
         if node % LOOK_EVERY == LOOK_EVERY - 1:
             require(walk.name, node, BYTES_PER_NODE, "more than")
+            if node > MOST_NODES:
+                walk.refuse(f"has more than {MOST_NODES:,} nodes, which a tree cannot number.")
             if node < LOOK_EVERY:
                 require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
             if report:
@@ -147,6 +149,7 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
                 action = actions[k]
                 code = code_of(action, -1)
                 if code < 0:
+                    _check_text(walk, node, action)
                     code = vocabulary[action] = len(vocabulary)
                 push((child_of(history, action), node, code, chances[k], reach * chances[k], row, column))
             continue
@@ -181,15 +184,24 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
     if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
     if len(set(actions)) != len(actions):
-        walk.refuse(f"repeats an action label at {walk.line(node)}: {', '.join(actions)}; labels must differ.")
+        walk.refuse(
+            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
+        )
     infoset = len(player.parent)
     player.index[label] = infoset
     player.parent.append(own)
     player.seen.append(node)
     player.choices.append(actions)
     player.first.append(player.first[-1] + len(actions))
+    for action in actions:
+        _check_text(walk, node, action)
     player.codes.extend([walk.vocabulary.setdefault(action, len(walk.vocabulary)) for action in actions])
     return infoset
+
+
+def _check_text(walk: _Walk, node: int, action: object) -> None:
+    if not isinstance(action, str):
+        walk.refuse(f"has an action label that is not text at {walk.line(node)}: {action!r}; return strings.")
 
 
 def _disagree(
@@ -210,11 +222,13 @@ def _disagree(
 
 def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
     if len(set(actions)) != len(actions):
-        walk.refuse(f"repeats a label of chance at {walk.line(node)}: {', '.join(actions)}; labels must differ.")
+        walk.refuse(
+            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
+        )
     chances = [float(chance) for chance in given]
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
-    total = math.fsum(chances)
+    total = math.fsum(chances) if all(map(math.isfinite, chances)) else sum(chances)
     if not all(chance >= 0.0 for chance in chances) or not abs(total - 1.0) <= TOLERANCE:
         walk.refuse(
             f"has chance probabilities at {walk.line(node)} that are not a distribution: they add up to {total}."
@@ -248,7 +262,7 @@ def _pair(walk: _Walk, node: int, payoff: Any) -> list[float]:
 
 def _constant(walk: _Walk) -> float:
     sums = np.frombuffer(walk.sums)
-    largest = max(1.0, float(np.abs(np.frombuffer(walk.payoff)).max()))
+    largest = max(float(np.abs(np.frombuffer(walk.payoff)).max()), float(np.abs(sums).max()))
     low, high = int(sums.argmin()), int(sums.argmax())
     if sums[high] - sums[low] > TOLERANCE * largest:
         walk.refuse(

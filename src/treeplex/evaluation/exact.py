@@ -44,7 +44,7 @@ def evaluate_behaviour(game: CompiledGame, behaviour: tuple[Floats, Floats]) -> 
     first, _ = _respond(game, 0, earned)
     second, _ = _respond(game, 1, gradient(game, 1, weights[0]))
     gain = first + second
-    rounding = 1e-12 * max(abs(first), abs(second), 1.0)
+    rounding = 1e-12 * game.largest_payoff
     return Evaluation(value, 0.0 if -rounding < gain < 0.0 else gain, (first, game.constant + second))
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from treeplex import arrow
 from treeplex.arrays import Floats, Ints, frozen
-from treeplex.arrow import Texts
+from treeplex.arrow import Indices, Texts
 from treeplex.compiled.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
 
@@ -73,8 +73,9 @@ class Policy:
             probability = np.array(behaviour[player], dtype=np.float64)
             probability[0] = 1.0
             frozen(probability)
-            labels, first = game.labels[player].infosets, game.treeplexes[player].first
-            return Strategy(labels, first, arrow.take(vocabulary, codes), probability)
+            first = game.treeplexes[player].first.copy()
+            frozen(first)
+            return Strategy(game.labels[player].infosets, first, arrow.take(vocabulary, codes), probability)
 
         return Policy(game.name, (strategy(0), strategy(1)))
 
@@ -89,11 +90,14 @@ class Policy:
     @staticmethod
     def from_rows(rows: Iterable[Row], game: str = "") -> Policy:
         """A policy from (player, infoset, action, probability) rows in any order."""
-        columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
-        return _from_table(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES), game)
+        try:
+            columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
+            return _from_table(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES), game)
+        except (ValueError, TypeError, OverflowError, arrow.ArrowError) as error:
+            raise ParameterError(f"The rows are no policy: {_reason(error)}.") from error
 
     def __getitem__(self, key: str | tuple[int, str]) -> dict[str, float]:
-        player, label = (None, key) if isinstance(key, str) else key
+        player, label = _key(key)
         owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
         if len(owners) == 1:
             strategy = self.strategies[owners[0]]
@@ -173,10 +177,27 @@ class Policy:
             return _read_parquet(path) if is_parquet else _read_json(path)
         except FileNotFoundError:
             raise ParameterError(f"There is no policy file {path}.") from None
-        except (OSError, ValueError, TypeError, AttributeError, arrow.ArrowError) as error:
-            if isinstance(error, FormatError):
-                raise
-            raise FormatError(f"not a policy of treeplex, in Parquet or JSON ({error}).", path=str(path)) from error
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError) as error:
+            reason = _reason(error)
+            raise FormatError(f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=str(path)) from error
+
+
+def _key(key: Any) -> tuple[int | None, str]:
+    """Player (None: either) and label that a key asks for."""
+    if isinstance(key, str):
+        return None, key
+    if isinstance(key, tuple):
+        parts = cast(tuple[Any, ...], key)
+        if len(parts) == 2 and parts[0] in (0, 1) and isinstance(parts[1], str):
+            return int(parts[0]), parts[1]
+    raise ParameterError(
+        f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {key!r}."
+    )
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in one line."""
+    return " ".join(str(error).split()).removesuffix(".") or type(error).__name__
 
 
 def _read_parquet(path: Path) -> Policy:
@@ -221,7 +242,8 @@ def _strategy(infoset: Texts, action: Texts, given: Floats, player: int) -> Stra
     probability = np.concatenate(([1.0], given[order]))
     _distributions(labels, first, probability, player)
     frozen(probability)
-    pairs, _ = arrow.grouped(_pairs(labels, first, actions))
+    frozen(first)
+    pairs, _ = arrow.grouped(_pairs(np.arange(len(labels)), first, actions))
     if len(pairs) != len(actions) - 1:
         raise ValueError(f"an infoset of player {player} lists an action twice")
     return Strategy(labels, first, actions, probability)
@@ -245,10 +267,9 @@ def _distributions(labels: Texts, first: Ints, probability: Floats, player: int)
     probability[1:] /= np.repeat(np.where(rough, totals, 1.0), counts)
 
 
-def _pairs(labels: Texts, first: Ints, actions: Texts) -> Texts:
-    """[S - 1] infoset and action of every sequence in one string."""
-    owner = np.repeat(np.arange(len(labels)), np.diff(first))
-    return arrow.joined(arrow.take(labels, owner), actions[1:], "\x1f")
+def _pairs(infosets: Indices, first: Ints, actions: Texts) -> Texts:
+    """[S - 1] the number of its infoset and the action of every sequence, in one string."""
+    return arrow.joined(arrow.numerals(np.repeat(infosets, np.diff(first))), actions[1:], " ")
 
 
 def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
@@ -266,8 +287,9 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
             )
     wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = wanted.strategies[player]
+    place = arrow.found_at(target.infosets, own.infosets)
     where = arrow.found_at(
-        _pairs(target.infosets, target.first, target.actions), _pairs(own.infosets, own.first, own.actions)
+        _pairs(place, target.first, target.actions), _pairs(np.arange(len(own.infosets)), own.first, own.actions)
     )
     if (where < 0).any() or len(own.actions) != len(target.actions):
         raise ParameterError(

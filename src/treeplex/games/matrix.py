@@ -28,9 +28,10 @@ class MatrixGame:
     rows: tuple[tuple[float, ...], ...]
     name: str
 
-    def __init__(self, rows: ArrayLike, name: str = "matrix") -> None:
-        object.__setattr__(self, "rows", _table(rows))
-        object.__setattr__(self, "name", name)
+    def __init__(self, rows: ArrayLike, name: str = "") -> None:
+        table = _table(rows)
+        object.__setattr__(self, "rows", table)
+        object.__setattr__(self, "name", name or _name(table))
 
     def root(self) -> Pair:
         """Nothing is chosen."""
@@ -83,6 +84,15 @@ def gaussian_matrix(size: int = 100, better: int = 5, seed: int = 0) -> MatrixGa
     defaults = {"size": 100, "better": 5, "seed": 0}
     given = {"size": size, "better": better, "seed": seed}
     return MatrixGame(table, title("gaussian_matrix", **{k: v for k, v in given.items() if v != defaults[k]}))
+
+
+def _name(table: tuple[tuple[float, ...], ...]) -> str:
+    """``matrix(rows=[[...]])`` while that is short enough to read."""
+    height, width = len(table), len(table[0])
+    if height * width > 36:
+        return f"{height} x {width} matrix"
+    rows = ",".join("[" + ",".join(f"{entry!r}".removesuffix(".0") for entry in row) + "]" for row in table)
+    return f"matrix(rows=[{rows}])"
 
 
 def _table(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:

@@ -12,6 +12,10 @@ from treeplex.arrays import Floats
 ALTERNATING: Final = 0  # player 1 answers player 0's new strategy
 SIMULTANEOUS: Final = 1  # both answer the other's old strategy
 
+INNER: Final = 0  # an infoset that concerns one thread alone
+HANDED: Final = 1  # one whose worth goes up to the seam
+TOP: Final = 2  # one of the seam
+
 LARGEST_16: Final = 32767.0  # what the largest regret of an infoset is stored as in 16 bits
 
 

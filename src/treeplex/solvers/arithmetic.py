@@ -21,7 +21,7 @@ from treeplex.solvers.learners import compact_newborns, newborns, scratch
 from treeplex.solvers.options import whole
 
 STORAGE: Final = ("float64", "float32", "int16")
-THREADS_FROM: Final = 1_000_000  # payoff entries and sequences from which threads pay for their meetings
+THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
 
 
 class Arithmetic(Protocol):
@@ -59,12 +59,12 @@ class FloatArithmetic:
             cfr_iterations(game.treeplexes, operator, learners, values, steps, predict, turns)
             return
         numba.set_num_threads(threads)
-        worth = (np.empty(game.treeplexes[0].infosets), np.empty(game.treeplexes[1].infosets))
+        worth = (np.empty(game.treeplexes[0].infosets), np.empty(game.treeplexes[1].infosets))  # float64: it is a sum
         cuts = _cuts(game, threads)
         cfr_iterations_threads(game.treeplexes, operator, cuts, learners, values, worth, steps, predict, turns)
 
     def _workers(self, game: CompiledGame) -> int:
-        work = game.operator.entries + sum(treeplex.sequences for treeplex in game.treeplexes)
+        work = game.operator.nbytes + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
         wanted = self.threads or (_cores() if work >= THREADS_FROM else 1)
         return min(wanted, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
 

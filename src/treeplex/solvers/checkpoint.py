@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
 
 from treeplex.errors import FormatError
 from treeplex.evaluation.log import LogRow
+from treeplex.tensors import read_tensors, write_tensors
 
 FORMAT = "treeplex-checkpoint-1"
 
@@ -49,28 +47,20 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
         "evaluating": checkpoint.evaluating,
         "best": None if checkpoint.best is None else checkpoint.best.nash_conv,
     }
-    partial = path.with_name(path.name + ".partial")
-    save_file(tensors, partial, {"format": FORMAT, "about": json.dumps(about)})
-    partial.replace(path)
+    write_tensors(path, FORMAT, tensors, about)
 
 
 def load_checkpoint(path: Path, fresh: Any) -> Checkpoint:
     """Read a checkpoint into the arrays of ``fresh``, a starting state of the same algorithm in the same game."""
     try:
-        opened: Any = safe_open(path, framework="numpy")
-        with opened as file:
-            header: dict[str, str] = file.metadata() or {}
-            if header.get("format") != FORMAT:
-                raise ValueError(f"format is {header.get('format')!r}, not {FORMAT!r}")
-            about: dict[str, Any] = json.loads(header["about"])
-            tensors: dict[str, Array] = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        tensors, about = read_tensors(path, FORMAT)
         state = _restored(fresh, "state", tensors)
         rows = [LogRow(*row) for row in about["rows"]]
         best = None
         if about["best"] is not None:
             best = Best(float(about["best"]), tensors["best.first"], tensors["best.second"])
         return Checkpoint(state, rows, float(about["seconds"]), float(about["evaluating"]), best)
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+    except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error
 
 

@@ -94,9 +94,9 @@ class RunFolder(NamedTuple):
         solution.policy.save(self.path / "policy.parquet")
         write_parquet(solution.log, self.path / "log.parquet")
         title = f"{solution.game.name}, {solution.algorithm}"
-        plot_convergence({solution.algorithm: solution.log}, title, self.path / "convergence.png")
         _write(self.path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
         _write(self.path / "README.md", _explanation(title))
+        plot_convergence({solution.algorithm: solution.log}, title, self.path / "convergence.png")
         return self.path
 
 

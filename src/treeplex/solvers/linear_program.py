@@ -37,16 +37,20 @@ class Equilibrium(NamedTuple):
 
 def solve_linear_program(game: CompiledGame, seconds: float | None = None) -> Equilibrium:
     """An equilibrium by linear programming; raises ``SolverError`` rather than return anything less."""
+    if not np.isfinite(game.payoffs.rows.data).all():
+        raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
     x, y, iterations = _solve(game, 0, seconds)
     behaviour = (_behaviour(game.treeplexes[0], x), _behaviour(game.treeplexes[1], y))
     scale = game.largest_payoff or 1.0
     evaluation = evaluate_behaviour(game, behaviour)
-    if evaluation.nash_conv > TOLERANCE * scale:  # duals can be rougher than primals: ask for player 1's own program
+    if (
+        not evaluation.nash_conv <= TOLERANCE * scale
+    ):  # duals can be rougher than primals: ask for player 1's own program
         y, _, more = _solve(game, 1, seconds)
         behaviour = (behaviour[0], _behaviour(game.treeplexes[1], y))
         evaluation = evaluate_behaviour(game, behaviour)
         iterations += more
-    if evaluation.nash_conv > TOLERANCE * scale:
+    if not evaluation.nash_conv <= TOLERANCE * scale:  # also if it is not a number
         raise SolverError(
             f"The linear program of {game.name} came back with NashConv {evaluation.nash_conv:g}, more than rounding"
             " explains; use an iterative algorithm such as cfr+."
@@ -88,8 +92,8 @@ def _solve(game: CompiledGame, player: int, seconds: float | None) -> tuple[Floa
     solver.setOptionValue("dual_feasibility_tolerance", 1e-10)
     if seconds is not None:
         solver.setOptionValue("time_limit", float(seconds))
-    solver.passModel(program)
-    solver.run()
+    if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
+        raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         reason = str(solver.modelStatusToString(status)).lower()

@@ -5,6 +5,8 @@ Storage float64, accumulation float64; one thread; no fastmath.
 
 from __future__ import annotations
 
+import numpy as np
+
 from treeplex.arrays import Floats
 from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
@@ -60,11 +62,12 @@ def cfr_br_iterations(
     steps: Steps,
 ) -> None:
     """One iteration for each of ``steps``; ``learners`` and the scratch arrays are modified in place."""
+    role = np.zeros(max(len(treeplexes[0].parent), len(treeplexes[1].parent)), dtype=np.int8)
     for t in range(len(steps.weight)):
         weight, positive, negative = steps.weight[t], steps.positive[t], steps.negative[t]
         _respond(treeplexes[0], operator.rows, 1.0, learners[1].weights, values[0], choices[0])
         _respond(treeplexes[1], operator.columns, -1.0, learners[0].weights, values[1], choices[1])
         earn(operator.rows, 1.0, choices[1], values[0])
-        learn(treeplexes[0], learners[0], values[0], weight, positive, negative, 0.0)
+        learn(treeplexes[0], role, learners[0], values[0], weight, positive, negative, 0.0)
         earn(operator.columns, -1.0, choices[0], values[1])
-        learn(treeplexes[1], learners[1], values[1], weight, positive, negative, 0.0)
+        learn(treeplexes[1], role, learners[1], values[1], weight, positive, negative, 0.0)

@@ -16,70 +16,7 @@ from treeplex.kernels.cpu.cfr import judge, reach
 from treeplex.kernels.cpu.jit import kernel, parallel_kernel
 from treeplex.kernels.cpu.operators import Side, earn_rows
 from treeplex.kernels.partition import Partition
-from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
-
-
-@kernel
-def _judge_run(
-    treeplex: Treeplex,
-    cut: Partition,
-    k: int,
-    learner: Learner,
-    values: Floats,
-    worth: Floats,
-    positive: float,
-    negative: float,
-    predict: float,
-) -> None:
-    """Bottom-up over the infosets of thread ``k``."""
-    first, parent = treeplex
-    for place in range(cut.bounds[k + 1] - 1, cut.bounds[k] - 1, -1):
-        infoset = np.uint64(cut.inner[place])
-        start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-        expected = judge(start, end, learner, values, positive, negative, predict)
-        if cut.handed[infoset] == 1:
-            worth[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
-
-
-@kernel
-def _judge_seam(
-    treeplex: Treeplex,
-    cut: Partition,
-    learner: Learner,
-    values: Floats,
-    worth: Floats,
-    weight: float,
-    positive: float,
-    negative: float,
-    predict: float,
-) -> None:
-    """What lies above all threads: bottom-up, and down again."""
-    first, parent = treeplex
-    for place in range(len(cut.seam) - 1, -1, -1):
-        infoset = np.uint64(cut.seam[place])
-        expected = worth[infoset]
-        if cut.top[infoset] == 1:
-            start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-            expected = judge(start, end, learner, values, positive, negative, predict)
-        values[np.uint64(parent[infoset])] += expected
-    learner.average[0] += weight
-    for place in range(len(cut.seam)):
-        infoset = np.uint64(cut.seam[place])
-        if cut.top[infoset] == 1:
-            start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-            reach(start, end, learner.weights[np.uint64(parent[infoset])], learner, weight)
-
-
-@kernel
-def _reach_run(treeplex: Treeplex, cut: Partition, k: int, learner: Learner, weight: float) -> None:
-    """Top-down over the infosets of thread ``k``."""
-    first, parent = treeplex
-    for place in range(cut.bounds[k], cut.bounds[k + 1]):
-        infoset = np.uint64(cut.inner[place])
-        start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-        reach(start, end, learner.weights[np.uint64(parent[infoset])], learner, weight)
+from treeplex.kernels.rules import SIMULTANEOUS, TOP, Learner, Steps
 
 
 @parallel_kernel
@@ -89,7 +26,7 @@ def _earn(side: Side, cut: Partition, sign: float, opponent: Floats, values: Flo
 
 
 @parallel_kernel
-def _judge(
+def _judge_runs(
     treeplex: Treeplex,
     cut: Partition,
     learner: Learner,
@@ -99,14 +36,15 @@ def _judge(
     negative: float,
     predict: float,
 ) -> None:
-    for k in prange(len(cut.bounds) - 1):
-        _judge_run(treeplex, cut, k, learner, values, worth, positive, negative, predict)
+    for k in prange(len(cut.runs) - 1):
+        begin, stop = cut.runs[k], cut.runs[k + 1]
+        judge(treeplex, cut.role, begin, stop, learner, values, worth, positive, negative, predict)
 
 
 @parallel_kernel
-def _reach(treeplex: Treeplex, cut: Partition, learner: Learner, weight: float) -> None:
-    for k in prange(len(cut.bounds) - 1):
-        _reach_run(treeplex, cut, k, learner, weight)
+def _reach_runs(treeplex: Treeplex, cut: Partition, learner: Learner, weight: float) -> None:
+    for k in prange(len(cut.runs) - 1):
+        reach(treeplex, cut.role, cut.runs[k], cut.runs[k + 1], learner, weight)
 
 
 @kernel
@@ -121,9 +59,19 @@ def _learn(
     negative: float,
     predict: float,
 ) -> None:
-    _judge(treeplex, cut, learner, values, worth, positive, negative, predict)
-    _judge_seam(treeplex, cut, learner, values, worth, weight, positive, negative, predict)
-    _reach(treeplex, cut, learner, weight)
+    _judge_runs(treeplex, cut, learner, values, worth, positive, negative, predict)
+    alone = np.zeros(len(treeplex.parent), dtype=np.int8)
+    for place in range(len(cut.seam) - 1, -1, -1):
+        infoset = cut.seam[place]
+        if cut.role[infoset] == TOP:
+            judge(treeplex, alone, infoset, infoset + 1, learner, values, worth, positive, negative, predict)
+        else:
+            values[treeplex.parent[infoset]] += worth[infoset]
+    learner.average[0] += weight
+    for infoset in cut.seam:
+        if cut.role[infoset] == TOP:
+            reach(treeplex, alone, infoset, infoset + 1, learner, weight)
+    _reach_runs(treeplex, cut, learner, weight)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The three ways kernels are compiled. None uses fastmath: sums keep their order, so equal input gives equal bits."""
+"""The two ways kernels are compiled. None uses fastmath: sums keep their order, so equal input gives equal bits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,3 @@ def kernel(function: Function) -> Function:
 def parallel_kernel(function: Function) -> Function:
     """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
     return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=True)(function))
-
-
-def fragment(function: Function) -> Function:
-    """A piece of several kernels, pasted into each: a call would pass every array anew and cost more than the work."""
-    return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))

@@ -35,7 +35,7 @@ def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin
     start, column, data = side
     first = np.uint64(start[begin])
     for row in range(np.uint64(begin), np.uint64(end)):
-        last = np.uint64(start[row + 1])
+        last = np.uint64(start[row + np.uint64(1)])
         total = 0.0
         for entry in range(first, last):
             total += data[entry] * opponent[np.uint64(column[entry])]
@@ -50,7 +50,7 @@ def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats,
     for row in range(np.uint64(begin), np.uint64(end)):
         for hand in range(width):
             out[hand] = 0.0
-        for entry in range(np.uint64(start[row]), np.uint64(start[row + 1])):
+        for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):
             facing, pays, factor = np.uint64(column[entry]), np.uint64(table[entry]), amount[entry]
             for hidden in range(others):
                 against = other[facing, hidden]
@@ -76,7 +76,7 @@ def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats
     for row in range(np.uint64(begin), np.uint64(end)):
         for hand in range(width):
             out[hand] = 0.0
-        for entry in range(np.uint64(start[row]), np.uint64(start[row + 1])):
+        for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):
             against, factor = np.uint64(column[entry]), amount[entry]
             total = 0.0
             for hand in range(width):

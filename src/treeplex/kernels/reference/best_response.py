@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from treeplex.arrays import Floats
 from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
@@ -63,4 +65,5 @@ def cfr_br_iterations(
             _respond(treeplexes, operator, strategies, values, choices, player)
         for player in (0, 1):
             earn(operator[player], 1.0 - 2.0 * player, choices[1 - player], values[player])
-            learn(treeplexes[player], learners[player], values[player], weight, positive, negative, 0.0)
+            role = np.zeros(treeplexes[player].infosets, dtype=np.int8)
+            learn(treeplexes[player], role, learners[player], values[player], weight, positive, negative, 0.0)

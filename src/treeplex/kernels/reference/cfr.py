@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Bytes, Floats
 from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.reference.operators import earn
@@ -33,11 +33,13 @@ def cfr_iterations(
         for player in (0, 1):
             if turns != SIMULTANEOUS:
                 earn(operator[player], 1.0 - 2.0 * player, learners[1 - player].weights, values[player])
-            learn(treeplexes[player], learners[player], values[player], weight, positive, negative, predict)
+            role = np.zeros(treeplexes[player].infosets, dtype=np.int8)
+            learn(treeplexes[player], role, learners[player], values[player], weight, positive, negative, predict)
 
 
 def learn(
     treeplex: Treeplex,
+    role: Bytes,
     learner: Learner,
     values: Floats,
     weight: float,
@@ -45,7 +47,10 @@ def learn(
     negative: float,
     predict: float,
 ) -> None:
-    """Average, regrets and next strategy of one player; ``learner`` and ``values`` are modified in place."""
+    """Average, regrets and next strategy of one player; ``learner`` and ``values`` are modified in place.
+
+    ``role`` says which infosets other threads take care of: none here, it is all zeros.
+    """
     first, parent = treeplex
     learner.average[:] += weight * learner.weights
     hope = np.zeros_like(learner.regret)

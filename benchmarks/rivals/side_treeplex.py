@@ -1,0 +1,58 @@
+"""treeplex's side of the benchmark; runs in treeplex's own environment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+import treeplex as tp
+from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.kernels.rules import SIMULTANEOUS
+from treeplex.solvers.cfr import cfr, cfr_plus
+
+ALGORITHMS = {"cfr": cfr(), "cfr+": cfr_plus()}
+LITEEFG = {"cfr": replace(cfr(), turns=SIMULTANEOUS), "cfr+": cfr_plus()}  # the turns LiteEFG's baselines take
+
+
+class Side:
+    """Full-width CFR over the sequence form, one thread."""
+
+    def versions(self) -> dict[str, str]:
+        return {name: version(name) for name in ("treeplex", "numba", "numpy")}
+
+    def source(self) -> str:
+        """A fingerprint of the package, so that no table mixes two versions of it."""
+        files = sorted(Path(tp.__file__).parent.rglob("*.py"))
+        return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+    def load(self, game: str) -> dict[str, object]:
+        self.game = tp.load(game)
+        _ = self.game.operator  # made when first asked for: part of construction, not of the first iteration
+        summary = self.game.summary()
+        return {"nodes": summary["nodes"], "infosets": summary["infosets"]}
+
+    def start(self, algorithm: str) -> None:
+        self.algorithm = ALGORITHMS[algorithm]
+        self.state = self.algorithm.start(self.game)
+
+    def advance(self, iterations: int) -> None:
+        self.state = self.algorithm.advance(self.game, self.state, iterations)
+
+    def nash_conv(self) -> float:
+        return evaluate_behaviour(self.game, self.algorithm.average(self.game, self.state)).nash_conv
+
+    def liteefg_nash_conv(self, algorithm: str, iterations: int) -> float:
+        """NashConv after LiteEFG's variant of the algorithm, which adds strategies to the average after updates."""
+        solver = LITEEFG[algorithm]
+        state = solver.start(self.game)
+        sums = [np.zeros(treeplex.sequences) for treeplex in self.game.treeplexes]
+        for t in range(1, iterations + 1):
+            state = solver.advance(self.game, state, 1)
+            weight = t if algorithm == "cfr+" else 1
+            sums = [total + weight * learner.weights for total, learner in zip(sums, state.learners, strict=True)]
+        shifted = tuple(learner._replace(average=total) for learner, total in zip(state.learners, sums, strict=True))
+        return evaluate_behaviour(self.game, solver.average(self.game, state._replace(learners=shifted))).nash_conv

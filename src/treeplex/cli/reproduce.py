@@ -1,0 +1,45 @@
+"""``treeplex reproduce``: a figure or table of a paper, with its claims held against ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
+from treeplex.papers import REPRODUCTIONS
+from treeplex.spec import unknown
+
+Identity = Annotated[
+    str | None, typer.Argument(metavar="ID", help="What to reproduce; the list if left out.", show_default=False)
+]
+Out = Annotated[Path | None, typer.Option(help="The folder for figures and tables; runs/ID if left out.")]
+
+
+def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = False) -> None:
+    """Reproduce a figure or table of a paper. Exit code 1 if one of its claims does not hold."""
+    if identity is None:
+        if as_json:
+            fields = [{"id": entry.id, "paper": entry.paper, "about": entry.about} for entry in REPRODUCTIONS.values()]
+            print_json({"reproductions": fields})
+        else:
+            rows = [[entry.id, entry.paper, entry.about] for entry in REPRODUCTIONS.values()]
+            print_table(["id", "paper", "about"], rows)
+        return
+    if identity not in REPRODUCTIONS:
+        raise unknown("reproduction", identity, REPRODUCTIONS)
+    folder = out or Path("runs") / identity
+    folder.mkdir(parents=True, exist_ok=True)
+    with console.status(identity) as status:
+        report = REPRODUCTIONS[identity].run(folder, lambda line: status.update(f"{identity}: {line}"))
+    if as_json:
+        print_json(report.summary())
+    else:
+        rows = [
+            [claim.claim, claim.paper, f"{claim.ours:.4g}", "holds" if claim.holds else "DOES NOT HOLD"]
+            for claim in report.claims
+        ]
+        print_table(["claim", "paper", "ours", ""], rows)
+        console.print("files: " + ", ".join(map(str, report.files)), markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(SOLVED if all(claim.holds for claim in report.claims) else UNFINISHED)

@@ -1,0 +1,38 @@
+"""Every reproduction by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1
+from treeplex.papers.report import Report, Tell
+
+
+class Reproduction(NamedTuple):
+    """A figure or table of a paper."""
+
+    id: str
+    paper: str
+    about: str
+    run: Callable[[Path, Tell], Report]
+
+
+REPRODUCTIONS: dict[str, Reproduction] = {
+    entry.id: entry
+    for entry in (
+        Reproduction(
+            cfr_plus_fig1.ID,
+            "Tammelin 2014, Figure 1",
+            "one-card poker: iterations to one millibet a hand, by deck size",
+            cfr_plus_fig1.reproduce,
+        ),
+        Reproduction(
+            cfr_plus_compressibility.ID,
+            "Tammelin 2014, section 3",
+            "zeros, entropy and compressed size of regrets, CFR+ against CFR",
+            cfr_plus_compressibility.reproduce,
+        ),
+    )
+}

@@ -1,0 +1,56 @@
+"""What a reproduction says: every claim of the paper, the paper's figure, ours, and whether the claim holds."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Tell = Callable[[str], None]
+"""Called with a line about what is being done."""
+
+
+class Claim(NamedTuple):
+    """A claim of a paper, and what we found."""
+
+    claim: str
+    paper: str
+    ours: float
+    holds: bool
+
+
+class Report(NamedTuple):
+    """The outcome of a reproduction."""
+
+    id: str
+    claims: list[Claim]
+    files: list[Path]
+
+    def summary(self) -> dict[str, object]:
+        """As ``treeplex reproduce --json`` prints it."""
+        claims = [claim._asdict() for claim in self.claims]
+        return {"id": self.id, "claims": claims, "files": [str(path) for path in self.files]}
+
+
+def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
+    """Hold our measurements against ``expected/ID.json``: a list of claims with bounds, written down beforehand."""
+    text = resources.files("treeplex.papers").joinpath(f"expected/{identity}.json").read_text(encoding="utf-8")
+    expected: list[dict[str, Any]] = json.loads(text)["claims"]
+    claims: list[Claim] = []
+    for entry in expected:
+        ours = float(measured[entry["measure"]])
+        holds = entry.get("at_least", -float("inf")) <= ours <= entry.get("at_most", float("inf"))
+        claims.append(Claim(entry["claim"], entry["paper"], ours, holds))
+    return claims
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
+    """A table for others to plot."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(rows)
+    return path

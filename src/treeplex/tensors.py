@@ -1,0 +1,58 @@
+"""Arrays on disk: one safetensors file with a few words in its header. Nothing in it can run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
+
+from treeplex.errors import ParameterError
+
+Tensors = dict[str, npt.NDArray[Any]]
+
+
+def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
+    """Write under another name, then replace: whoever is killed leaves the old file or the new one."""
+    arrays = {key: np.ascontiguousarray(array) for key, array in tensors.items()}
+    words = json.dumps(about)
+    header = {"format": kind, "about": words, "checksum": checksum(arrays, words)}
+    partial = path.with_name(path.name + ".partial")
+    try:
+        save_file(arrays, partial, header)
+        partial.replace(path)
+    except (OSError, SafetensorError) as error:
+        raise ParameterError(f"The file {path} cannot be written: {error}.") from error
+
+
+def read_tensors(path: Path, kind: str) -> tuple[Tensors, dict[str, Any]]:
+    """Arrays and words of a file of this kind; ValueError if it is anything else or damaged."""
+    try:
+        opened: Any = safe_open(path, framework="numpy")
+        with opened as file:
+            header: dict[str, str] = file.metadata() or {}
+            if header.get("format") != kind:
+                raise ValueError(f"its format is {header.get('format')!r}, not {kind!r}")
+            tensors: Tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        if header.get("checksum") != checksum(tensors, header.get("about", "")):
+            raise ValueError("its checksum is wrong")
+        about: dict[str, Any] = json.loads(header["about"])
+        return tensors, about
+    except (SafetensorError, KeyError, TypeError, OverflowError, RecursionError, AttributeError) as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def checksum(tensors: Mapping[str, npt.NDArray[Any]], words: str) -> str:
+    """A hash of arrays, their names, types and shapes, and of the words beside them."""
+    digest = hashlib.blake2b(words.encode(), digest_size=16)
+    for key in sorted(tensors):
+        array = tensors[key]
+        digest.update(f"{key} {array.dtype} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()

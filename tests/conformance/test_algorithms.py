@@ -1,0 +1,418 @@
+"""Every registered algorithm, by the same rules: it finds equilibria, and it says the truth about them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeplex as tp
+from treeplex.compiled import CompiledGame
+from treeplex.compiled.blocks import RankedBlocks
+from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.random_tree import RandomTree
+from treeplex.kernels import cpu
+from treeplex.kernels.reference import treeplex as walks
+from treeplex.solvers.linear_program import solve_linear_program
+from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.spec import parameters
+
+ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
+ITERATES = ["average", "current", "best"]
+
+# What every algorithm must reach: NashConv of a thousandth of the range of payoffs. It is the brief's number, not a
+# measured one. CFR-BR, fictitious play and CFR converge like 1 / sqrt(t): from a NashConv of about the range that takes
+# a million iterations; the others need far fewer. Iterations of games this small take microseconds.
+TARGET, MOST = 1e-3, 1_000_000
+
+# In the slow run games have up to 10,000 nodes and a million iterations would take minutes each. At a rate of
+# 1 / sqrt(t) a target ten times as high needs a hundred times fewer iterations.
+SLOW_RATE = {"cfr-br", "fp", "xfp", "cfr"}
+SLOW_TARGET, SLOW_MOST = 1e-2, 100_000
+
+
+def trees(count: int, low: int, high: int) -> list[RandomTree]:
+    """The first random trees with ``low`` to ``high`` nodes: with and without chance, all shapes of information."""
+    found, seed = [], 0
+    while len(found) < count:
+        rules = RandomTree(
+            seed=seed,
+            depth=4 + seed % 6,
+            width=2 + seed % 3,
+            chance=(0.0, 0.2, 0.4)[seed % 3],
+            visible=(0.0, 0.3, 0.6, 1.0)[seed % 4],
+            scale=10.0 ** (seed % 5 - 2),
+        )
+        seed += 1
+        if low <= size(rules, high) <= high:
+            found.append(rules)
+    return found
+
+
+def size(rules: RandomTree, most: int) -> int:
+    """The number of nodes, counted no further than needed."""
+    stack, nodes = [rules.root()], 0
+    while stack and nodes <= most:
+        history = stack.pop()
+        nodes += 1
+        if rules.mover(history) != TERMINAL:
+            stack.extend(rules.child(history, action) for action in rules.actions(history))
+    return nodes
+
+
+def payoff_range(game: CompiledGame) -> float:
+    ends = game.tree.payoff[game.tree.mover == TERMINAL]
+    return float(ends.max() - ends.min()) or 1.0
+
+
+def check_solved(game: CompiledGame, algorithm: str, target: float, most: int) -> None:
+    scale = payoff_range(game)
+    solution = tp.solve(game, algorithm, nash_conv=target * scale, iterations=most)
+    assert solution.status == "solved", f"NashConv {solution.nash_conv / scale:g} of the range"
+    exact = solve_linear_program(game).evaluation.value
+    rounding = 1e-7 * scale  # the linear program's tolerance
+    first, second = solution.best_response_values
+    assert solution.nash_conv <= target * scale
+    assert abs(solution.value - exact) <= solution.nash_conv + rounding
+    assert -second - rounding <= exact <= first + rounding  # best responses bracket the value
+    judged = tp.evaluate(game, solution.policy)
+    assert judged.nash_conv == pytest.approx(solution.nash_conv, abs=1e-12 * scale)
+    assert judged.value == pytest.approx(solution.value, abs=1e-12 * scale)
+
+
+@pytest.fixture(scope="module", params=trees(12, 100, 1_000), ids=lambda rules: rules.name)
+def small(request) -> CompiledGame:
+    return tp.load(request.param)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_equilibria_of_random_games(algorithm, small) -> None:
+    check_solved(small, algorithm, TARGET, MOST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_equilibria_of_many_larger_games(algorithm) -> None:
+    for rules in trees(200, 100, 10_000):
+        game = tp.load(rules)
+        if algorithm in SLOW_RATE:
+            check_solved(game, algorithm, SLOW_TARGET, SLOW_MOST)
+        else:
+            check_solved(game, algorithm, TARGET, SLOW_MOST)
+
+
+@pytest.mark.parametrize(
+    "game", ["kuhn", "goofspiel(cards=3)", "liars_dice(sides=2)", "matrix([[0,2,-1],[-1,0,1],[1,-1,0]])"]
+)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_equilibria_of_structured_games(algorithm, game) -> None:
+    """With ties, dominated actions and pure equilibria, which random trees lack."""
+    check_solved(tp.load(game), algorithm, TARGET, MOST)
+
+
+# --- small print -----------------------------------------------------------------------------------------------------
+
+
+class Tiny:
+    """Games at the edge: a list of moves that happen whatever happens, then a payoff that adds up the choices."""
+
+    def __init__(self, *movers: int) -> None:
+        self.movers = movers
+
+    def root(self) -> tuple[str, ...]:
+        return ()
+
+    def mover(self, history: Any) -> int:
+        return self.movers[len(history)] if len(history) < len(self.movers) else TERMINAL
+
+    def actions(self, history: Any) -> tuple[str, ...]:
+        return ("0", "1")
+
+    def probabilities(self, history: Any) -> tuple[float, ...]:
+        return (0.25, 0.75)
+
+    def child(self, history: Any, action: str) -> tuple[str, ...]:
+        return (*history, action)
+
+    def infoset(self, history: Any) -> str:
+        return "".join(history) or "start"
+
+    def payoff(self, history: Any) -> float:
+        return 1.0 + sum(int(choice) for choice in history)
+
+
+@pytest.mark.parametrize(
+    ("movers", "value"),
+    [
+        ((), 1.0),
+        ((CHANCE,), 1.75),
+        ((0,), 2.0),
+        ((1,), 1.0),
+        ((CHANCE, 0), 2.75),
+        ((0, 1), 2.0),
+        ((1, CHANCE, 1), 1.75),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_games_in_which_somebody_never_moves(algorithm, movers, value) -> None:
+    game = tp.load(Tiny(*movers))
+    solution = tp.solve(game, algorithm, nash_conv=1e-3, iterations=MOST)
+    assert solution.status == "solved"
+    assert solution.value == pytest.approx(value, abs=1e-3)
+    assert len(solution.policy) == sum(treeplex.infosets for treeplex in game.treeplexes)
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
+    game, assembled = tp.load(RandomTree(seed=3)), build(algorithm)
+    assert assembled is not None
+    state = assembled.advance(game, assembled.start(game), 3)
+    reported = (*assembled.average(game, state), *assembled.current(game, state))
+    kept = [array.copy() for array in reported]
+    state = assembled.advance(game, state, 5)
+    for array, copy in zip(reported, kept, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    later = (*assembled.average(game, state), *assembled.current(game, state))
+    assert not all(np.array_equal(left, right) for left, right in zip(kept, later, strict=True))
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+@settings(max_examples=15, deadline=None)
+@given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
+def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
+    game, assembled = tp.load(RandomTree(seed=seed, depth=5)), build(algorithm)
+    assert assembled is not None
+    whole = assembled.advance(game, assembled.start(game), sum(cuts))
+    state = assembled.start(game)
+    for count in cuts:
+        state = assembled.advance(game, state, count)
+    assert state.iteration == whole.iteration == sum(cuts)
+    for left, right in zip(leaves(state), leaves(whole), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def leaves(state: Any) -> list[Any]:
+    return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [np.asarray(state)]
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_nodes_touched_count_whole_passes(algorithm) -> None:
+    """One history entered a node and pass; a pass for each player, and in CFR-BR another for each best response."""
+    game = tp.load("kuhn")
+    solution = tp.solve(game, algorithm, iterations=7)
+    assert solution.nodes_touched == 7 * game.nodes * (4 if algorithm == "cfr-br" else 2)
+    log = solution.log.to_pylist()
+    assert [row["nodes_touched"] * 7 for row in log] == [row["iteration"] * solution.nodes_touched for row in log]
+
+
+@pytest.mark.parametrize("iterate", ITERATES)
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
+    """The reported NashConv is that of the reported policy, not of another iterate."""
+    game = tp.load(RandomTree(seed=10, depth=7))
+    solution = tp.solve(game, algorithm, iterations=100, iterate=iterate)
+    assert solution.iterate == iterate
+    assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
+    assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
+    assembled = build(algorithm)
+    assert assembled is not None
+    state = assembled.advance(game, assembled.start(game), 100)
+    pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
+    if iterate != "best":
+        for ours, theirs in zip(solution.policy.aligned(game), pair, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_the_best_so_far_never_gets_worse(algorithm) -> None:
+    game = tp.load(RandomTree(seed=10, depth=7))
+    average, current, best = (
+        tp.solve(game, algorithm, iterations=300, iterate=iterate).log.to_pydict() for iterate in ITERATES
+    )
+    assert best["iteration"] == average["iteration"] == current["iteration"]
+    lowest = np.minimum.accumulate(np.minimum(average["nash_conv"], current["nash_conv"]))
+    np.testing.assert_array_equal(best["nash_conv"], lowest)
+
+
+def test_current_strategies_do_get_worse() -> None:
+    """So that the test above is not about something that never happens: CFR's current strategies go round."""
+    log = tp.solve("kuhn", "cfr", iterations=300, iterate="current").log["nash_conv"].to_numpy()
+    assert (np.diff(log) > 0).any()
+
+
+# --- forms of the payoff operator ------------------------------------------------------------------------------------
+
+
+def forced(game: CompiledGame, operator: Any) -> CompiledGame:
+    """The game with another form of its payoff operator."""
+    copy = replace(game)
+    copy.__dict__["operator"] = operator
+    assert copy.operator is operator
+    return copy
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn_ext(4,2,2)", "leduc", "leduc(suits=true)", "liars_dice(sides=3)"])
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_blocks_of_hands_give_the_bits_of_the_sparse_matrix(algorithm, name) -> None:
+    game, assembled = tp.load(name), build(algorithm)
+    assert assembled is not None
+    assert game.blocks is not None
+    sparse, blocks = replace(game, blocks=None), forced(game, game.blocks)
+    assert type(sparse.operator) is not type(blocks.operator)
+    one, two = (assembled.advance(form, assembled.start(form), 60) for form in (sparse, blocks))
+    for left, right in zip(leaves(one), leaves(two), strict=True):
+        np.testing.assert_array_equal(left, right)
+    judged = [evaluate_behaviour(form, assembled.average(form, one)) for form in (sparse, blocks)]
+    assert judged[0].nash_conv == pytest.approx(judged[1].nash_conv, abs=1e-14 * game.largest_payoff)
+
+
+def stirred(game: CompiledGame, assembled: Any, seed: int) -> Any:
+    """A state in the middle of nowhere: random strategies and regrets, so that nothing ties."""
+    state, rng = assembled.start(game), np.random.default_rng(seed)
+    for player, treeplex in enumerate(game.treeplexes):
+        behaviour = np.concatenate([np.ones(1), *(rng.dirichlet(np.ones(n)) for n in treeplex.actions.tolist())])
+        weights = np.empty(treeplex.sequences)
+        walks.sequence_weights(treeplex, behaviour, weights)
+        if hasattr(state, "averages"):
+            state.averages[player][:] = weights
+        else:
+            learner = state.learners[player]
+            learner.regret[:] = 0.1 * rng.standard_normal(treeplex.sequences)
+            learner.average[:], learner.behaviour[:], learner.weights[:] = 10.0 * weights, behaviour, weights
+    return state
+
+
+@pytest.mark.parametrize("name", ["one_card_poker(16)", "one_card_poker(41)"])
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
+    """Their sums run in another order, so bits differ, and only those: five iterations agree to 1e-12.
+
+    Not from the start, where the game is full of ties that rounding breaks, such as what to do with the middle card.
+    """
+    game, assembled = tp.load(name), build(algorithm)
+    assert assembled is not None
+    assert isinstance(game.operator, RankedBlocks)
+    sparse = replace(game, blocks=None)
+    assert not isinstance(sparse.operator, RankedBlocks)
+    one, two = stirred(sparse, assembled, 5), stirred(game, assembled, 5)
+    for _ in range(5):
+        one, two = assembled.advance(sparse, one, 1), assembled.advance(game, two, 1)
+        for left, right in zip(assembled.average(sparse, one), assembled.average(game, two), strict=True):
+            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+        for left, right in zip(assembled.current(sparse, one), assembled.current(game, two), strict=True):
+            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+
+
+# --- parameters that must not matter, or little ----------------------------------------------------------------------
+
+WITH_THREADS = [name for name in ITERATIVE if "threads" in parameters(ALGORITHMS[name].build or (lambda: None))]
+WITH_STORAGE = [name for name in ITERATIVE if "storage" in parameters(ALGORITHMS[name].build or (lambda: None))]
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "one_card_poker(20)"])
+@pytest.mark.parametrize("algorithm", WITH_THREADS)
+def test_threads_do_not_change_a_bit(algorithm, name) -> None:
+    states = []
+    for threads in (1, 2):
+        game, assembled = tp.load(name), build(f"{algorithm}(threads={threads})")
+        assert assembled is not None
+        states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
+    for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("algorithm", WITH_STORAGE)
+def test_single_precision_is_enough_for_the_target(algorithm, small) -> None:
+    """float32 has 24 bits: its rounding, 6e-8 of a number, is far below a thousandth."""
+    check_solved(small, f"{algorithm}(storage=float32)", TARGET, MOST)
+
+
+@pytest.mark.parametrize("algorithm", [name for name in WITH_STORAGE if not name.startswith("p")])
+def test_sixteen_bits_are_enough_for_a_hundredth(algorithm, small) -> None:
+    """A regret is rounded to a 65,534th of the largest of its infoset, in every iteration.
+
+    At worst all roundings add up: an infoset's regret is then wrong by that much of its largest regret an iteration,
+    and a hundred infosets with regrets of a few ranges make a few thousandths. Predictive rules offer no 16 bits.
+    """
+    check_solved(small, f"{algorithm}(storage=int16)", 1e-2, 100_000)
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> None:
+    one, two = (tp.solve("kuhn", algorithm, iterations=20, seed=seed) for seed in (0, 1))
+    for left, right in zip(one.policy.aligned(one.game), two.policy.aligned(one.game), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+# --- compilation -----------------------------------------------------------------------------------------------------
+
+
+def dispatchers() -> list[Any]:
+    """Every compiled function of the CPU kernels."""
+    modules = [import_module(f"treeplex.kernels.cpu.{found.name}") for found in iter_modules(cpu.__path__)]
+    kernels = {id(part): part for module in modules for part in vars(module).values() if hasattr(part, "signatures")}
+    return list(kernels.values())
+
+
+def compiled() -> int:
+    return sum(len(kernel.signatures) for kernel in dispatchers())
+
+
+@pytest.fixture
+def nothing_new() -> Callable[..., None]:
+    def check(*calls: Callable[[], object]) -> None:
+        before = compiled()
+        for call in calls:
+            call()
+        assert compiled() == before
+
+    return check
+
+
+@pytest.mark.parametrize("iterate", ITERATES)
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path, monkeypatch) -> None:
+    """Nor does one of another game, with another number of iterations, or one that goes on from a file."""
+    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)  # takes half a second
+    tp.solve("kuhn", algorithm, iterations=3)
+    assert compiled() > 0
+    nothing_new(
+        lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
+        lambda: tp.solve(RandomTree(seed=2), algorithm, iterations=5, iterate=iterate),
+        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, folder=tmp_path / "run"),
+        lambda: tp.resume(tmp_path / "run", iterations=10**9, seconds=0.01),
+    )
+
+
+def test_a_second_process_compiles_nothing() -> None:
+    """It finds machine code on disk: first this process makes sure that it is there, then another one counts misses."""
+    for algorithm in ITERATIVE:
+        tp.solve("kuhn", algorithm, iterations=1)
+    script = """
+import treeplex as tp
+from importlib import import_module
+from pkgutil import iter_modules
+import treeplex.kernels.cpu as cpu
+for algorithm in {algorithms!r}:
+    tp.solve("kuhn", algorithm, iterations=2)
+kernels = [part for found in iter_modules(cpu.__path__)
+           for part in vars(import_module("treeplex.kernels.cpu." + found.name)).values() if hasattr(part, "stats")]
+print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
+      [kernel.__name__ for kernel in kernels if sum(kernel.stats.cache_misses.values())])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script.format(algorithms=ITERATIVE)], capture_output=True, text=True, check=True
+    )
+    hits, _, misses = done.stdout.partition(" ")
+    assert int(hits) >= 3
+    assert misses.strip() == "[]"

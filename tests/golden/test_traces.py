@@ -1,0 +1,284 @@
+"""Iterates 1 to 5 of every algorithm, three ways: compiled kernels, NumPy reference, and numbers stored in traces.json.
+
+For the CFR family there is a fourth, which shares nothing with the others: the recursion over histories of the papers,
+written out below. The stored numbers come from the reference; write them again after a deliberate change with
+
+    python tests/golden/test_traces.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.compiled import CompiledGame
+from treeplex.compiled.payoffs import Payoffs
+from treeplex.evaluation import Policy
+from treeplex.games.catalog import make
+from treeplex.games.protocol import CHANCE, TERMINAL, Game
+from treeplex.games.random_tree import RandomTree
+from treeplex.kernels.reference import best_response, cfr
+from treeplex.kernels.reference import treeplex as walks
+from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
+from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
+from treeplex.solvers.cfr import CFR
+from treeplex.solvers.registry import ALGORITHMS, build
+
+STORED = Path(__file__).with_name("traces.json")
+ITERATIONS = 5
+ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
+
+# Where two best actions are worth the same, or a regret is zero but for rounding, rounding decides and two correct
+# programs may part. The random tree has no such ties. Kuhn has many; there only those probabilities are compared that
+# do not depend on them (``settled``).
+GAMES: dict[str, Game] = {"kuhn": make("kuhn"), "random_tree": RandomTree(seed=1, depth=5)}
+
+Trace = list[dict[str, list[list[float]]]]
+"""For each iteration: average and current strategies of both players, in the order of sequences."""
+
+
+def flat(trace: Trace) -> Any:
+    """[iteration, probability] of a trace."""
+    return np.array([np.concatenate([*row["average"], *row["current"]]) for row in trace])
+
+
+def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
+    """As users get it: the assembly from the registry, compiled kernels."""
+    assembled, trace = build(algorithm), []
+    assert assembled is not None
+    state = assembled.start(game)
+    for _ in range(ITERATIONS):
+        state = assembled.advance(game, state, 1)
+        average, current = assembled.average(game, state), assembled.current(game, state)
+        trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
+    return trace
+
+
+def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
+    """The same assembly's rule, weights and turns, with NumPy kernels and the sparse payoffs."""
+    assembled: Any = build(algorithm)
+    learners, trace = tuple(newborn(game, player) for player in (0, 1)), []
+    values, choices = (tuple(np.empty(treeplex.sequences) for treeplex in game.treeplexes) for _ in range(2))
+    for t in range(1, ITERATIONS + 1):
+        now = np.array([float(t)])
+        if isinstance(assembled, FictitiousPlay):
+            averages = (learners[0].weights, learners[1].weights)
+            best_response.fictitious_play_iterations(
+                game.treeplexes, game.payoffs, averages, values, choices, 1.0 / (now + 1.0), assembled.turns
+            )
+            average = current = [behaviour(game, player, averages[player]) for player in (0, 1)]
+        else:
+            steps = Steps(assembled.weight(now), *assembled.minimizer.discounts(now))
+            if isinstance(assembled, BestResponseCFR):
+                best_response.cfr_br_iterations(game.treeplexes, game.payoffs, learners, values, choices, steps)
+            else:
+                assert isinstance(assembled, CFR)
+                predict = assembled.minimizer.predict
+                cfr.cfr_iterations(game.treeplexes, game.payoffs, learners, values, steps, predict, assembled.turns)
+            average = [behaviour(game, player, learners[player].average) for player in (0, 1)]
+            current = [learners[player].behaviour for player in (0, 1)]
+        trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
+    return trace
+
+
+def newborn(game: CompiledGame, player: int) -> Learner:
+    size = game.treeplexes[player].sequences
+    uniform, weights = behaviour(game, player, np.zeros(size)), np.empty(size)
+    walks.sequence_weights(game.treeplexes[player], uniform, weights)
+    return Learner(regret=np.zeros(size), average=np.zeros(size), behaviour=uniform, weights=weights)
+
+
+def behaviour(game: CompiledGame, player: int, weights: Any) -> Any:
+    out = np.empty(len(weights))
+    walks.normalise(game.treeplexes[player], weights, out)
+    return out
+
+
+def perturbed(game: CompiledGame, rng: np.random.Generator) -> CompiledGame:
+    """The game with every payoff changed by about a millionth of a millionth of itself: more than rounding does."""
+    rows = game.payoffs.rows
+    row = np.repeat(np.arange(len(rows.start) - 1), np.diff(rows.start))
+    data = rows.data * (1.0 + 1e-12 * rng.standard_normal(len(row)))
+    shape = (game.treeplexes[0].sequences, game.treeplexes[1].sequences)
+    return replace(game, blocks=None, make_payoffs=lambda: Payoffs.gather(shape, row, rows.column, data))
+
+
+class Case(NamedTuple):
+    """A game and an algorithm, with the reference's iterates and which of their numbers rounding cannot change."""
+
+    game: str
+    compiled: CompiledGame
+    algorithm: str
+    expected: Any  # [iteration, probability]
+    settled: Any  # the same shape: does it move no more than the payoffs do?
+
+
+@pytest.fixture(scope="module", params=[(name, algorithm) for name in GAMES for algorithm in ITERATIVE], ids="-".join)
+def case(request) -> Case:
+    name, algorithm = request.param
+    game, rng = tp.load(GAMES[name]), np.random.default_rng(0)
+    expected = flat(reference_trace(game, algorithm))
+    others = [flat(reference_trace(perturbed(game, rng), algorithm)) for _ in range(10)]
+    return Case(name, game, algorithm, expected, np.abs(np.array(others) - expected).max(axis=0) < 1e-9)
+
+
+def test_kernels_follow_the_reference(case) -> None:
+    ours = flat(compiled_trace(case.compiled, case.algorithm))
+    np.testing.assert_allclose(ours[case.settled], case.expected[case.settled], rtol=0, atol=1e-12)
+
+
+def test_the_reference_has_not_changed(case) -> None:
+    stored = flat(json.loads(STORED.read_text())[case.game][case.algorithm])
+    np.testing.assert_allclose(stored[case.settled], case.expected[case.settled], rtol=0, atol=1e-12)
+
+
+def test_enough_is_compared(case) -> None:
+    """All of the random tree; in Kuhn, with its ties, at least a third of every iteration."""
+    assert case.settled.mean(axis=1).min() >= (1.0 if case.game == "random_tree" else 1 / 3)
+
+
+def test_every_algorithm_is_stored_and_all_differ() -> None:
+    stored = json.loads(STORED.read_text())
+    assert set(stored) == set(GAMES)
+    for traces in stored.values():
+        assert set(traces) == set(ITERATIVE)
+    random = {name: json.dumps(trace) for name, trace in stored["random_tree"].items()}
+    assert len(set(random.values())) == len(ITERATIVE)
+
+
+# --- the papers' recursion -------------------------------------------------------------------------------------------
+
+
+class Textbook:
+    """CFR as the papers tell it, over histories, with dictionaries: slow and obvious.
+
+    Zinkevich et al. 2007, eq. (7) and (8): counterfactual regrets and regret matching. Tammelin 2014, section 2: regret
+    matching+. Brown & Sandholm 2019, section 4: discounts after iteration t. Xu et al. 2024: the last regret again as
+    prediction, inside an infoset.
+    """
+
+    def __init__(
+        self, game: Game, *, plus: bool = False, predict: bool = False, alpha: float | None = None,
+        beta: float | None = None, gamma: float = 0.0, simultaneous: bool = False,
+    ) -> None:  # fmt: skip
+        self.game, self.plus, self.predict = game, plus, predict
+        self.alpha, self.beta, self.gamma, self.simultaneous = alpha, beta, gamma, simultaneous
+        self.regret: dict[Any, dict[str, float]] = {}
+        self.strategy: dict[Any, dict[str, float]] = {}
+        self.total: dict[Any, dict[str, float]] = {}
+        self.now: dict[Any, dict[str, float]] = {}
+        self._meet(game.root())
+
+    def _meet(self, history: Any) -> None:
+        mover = self.game.mover(history)
+        if mover == TERMINAL:
+            return
+        actions = list(self.game.actions(history))
+        if mover != CHANCE:
+            infoset = (mover, self.game.infoset(history))
+            self.regret[infoset] = dict.fromkeys(actions, 0.0)
+            self.total[infoset] = dict.fromkeys(actions, 0.0)
+            self.strategy[infoset] = dict.fromkeys(actions, 1.0 / len(actions))
+        for action in actions:
+            self._meet(self.game.child(history, action))
+
+    def _walk(self, history: Any, reach: tuple[float, float, float], learning: tuple[int, ...], t: int) -> float:
+        """Player 0's expected payoff below ``history``; ``reach`` holds what both players and chance contribute."""
+        mover = self.game.mover(history)
+        if mover == TERMINAL:
+            return float(self.game.payoff(history))  # pyright: ignore[reportArgumentType]
+        actions = list(self.game.actions(history))
+        if mover == CHANCE:
+            chances = self.game.probabilities(history)
+            return sum(
+                p * self._walk(self.game.child(history, a), (reach[0], reach[1], reach[2] * p), learning, t)
+                for a, p in zip(actions, chances, strict=True)
+            )
+        infoset = (mover, self.game.infoset(history))
+        sigma = self.strategy[infoset]
+        below = {}
+        for a in actions:
+            after = tuple(r * sigma[a] if k == mover else r for k, r in enumerate(reach))
+            below[a] = self._walk(self.game.child(history, a), after, learning, t)  # pyright: ignore[reportArgumentType]
+        value = sum(sigma[a] * below[a] for a in actions)
+        if mover in learning:
+            others = reach[1 - mover] * reach[2]
+            sign = 1.0 if mover == 0 else -1.0
+            for a in actions:
+                self.now.setdefault(infoset, defaultdict(float))[a] += others * sign * (below[a] - value)
+                # Every history of an infoset has the same own reach; the average wants it once an infoset.
+            if infoset not in self.counted:
+                self.counted.add(infoset)
+                for a in actions:
+                    self.total[infoset][a] += t**self.gamma * reach[mover] * sigma[a]
+        return value
+
+    def iterate(self, t: int) -> None:
+        for learning in ((0, 1),) if self.simultaneous else ((0,), (1,)):
+            self.now, self.counted = {}, set()
+            self._walk(self.game.root(), (1.0, 1.0, 1.0), learning, t)
+            for infoset, gains in self.now.items():
+                regret, hope = self.regret[infoset], {}
+                for a, gain in gains.items():
+                    r = regret[a] + gain
+                    if self.plus:
+                        r = max(r, 0.0)
+                    power = self.alpha if r > 0 else self.beta
+                    regret[a] = r if power is None else r * t**power / (t**power + 1)
+                    hope[a] = max(regret[a] + (gain if self.predict else 0.0), 0.0)
+                norm = sum(hope.values())
+                self.strategy[infoset] = {a: h / norm if norm > 0 else 1 / len(hope) for a, h in hope.items()}
+
+    def policy(self, game: CompiledGame, table: dict[Any, dict[str, float]]) -> Any:
+        rows = []
+        for (player, infoset), actions in table.items():
+            norm = sum(actions.values())
+            rows += [(player, infoset, a, x / norm if norm > 0 else 1 / len(actions)) for a, x in actions.items()]
+        return [x.tolist() for x in Policy.from_rows(rows).aligned(game)]
+
+
+PAPERS = {
+    "cfr": {},
+    "cfr+": {"plus": True, "gamma": 1.0},
+    "lcfr": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
+    "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
+    "pcfr+": {"plus": True, "predict": True, "gamma": 2.0},
+    "pdcfr+": {"plus": True, "predict": True, "alpha": 2.3, "gamma": 5.0},
+}
+
+
+@pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
+@pytest.mark.parametrize("algorithm", PAPERS)
+def test_the_recursion_of_the_papers_gives_the_same(algorithm, turns) -> None:
+    rules = GAMES["random_tree"]
+    game, book = tp.load(rules), Textbook(rules, simultaneous=turns == "simultaneous", **PAPERS[algorithm])
+    trace: Trace = []
+    for t in range(1, ITERATIONS + 1):
+        book.iterate(t)
+        trace.append({"average": book.policy(game, book.total), "current": book.policy(game, book.strategy)})
+    ours = compiled_trace(game, f"{algorithm}(turns={turns})")
+    np.testing.assert_allclose(flat(ours), flat(trace), rtol=0, atol=1e-12)
+
+
+def test_every_algorithm_of_the_family_is_in_the_papers() -> None:
+    assert set(PAPERS) == {name for name in ITERATIVE if isinstance(build(name), CFR)}
+
+
+def test_turns_matter() -> None:
+    """Otherwise the test above would not tell them apart."""
+    game = tp.load(GAMES["random_tree"])
+    taken, at_once = (compiled_trace(game, f"cfr(turns={turns})") for turns in ("alternating", "simultaneous"))
+    assert taken != at_once
+    assert build("cfr(turns=simultaneous)").turns == SIMULTANEOUS  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+
+
+if __name__ == "__main__":
+    traces = {name: {a: reference_trace(tp.load(rules), a) for a in ITERATIVE} for name, rules in GAMES.items()}
+    STORED.write_text(json.dumps(traces, separators=(",", ":")).replace('{"average"', '\n{"average"') + "\n")

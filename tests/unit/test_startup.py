@@ -1,0 +1,104 @@
+"""Starting up: a quick import, and kernels that come from the disk in every process after the first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import treeplex as tp
+from treeplex.kernels.cpu.cfr import cfr_iterations
+
+IMPORT = """
+import time
+began = time.perf_counter()
+import treeplex
+print(time.perf_counter() - began)
+"""
+
+HEAVY = """
+import sys
+import treeplex
+print([name for name in ("numba", "pyarrow", "scipy", "highspy", "matplotlib", "pyspiel") if name in sys.modules])
+"""
+
+KERNELS = """
+import importlib, json, pkgutil, sys
+import treeplex as tp
+import treeplex.kernels.cpu as cpu
+
+for game in ("kuhn", "goofspiel", "one_card_poker(70)"):  # blocks of hands, a sparse matrix, sums over ranks
+    for algorithm in ("cfr", "cfr+"):
+        tp.solve(game, algorithm, iterations=3)
+tp.solve("kuhn", "lp")
+tp.evaluate("kuhn", tp.Policy.uniform(tp.load("kuhn")))
+
+told = {}
+for found in pkgutil.iter_modules(cpu.__path__):
+    module = importlib.import_module(f"treeplex.kernels.cpu.{found.name}")
+    for name, value in vars(module).items():
+        if hasattr(value, "py_func") and value.__module__ == module.__name__ and value.signatures:
+            counts = [sum(found.values()) for found in (value.stats.cache_hits, value.stats.cache_misses)]
+            told[f"{module.__name__.rpartition('.')[2]}.{name}"] = [len(value.signatures), *counts]
+print(json.dumps(told))
+"""
+
+
+def run(code: str, **environment: str) -> str:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
+
+
+def test_import_takes_less_than_half_a_second() -> None:
+    """Best of three: the machine may be busy."""
+    assert min(float(run(IMPORT)) for _ in range(3)) < 0.5
+
+
+def test_import_waits_for_nothing_heavy() -> None:
+    assert run(HEAVY).strip() == "[]"
+
+
+def test_everything_promised_can_be_had() -> None:
+    code = "import treeplex as t; print([n for n in t.__all__ if getattr(t, n) is None], dir(t) == sorted(t.__all__))"
+    assert run(code).strip() == "[] True"
+
+
+def test_an_unknown_name_is_no_attribute() -> None:
+    code = "import treeplex\ntry: treeplex.nope\nexcept AttributeError as error: print(error)"
+    assert run(code).strip() == "module 'treeplex' has no attribute 'nope'"
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The kernels used by two processes that share an empty cache: [signatures, found on disk, compiled anew]."""
+    cache = str(tmp_path_factory.mktemp("numba"))
+    first, second = (json.loads(run(KERNELS, NUMBA_CACHE_DIR=cache)) for _ in range(2))
+    return first, second
+
+
+def test_the_first_process_compiles_each_kernel_once(processes) -> None:
+    first, _ = processes
+    assert {"cfr.cfr_iterations", "operators.earn", "treeplex.sequence_weights", "treeplex.best_response"} <= set(first)
+    for name, (signatures, hits, misses) in first.items():
+        assert (hits, misses) == (0, signatures), name
+
+
+def test_a_second_process_compiles_nothing(processes) -> None:
+    first, second = processes
+    assert second
+    assert second.keys() <= first.keys()
+    for name, (signatures, hits, misses) in second.items():
+        assert (hits, misses) == (signatures, 0), name
+
+
+def test_a_second_solve_in_one_process_compiles_nothing() -> None:
+    tp.solve("kuhn", "cfr+", iterations=3)
+    before = len(cfr_iterations.signatures)  # pyright: ignore[reportFunctionMemberAccess]
+    tp.solve("kuhn", "cfr", iterations=3)
+    tp.solve("kuhn", "cfr+", nash_conv=0.1)
+    assert len(cfr_iterations.signatures) == before  # pyright: ignore[reportFunctionMemberAccess]
+    assert before > 0
