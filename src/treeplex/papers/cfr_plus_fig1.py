@@ -7,6 +7,7 @@ evaluated) and within one per cent beyond.
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from treeplex.api import load
@@ -42,6 +43,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     figure = _plot(rows, folder / f"{ID}.png")
     measured = {
         "smallest_ratio": min(cfr / plus for _, cfr, plus, _ in rows),
+        "median_ratio": median(cfr / plus for _, cfr, plus, _ in rows),
         "current_over_average_small": min(now / plus for deck, _, plus, now in rows if deck <= SMALL),
         "current_over_average_large": max(now / plus for deck, _, plus, now in rows if deck >= 100),
     }
