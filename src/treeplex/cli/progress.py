@@ -28,7 +28,7 @@ class ProgressLine:
         if console.is_terminal:
             columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task(title, total=None)
+            self._task = self._bar.add_task(f"{title}: starting (the first run compiles its kernels)", total=None)
 
     def __enter__(self) -> ProgressLine:
         if self._bar:
