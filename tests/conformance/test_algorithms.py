@@ -23,11 +23,17 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
 from treeplex.kernels import cpu
 from treeplex.kernels.reference import treeplex as walks
+from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
+from treeplex.solvers.cfr import CFR
 from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
+FULL_WIDTH = [name for name in ITERATIVE if not name.endswith(("-partial", "-rbp"))]  # the others walk the tree
+FULL_WIDTH = [
+    name for name in ITERATIVE if isinstance(build(name), CFR | BestResponseCFR | FictitiousPlay)
+]  # on arrays
 ITERATES = ["average", "current", "best"]
 
 # What every algorithm must reach: NashConv of a thousandth of the range of payoffs. It is the brief's number, not a
@@ -37,7 +43,7 @@ TARGET, MOST = 1e-3, 1_000_000
 
 # In the slow run games have up to 10,000 nodes and a million iterations would take minutes each. At a rate of
 # 1 / sqrt(t) a target ten times as high needs a hundred times fewer iterations.
-SLOW_RATE = {"cfr-br", "fp", "xfp", "cfr"}
+SLOW_RATE = {"cfr-br", "fp", "xfp", "cfr", "cfr-partial", "cfr-rbp"}
 SLOW_TARGET, SLOW_MOST = 1e-2, 100_000
 
 
@@ -186,7 +192,7 @@ def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
     assert not all(np.array_equal(left, right) for left, right in zip(kept, later, strict=True))
 
 
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 @settings(max_examples=15, deadline=None)
 @given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
@@ -205,7 +211,7 @@ def leaves(state: Any) -> list[Any]:
     return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [np.asarray(state)]
 
 
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_nodes_touched_count_whole_passes(algorithm) -> None:
     """One history entered a node and pass; a pass for each player, and in CFR-BR another for each best response."""
     game = tp.load("kuhn")
@@ -233,7 +239,7 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
             np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_the_best_so_far_never_gets_worse(algorithm) -> None:
     game = tp.load(RandomTree(seed=10, depth=7))
     average, current, best = (
@@ -262,7 +268,7 @@ def forced(game: CompiledGame, operator: Any) -> CompiledGame:
 
 
 @pytest.mark.parametrize("name", ["kuhn", "kuhn_ext(4,2,2)", "leduc", "leduc(suits=true)", "liars_dice(sides=3)"])
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_blocks_of_hands_give_the_bits_of_the_sparse_matrix(algorithm, name) -> None:
     game, assembled = tp.load(name), build(algorithm)
     assert assembled is not None
@@ -293,7 +299,7 @@ def stirred(game: CompiledGame, assembled: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("name", ["one_card_poker(16)", "one_card_poker(41)"])
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
     """Their sums run in another order, so bits differ, and only those: five iterations agree to 1e-12.
 
@@ -347,7 +353,7 @@ def test_sixteen_bits_are_enough_for_a_hundredth(algorithm, small) -> None:
     check_solved(small, f"{algorithm}(storage=int16)", 1e-2, 100_000)
 
 
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> None:
     one, two = (tp.solve("kuhn", algorithm, iterations=20, seed=seed) for seed in (0, 1))
     for left, right in zip(one.policy.aligned(one.game), two.policy.aligned(one.game), strict=True):

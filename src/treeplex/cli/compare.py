@@ -10,7 +10,7 @@ import typer
 from treeplex.api import DEFAULT_NASH_CONV
 from treeplex.cli.answer import ENDINGS, unused_folder
 from treeplex.cli.options import Iterations, NashConv, Nodes, Seconds, Seed
-from treeplex.cli.output import AsJson, GameName, console, load_game, print_json, print_table
+from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, load_game, print_json, print_table
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.solvers import Limits, Options, Solution, solve_game
@@ -56,7 +56,13 @@ def compare(
     plot_convergence({solution.algorithm: solution.log for solution in solutions}, compiled.name, picture)
     if as_json:
         print_json({"game": compiled.name, "runs": [s.summary() for s in solutions], "files": [str(picture)]})
-        return
+    else:
+        _describe(solutions, picture)
+    missed = limits.nash_conv is not None and any(solution.status != "solved" for solution in solutions)
+    raise typer.Exit(UNFINISHED if missed or len(solutions) < len(set(algorithms)) else SOLVED)
+
+
+def _describe(solutions: list[Solution], picture: Path) -> None:
     rows = [
         [
             solution.algorithm,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrow import ArrowError, decode, encode, texts, unpacked
+from treeplex.compiled.blocks_storage import check_blocks, load_blocks
 from treeplex.compiled.game import CompiledGame
 from treeplex.compiled.history import HistoryTree
 from treeplex.compiled.labels import Labels
@@ -32,7 +33,11 @@ def save(game: CompiledGame, path: str | Path) -> None:
     for side, csr in game.payoffs._asdict().items():
         tensors |= {f"payoffs.{side}.{field}": array for field, array in csr._asdict().items()}
     tensors |= _texts("vocabulary", *encode(texts(game.actions)))
-    about = {"name": game.name, "constant": game.constant, "known_value": game.known_value}
+    if game.blocks is not None:
+        for side, rows in game.blocks._asdict().items():
+            tensors |= {f"blocks.{side}.{field}": array for field, array in rows._asdict().items()}
+    form = None if game.blocks is None else type(game.blocks).__name__
+    about = {"name": game.name, "constant": game.constant, "known_value": game.known_value, "blocks": form}
     write_tensors(Path(path), FORMAT, tensors, about)
 
 
@@ -85,6 +90,7 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
         make_tree=lambda: tree,
         make_payoffs=lambda: payoffs,
+        blocks=None if about["blocks"] is None else load_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         known_value=None if known is None else float(known),
     )
@@ -116,6 +122,8 @@ def _check(game: CompiledGame) -> None:
     sizes = [treeplex.sequences for treeplex in game.treeplexes]
     _check_csr(game.payoffs.rows, sizes[0], sizes[1])
     _check_csr(game.payoffs.columns, sizes[1], sizes[0])
+    if game.blocks is not None:
+        check_blocks(game.blocks, sizes)
     if not _transposed(game.payoffs):
         raise ValueError("the two orientations of the payoff matrix differ")
     if not math.isfinite(game.constant) or (game.known_value is not None and not math.isfinite(game.known_value)):

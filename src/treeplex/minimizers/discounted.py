@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from treeplex.arrays import Floats
 
 
@@ -25,5 +27,5 @@ class Discounted(NamedTuple):
 
 def discount(iteration: Floats, power: float) -> Floats:
     """t^power / (t^power + 1)."""
-    raised = iteration**power
-    return raised / (raised + 1.0)
+    with np.errstate(over="ignore"):  # a huge t^-power stands for a discount of zero
+        return 1.0 / (1.0 + iteration**-power)

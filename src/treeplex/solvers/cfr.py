@@ -17,7 +17,7 @@ from treeplex.schedules import Schedule, linear, power, uniform
 from treeplex.solvers.algorithm import Behaviour
 from treeplex.solvers.arithmetic import Arithmetic, arithmetic
 from treeplex.solvers.learners import averages
-from treeplex.solvers.options import number, turn_order, whole
+from treeplex.solvers.options import exponent, number, turn_order, whole
 
 
 class State(NamedTuple):
@@ -92,7 +92,7 @@ def dcfr(
 ) -> CFR:
     """Discounted CFR (Brown & Sandholm 2019)."""
     minimizer = Discounted(number("alpha", alpha), number("beta", beta))
-    return CFR(minimizer, power(number("gamma", gamma)), turn_order(turns), arithmetic(storage, threads))
+    return CFR(minimizer, power(exponent("gamma", gamma)), turn_order(turns), arithmetic(storage, threads))
 
 
 def pcfr_plus(turns: str = "alternating", storage: str = "float64", threads: int = 0) -> CFR:
@@ -105,5 +105,5 @@ def pdcfr_plus(
 ) -> CFR:
     """Predictive discounted CFR+ (Xu et al. 2024)."""
     minimizer = PredictivePlus(number("alpha", alpha))
-    averaging = power(number("gamma", gamma))
+    averaging = power(exponent("gamma", gamma))
     return CFR(minimizer, averaging, turn_order(turns), arithmetic(storage, threads, predictive=True))

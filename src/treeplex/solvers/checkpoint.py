@@ -50,8 +50,11 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     write_tensors(path, FORMAT, tensors, about)
 
 
-def load_checkpoint(path: Path, fresh: Any) -> Checkpoint:
-    """Read a checkpoint into the arrays of ``fresh``, a starting state of the same algorithm in the same game."""
+def load_checkpoint(path: Path, fresh: Any, sequences: list[int]) -> Checkpoint:
+    """Read a checkpoint into the arrays of ``fresh``, a starting state of the same algorithm in the same game.
+
+    ``sequences``: how many each player has.
+    """
     try:
         tensors, about = read_tensors(path, FORMAT)
         state = _restored(fresh, "state", tensors)
@@ -59,6 +62,11 @@ def load_checkpoint(path: Path, fresh: Any) -> Checkpoint:
         best = None
         if about["best"] is not None:
             best = Best(float(about["best"]), tensors["best.first"], tensors["best.second"])
+            if any(
+                array.shape != (size,) or array.dtype != np.float64
+                for array, size in zip(best[1:], sequences, strict=True)
+            ):
+                raise ValueError("the best strategies have another shape")
         return Checkpoint(state, rows, float(about["seconds"]), float(about["evaluating"]), best)
     except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error

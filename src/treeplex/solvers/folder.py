@@ -52,9 +52,9 @@ class RunFolder(NamedTuple):
             if game.source is None:
                 save_compiled(game, path / "game.safetensors")
             request = Request(game.name, game.source, fingerprint(game), algorithm, limits, seed, iterate)
+            (path / "checkpoint.safetensors").unlink(missing_ok=True)  # of another run in this folder
             fields = request._asdict() | {"format": FORMAT, "limits": asdict(limits)}
             _write(path / "run.json", json.dumps(fields, indent=1) + "\n")
-            (path / "checkpoint.safetensors").unlink(missing_ok=True)  # of another run in this folder
         except OSError as error:
             raise ParameterError(
                 f"The run folder {path} cannot be written: {error.strerror}; choose another."
@@ -70,7 +70,11 @@ class RunFolder(NamedTuple):
             if fields.pop("format") != FORMAT:
                 raise ValueError(f"its format is not {FORMAT!r}")
             limits = Limits(**fields.pop("limits"))
-            return RunFolder(path, Request(limits=limits, **fields))
+            request = Request(limits=limits, **fields)
+            words: list[Any] = [request.game, request.algorithm, request.fingerprint]
+            if not all(isinstance(word, str) for word in words):
+                raise ValueError("game, algorithm and fingerprint must be text")
+            return RunFolder(path, request)
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -84,10 +88,10 @@ class RunFolder(NamedTuple):
         """Replace the checkpoint."""
         save_checkpoint(checkpoint, self.path / "checkpoint.safetensors")
 
-    def checkpoint(self, fresh: Any) -> Checkpoint | None:
+    def checkpoint(self, fresh: Any, sequences: list[int]) -> Checkpoint | None:
         """Where to go on, or None if the run was ended before its first checkpoint."""
         path = self.path / "checkpoint.safetensors"
-        return load_checkpoint(path, fresh) if path.exists() else None
+        return load_checkpoint(path, fresh, sequences) if path.exists() else None
 
     def finish(self, solution: Solution) -> Path:
         """Leave the answer."""

@@ -17,11 +17,16 @@ def turn_order(name: object) -> int:
     return TURNS[name]
 
 
-def number(name: str, value: object) -> float:
-    """Any finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -1e6 <= value <= 1e6:
-        raise ParameterError(f"The '{name}' parameter must be a number, got {value!r}.")
+def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> float:
+    """A number in a range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
     return float(value)
+
+
+def exponent(name: str, value: object) -> float:
+    """A power of the iteration to weigh it by; beyond 20 a long run would overflow."""
+    return number(name, value, 0.0, 20.0)
 
 
 def whole(name: str, value: object) -> int:

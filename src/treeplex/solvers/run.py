@@ -73,10 +73,11 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
     state, rows, best, evaluating = point.state, point.rows, point.best, point.evaluating
     clock = _Clock(point.seconds)
     pace, kept = 1.0, clock.total()
+    finished = _already(game, algorithm, point, plan.limits) if resumed else ""
     with _ctrl_c() as pressed:
         while True:
             due = _next_row(state.iteration)
-            status = ""
+            status, finished = finished, ""
             while state.iteration < due and not status:  # one breath at a time
                 upto = min(due, state.iteration + int(pace))
                 touched = algorithm.nodes_touched(game, state)
@@ -102,17 +103,29 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
             touched = algorithm.nodes_touched(game, state)
             value, nash_conv = evaluation.value, evaluation.nash_conv
             row = LogRow(state.iteration, touched, clock.total(), evaluating, value, nash_conv, nash_conv / 2.0)
-            log = [*rows, row]
+            log = rows if rows and rows[-1].iteration == state.iteration else [*rows, row]
             if state.iteration == due:  # what is measured only because the run stops must not show in a resumed run
                 rows, best = log, newest
             if plan.watch:
                 plan.watch(Progress(state.iteration, clock.total(), log))
             if plan.limits.nash_conv is not None and nash_conv <= plan.limits.nash_conv:
                 status = SOLVED
+            if plan.keep and (status or clock.total() - kept >= plan.keep_every):
+                plan.keep(Checkpoint(state, rows, clock.total(), evaluating, best))
+                kept = clock.total()
             if status:
-                if plan.keep:
-                    plan.keep(Checkpoint(state, rows, clock.total(), evaluating, best))
                 return Outcome(status, state, log, clock.total(), behaviour, evaluation)
+
+
+def _already(game: CompiledGame, algorithm: Algorithm, point: Checkpoint, limits: Limits) -> str:
+    """Why a resumed run has nothing left to do, if so."""
+    state, rows = point.state, point.rows
+    if state.iteration == 0:
+        return ""
+    measured = rows and rows[-1].iteration == state.iteration
+    if measured and limits.nash_conv is not None and rows[-1].nash_conv <= limits.nash_conv:
+        return SOLVED
+    return limits.reason(0.0, state.iteration, algorithm.nodes_touched(game, state))
 
 
 def _next_row(iteration: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from treeplex.compiled.game import CompiledGame
 from treeplex.errors import ParameterError
@@ -19,6 +20,8 @@ from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.solvers.registry import build
 from treeplex.solvers.run import ITERATES, SOLVED, Plan, Watcher, run
 from treeplex.solvers.solution import Solution
+
+UNLIMITED = "Say when to stop: give nash_conv, seconds, iterations or nodes."
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class Options:
         if self.iterate not in ITERATES:
             legal = ", ".join(f'"{name}"' for name in ITERATES)
             raise ParameterError(f"The 'iterate' parameter must be one of {legal}, got {self.iterate!r}.")
+        every: Any = self.checkpoint_seconds
+        if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0.0:
+            raise ParameterError(
+                f"The 'checkpoint_seconds' parameter must be a number that is not negative, got {every!r}."
+            )
 
 
 def solve_game(
@@ -45,7 +53,7 @@ def solve_game(
     assembled = build(algorithm) if isinstance(algorithm, str) else algorithm
     algorithm = algorithm if isinstance(algorithm, str) else name_of(algorithm)
     if assembled is not None and not limits.any:
-        raise ParameterError("Say when to stop: give nash_conv, seconds, iterations or nodes.")
+        raise ParameterError(UNLIMITED)
     folder = None
     if options.folder is not None:
         folder = RunFolder.create(options.folder, game, algorithm, limits, options.seed, options.iterate)
@@ -73,13 +81,15 @@ def resume_run(
         raise ParameterError(
             f"The run in {folder.path} was solved exactly by {request.algorithm}; nothing is left to do."
         )
-    point = folder.checkpoint(assembled.start(game))
+    point = folder.checkpoint(assembled.start(game), [treeplex.sequences for treeplex in game.treeplexes])
     if not limits.any:
         seconds = request.limits.seconds
         if seconds is not None and point is not None:
             seconds = max(seconds - point.seconds, 0.0)
         old = request.limits
         limits = Limits(old.nash_conv, seconds, old.iterations, old.nodes)
+        if not limits.any:
+            raise ParameterError(UNLIMITED)
     solution = _iterate(game, assembled, request.algorithm, limits, options, folder, point)
     folder.finish(solution)
     return solution

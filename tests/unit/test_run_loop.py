@@ -1,0 +1,804 @@
+"""The run loop: when it stops, what it logs and keeps, and that a resumed run ends in the bits of one never stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from safetensors.numpy import save_file
+
+import treeplex as tp
+from treeplex import tensors as storage
+from treeplex.compiled import CompiledGame
+from treeplex.errors import FormatError, ParameterError, TreeplexError
+from treeplex.evaluation.log import LogRow
+from treeplex.games.catalog import make
+from treeplex.games.matrix import MatrixGame
+from treeplex.games.random_tree import RandomTree
+from treeplex.solvers import Limits, Options, Progress, solve_game
+from treeplex.solvers import checkpoint as checkpoints
+from treeplex.solvers import folder as folders
+from treeplex.solvers.folder import RunFolder
+from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.solvers.run import Plan, run
+
+ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
+ITERATES = ["average", "current", "best"]
+TREE = "random_tree(seed=10,depth=7)"  # by name, so that it can be loaded again
+UNTIMED = ["iteration", "nodes_touched", "value", "nash_conv", "exploitability"]
+FILES = {
+    "README.md",
+    "checkpoint.safetensors",
+    "convergence.png",
+    "log.parquet",
+    "policy.parquet",
+    "result.json",
+    "run.json",
+}
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(request, monkeypatch) -> None:
+    """A picture takes half a second; only tests marked by asking for ``pictures`` draw them."""
+    if "pictures" not in request.fixturenames:
+        monkeypatch.setattr(folders, "plot_convergence", lambda *_: None)
+
+
+@pytest.fixture
+def pictures() -> None:
+    """Draw the picture of every run folder, as users get it."""
+
+
+def same_answer(one: Path, two: Path) -> None:
+    """Policies equal byte by byte; logs and results equal but for the clock."""
+    assert (one / "policy.parquet").read_bytes() == (two / "policy.parquet").read_bytes()
+    logs = [pq.read_table(folder / "log.parquet", columns=UNTIMED) for folder in (one, two)]
+    assert logs[0].equals(logs[1])
+    results = [json.loads((folder / "result.json").read_text()) for folder in (one, two)]
+    for result in results:
+        result.pop("seconds")
+    assert results[0] == results[1]
+
+
+def iterations(solution: tp.Solution) -> list[int]:
+    return solution.log["iteration"].to_pylist()
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 10, 23, 100, 1234])
+def test_a_limit_on_iterations_is_met_exactly(count) -> None:
+    solution = tp.solve("kuhn", iterations=count)
+    assert (solution.status, solution.iterations) == ("iterations", count)
+    assert iterations(solution)[-1] == count
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_a_target_ends_the_run_at_the_first_row_that_meets_it(algorithm) -> None:
+    solution = tp.solve("kuhn", algorithm, nash_conv=0.05)
+    measured = solution.log["nash_conv"].to_pylist()
+    assert solution.status == "solved"
+    assert measured[-1] == solution.nash_conv <= 0.05
+    assert all(row > 0.05 for row in measured[:-1])
+
+
+def test_a_target_is_met_if_it_is_equalled() -> None:
+    reached = tp.solve("kuhn", iterations=20).nash_conv
+    assert tp.solve("kuhn", nash_conv=reached).nash_conv <= reached
+    assert tp.solve("kuhn", nash_conv=reached, iterations=20).status == "solved"
+
+
+@pytest.mark.parametrize("seconds", [0, 0.0, 0.2])
+def test_a_limit_on_seconds(seconds) -> None:
+    began = time.perf_counter()
+    solution = tp.solve("leduc", seconds=seconds)
+    assert solution.status == "seconds"
+    assert solution.seconds >= seconds
+    assert solution.iterations >= 1  # there is always an answer
+    assert time.perf_counter() - began < seconds + 20  # a breath is a tenth of a second; the rest is for a busy machine
+
+
+@pytest.mark.parametrize("limit", [1, 115, 116, 117, 1160, 10_000, 123_456])
+def test_a_limit_on_nodes_ends_with_the_iteration_that_reaches_it(limit) -> None:
+    """An iteration of CFR+ on Kuhn touches all 58 nodes twice."""
+    solution = tp.solve("kuhn", nodes=limit)
+    assert solution.status == "nodes"
+    assert solution.nodes_touched == 116 * solution.iterations
+    assert solution.iterations == max(1, -(-limit // 116))
+
+
+def test_the_first_limit_wins() -> None:
+    assert tp.solve("kuhn", nash_conv=0, seconds=60, iterations=5, nodes=10**9).status == "iterations"
+    assert tp.solve("kuhn", nash_conv=0, seconds=60, iterations=10**9, nodes=200).status == "nodes"
+    assert tp.solve("kuhn", nash_conv=0, seconds=0, iterations=10**9, nodes=10**9).status == "seconds"
+    assert tp.solve("kuhn", nash_conv=1.0, seconds=60, iterations=10**9, nodes=10**9).status == "solved"
+
+
+def test_an_answer_good_enough_is_solved_whatever_ended_the_run() -> None:
+    assert tp.solve("kuhn", nash_conv=10, iterations=1).status == "solved"
+    assert tp.solve("kuhn", nash_conv=10, seconds=0).status == "solved"
+    log = tp.solve("kuhn", "cfr", iterations=21).log["nash_conv"].to_pylist()  # between the rows 20 and 22
+    assert log[-1] < min(log[:-1])
+    last = tp.solve("kuhn", "cfr", nash_conv=log[-1], iterations=21)
+    assert (last.status, last.iterations) == ("solved", 21)
+
+
+def test_without_limits_the_target_is_a_thousandth() -> None:
+    solution = tp.solve("kuhn")
+    assert (solution.status, solution.limits) == ("solved", Limits(nash_conv=1e-3))
+    assert solution.nash_conv <= 1e-3
+
+
+def test_an_algorithm_needs_a_reason_to_stop() -> None:
+    with pytest.raises(ParameterError, match="Say when to stop"):
+        solve_game(tp.load("kuhn"), "cfr", Limits())
+    assert solve_game(tp.load("kuhn"), "lp", Limits()).status == "solved"
+
+
+WRONG = {
+    "nash_conv": [-1, -1e-300, float("nan"), float("inf"), "0.1", True, [1]],
+    "seconds": [-1, float("nan"), float("inf"), "1", False],
+    "iterations": [0, -1, 1.0, 1.5, "3", True, float("nan")],
+    "nodes": [0, -5, 2.0, "many", True],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_wrong_limits_are_refused(name, value) -> None:
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", **{name: value})
+    assert str(error.value).startswith(f"The '{name}' parameter must be ")
+    assert str(error.value).endswith(f", got {value!r}.")
+
+
+def test_wrong_iterates_are_refused() -> None:
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", iterations=1, iterate="last")
+    assert str(error.value) == 'The \'iterate\' parameter must be one of "average", "current", "best", got \'last\'.'
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), "soon", None])
+def test_wrong_checkpoint_seconds_are_refused(value, tmp_path) -> None:
+    with pytest.raises(ParameterError, match="checkpoint_seconds"):
+        tp.solve("kuhn", iterations=1, checkpoint_seconds=value, folder=tmp_path / "run")
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_rows_stand_at_geometric_iterations_and_at_the_end(algorithm) -> None:
+    """Each row a tenth later than the last, at least one iteration; so a run of t iterations has about 10 ln t rows."""
+    rows = iterations(tp.solve("kuhn", algorithm, iterations=1000))
+    assert rows[0] == 1
+    assert rows[-1] == 1000
+    assert all(later == max(row + 1, int(row * 1.1)) for row, later in pairwise(rows[:-1]))
+    assert rows == sorted(set(rows))
+    assert rows[:22] == [*range(1, 21), 22, 24]
+
+
+def test_rows_do_not_depend_on_the_clock() -> None:
+    """Whatever the pace, a row stands where it stands."""
+    rows = iterations(tp.solve("leduc", "cfr", seconds=0.5))
+    expected = iterations(tp.solve("leduc", "cfr", iterations=rows[-1]))
+    assert rows == expected
+
+
+@pytest.mark.parametrize("iterate", ITERATES)
+def test_columns_of_the_log(iterate) -> None:
+    solution = tp.solve("leduc", iterations=300, iterate=iterate)
+    log = solution.log.to_pydict()
+    assert list(log) == list(LogRow._fields)
+    assert solution.log.schema.field("iteration").type == "int64"
+    assert all(np.diff(log["iteration"]) > 0)
+    assert all(np.diff(log["nodes_touched"]) > 0)
+    assert all(np.diff(log["seconds"]) >= 0)
+    assert all(np.diff(log["evaluation_seconds"]) >= 0)
+    assert all(0 < e <= s for e, s in zip(log["evaluation_seconds"], log["seconds"], strict=True))
+    assert log["exploitability"] == [x / 2 for x in log["nash_conv"]]
+    last = solution.log.to_pylist()[-1]
+    assert (last["value"], last["nash_conv"]) == (solution.value, solution.nash_conv)
+    assert last["nodes_touched"] == solution.nodes_touched
+    assert last["seconds"] <= solution.seconds
+
+
+def test_the_exact_solver_logs_one_row() -> None:
+    solution = tp.solve("kuhn", "lp")
+    assert solution.log.num_rows == 1
+    assert solution.log.to_pylist()[0]["nash_conv"] == solution.nash_conv
+    assert solution.log.to_pylist()[0]["iteration"] == solution.iterations >= 1
+    assert solution.checkpoint is None
+
+
+def test_the_watcher_sees_every_row() -> None:
+    seen: list[Progress] = []
+    solution = tp.solve("kuhn", iterations=200, watch=seen.append)
+    assert [moment.iteration for moment in seen] == sorted(moment.iteration for moment in seen)
+    assert [moment.seconds for moment in seen] == sorted(moment.seconds for moment in seen)
+    assert seen[-1].iteration == 200
+    assert [row.iteration for row in seen[-1].rows] == iterations(solution)
+    assert {len(moment.rows) for moment in seen} == set(range(solution.log.num_rows + 1))
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_from_outside_ends_a_run_with_an_answer() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(0.4, press)
+    timer.start()
+    solution = tp.solve("leduc", "cfr", nash_conv=0, seconds=60)
+    timer.join()
+    assert solution.status == "interrupted"
+    assert 0.3 < solution.seconds < 50
+    assert tp.evaluate("leduc", solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-12)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("iterate", ITERATES)
+@pytest.mark.parametrize("when", [1, 7, 50, 1000])
+def test_an_interrupted_run_goes_on_to_the_same_bits(when, iterate, tmp_path) -> None:
+    def watch(moment: Progress) -> None:
+        if moment.iteration >= when:
+            press()
+
+    limits = {"iterations": 5000, "iterate": iterate}
+    stopped = tp.solve("leduc", folder=tmp_path / "a", watch=once(watch), **limits)
+    assert stopped.status == "interrupted"
+    assert when <= stopped.iterations < 5000
+    resumed = tp.resume(tmp_path / "a")  # to the limits it had
+    assert (resumed.status, resumed.iterations) == ("iterations", 5000)
+    tp.solve("leduc", folder=tmp_path / "b", **limits)
+    same_answer(tmp_path / "a", tmp_path / "b")
+
+
+def once(watch: Any) -> Any:
+    """Press no key twice: the second Ctrl-C is meant seriously."""
+    pressed: list[int] = []
+
+    def watcher(moment: Progress) -> None:
+        if not pressed:
+            before = signal.getsignal(signal.SIGINT)
+            watch(moment)
+            if signal.getsignal(signal.SIGINT) is not before:
+                pressed.append(moment.iteration)
+
+    return watcher
+
+
+def test_a_second_ctrl_c_interrupts_at_once() -> None:
+    def watch(moment: Progress) -> None:
+        press()
+        press()
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        tp.solve("kuhn", seconds=60, watch=watch)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_run_in_a_thread_leaves_ctrl_c_alone() -> None:
+    before, found = signal.getsignal(signal.SIGINT), []
+    thread = threading.Thread(target=lambda: found.append(tp.solve("kuhn", iterations=50)))
+    thread.start()
+    thread.join()
+    assert found[0].status == "iterations"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# --- going on --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("iterate", ITERATES)
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_resumed_runs_end_in_the_same_bits(algorithm, iterate, tmp_path) -> None:
+    tp.solve(TREE, algorithm, iterations=250, iterate=iterate, folder=tmp_path / "whole")
+    tp.solve(TREE, algorithm, iterations=37, iterate=iterate, folder=tmp_path / "parts")  # between two rows
+    tp.resume(tmp_path / "parts", iterations=63)
+    tp.resume(tmp_path / "parts", nodes=10**9, iterations=148)  # at a row, by chance
+    solution = tp.resume(tmp_path / "parts", iterations=250)
+    assert (solution.status, solution.iterate, solution.algorithm) == ("iterations", iterate, algorithm)
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["cfr+(delay=20)", "dcfr(alpha=2,beta=0.5,gamma=3)", "cfr(turns=simultaneous)", "pdcfr+(gamma=2)"]
+)
+def test_parameters_survive(algorithm, tmp_path) -> None:
+    tp.solve(TREE, algorithm, iterations=90, folder=tmp_path / "whole")
+    tp.solve(TREE, algorithm, iterations=30, folder=tmp_path / "parts")
+    tp.resume(tmp_path / "parts", iterations=90)
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+    tp.solve(TREE, algorithm.partition("(")[0], iterations=90, folder=tmp_path / "plain")
+    policies = [(tmp_path / name / "policy.parquet").read_bytes() for name in ("whole", "plain")]
+    assert policies[0] != policies[1]
+
+
+def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
+    """Also when each of them is gone on from, as if the run had been killed right after it."""
+    monkeypatch.setattr("treeplex.solvers.run.BREATH", 1e-4)  # so that a short run has many
+    plan = Plan(Limits(iterations=1000), keep_every=0.0)
+    game, algorithm = tp.load("leduc"), build("cfr")
+    assert algorithm is not None
+    kept: list[Path] = []
+
+    def keep(checkpoint: checkpoints.Checkpoint) -> None:
+        kept.append(tmp_path / f"{len(kept)}.safetensors")
+        checkpoints.save_checkpoint(checkpoint, kept[-1])
+
+    whole = run(game, algorithm, Plan(plan.limits, keep=keep, keep_every=0.0))
+    assert whole.state.iteration == 1000
+    sizes = [treeplex.sequences for treeplex in game.treeplexes]
+    points = [checkpoints.load_checkpoint(path, algorithm.start(game), sizes) for path in kept]
+    points = [point for point in points if point.state.iteration < 1000]
+    assert len(points) >= 3
+    for point in points:
+        outcome = run(game, algorithm, plan, point)
+        assert [row[:2] + row[4:] for row in outcome.rows] == [row[:2] + row[4:] for row in whole.rows]
+        for left, right in zip(outcome.behaviour, whole.behaviour, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_a_solution_in_memory_can_be_saved_and_gone_on_with(tmp_path) -> None:
+    tp.solve(TREE, "dcfr", iterations=200, folder=tmp_path / "whole")
+    tp.solve(TREE, "dcfr", iterations=77).save(tmp_path / "parts")
+    tp.resume(tmp_path / "parts", iterations=200)
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
+    first = tp.solve("leduc", seconds=0.3, folder=tmp_path / "run")
+    began = time.perf_counter()
+    second = tp.resume(tmp_path / "run", seconds=0.3)
+    assert time.perf_counter() - began >= 0.3
+    assert second.seconds >= first.seconds + 0.3
+    assert second.iterations > first.iterations
+    seconds = second.log["seconds"].to_pylist()
+    assert seconds == sorted(seconds)
+
+
+def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
+    """Of two seconds, 0.8 are spent before Ctrl-C; going on must take the rest, not two more."""
+
+    def watch(moment: Progress) -> None:
+        if moment.seconds > 0.8:
+            press()
+
+    assert tp.solve("kuhn", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
+    began = time.perf_counter()
+    solution = tp.resume(tmp_path / "run")
+    assert time.perf_counter() - began < 2.0
+    assert (solution.status, solution.seconds >= 2.0) == ("seconds", True)
+
+
+def test_the_target_of_a_run_is_kept(tmp_path) -> None:
+    tp.solve("leduc", nash_conv=1e-2, folder=tmp_path / "whole")
+    tp.solve("leduc", nash_conv=1e-2, iterations=30, folder=tmp_path / "parts")
+    stored = json.loads((tmp_path / "parts" / "run.json").read_text())
+    stored["limits"] |= {"iterations": None}
+    (tmp_path / "parts" / "run.json").write_text(json.dumps(stored))
+    assert tp.resume(tmp_path / "parts").status == "solved"
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.parametrize("limits", [{"iterations": 40}, {"nodes": 4640}, {"nash_conv": 0.02}], ids=str)
+def test_a_finished_run_is_not_gone_on_with(limits, tmp_path) -> None:
+    """Nothing is left to do: the answer must not change. A run killed while its answer is written ends like that."""
+    tp.solve("kuhn", folder=tmp_path / "whole", **limits)
+    tp.solve("kuhn", folder=tmp_path / "again", **limits)
+    for name in ("policy.parquet", "log.parquet", "result.json"):
+        (tmp_path / "again" / name).unlink()
+    tp.resume(tmp_path / "again")
+    same_answer(tmp_path / "whole", tmp_path / "again")
+
+
+def test_a_limit_already_passed_is_not_passed_further(tmp_path) -> None:
+    tp.solve("kuhn", iterations=100, folder=tmp_path / "run")
+    assert tp.resume(tmp_path / "run", iterations=50).iterations == 100
+
+
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_a_run_killed_before_its_first_checkpoint_starts_anew(algorithm, tmp_path) -> None:
+    game, limits = tp.load(TREE), Limits(iterations=60)
+    tp.solve(game, algorithm, iterations=60, folder=tmp_path / "whole")
+    RunFolder.create(tmp_path / "killed", game, algorithm, limits, 0, "average")
+    assert {path.name for path in (tmp_path / "killed").iterdir()} == {"run.json"}
+    tp.resume(tmp_path / "killed")
+    same_answer(tmp_path / "whole", tmp_path / "killed")
+
+
+def test_a_folder_used_again_forgets_the_old_run(tmp_path) -> None:
+    tp.solve(TREE, "cfr", iterations=80, folder=tmp_path / "used")
+    tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "used")
+    tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "fresh")
+    same_answer(tmp_path / "fresh", tmp_path / "used")
+    tp.resume(tmp_path / "used", iterations=60)
+    tp.resume(tmp_path / "fresh", iterations=60)
+    same_answer(tmp_path / "fresh", tmp_path / "used")
+
+
+class Killed(BaseException):
+    """Stands for kill -9."""
+
+
+def test_a_folder_used_again_and_killed_at_once_forgets_the_old_run(tmp_path, monkeypatch) -> None:
+    """CFR and CFR+ have states of the same shape, so one would go on with the other's regrets and nobody would see."""
+    tp.solve(TREE, "cfr", iterations=80, folder=tmp_path / "used")
+
+    def killed(path: Path, text: str) -> None:
+        path.write_text(text)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(folders, "_write", killed)
+        tp.solve(TREE, "cfr+", iterations=100, folder=tmp_path / "used")
+    tp.resume(tmp_path / "used", iterations=100)
+    tp.solve(TREE, "cfr+", iterations=100, folder=tmp_path / "fresh")
+    same_answer(tmp_path / "fresh", tmp_path / "used")
+
+
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, monkeypatch) -> None:
+    tp.solve(TREE, "cfr", iterations=40, folder=tmp_path / "run")
+    before = (tmp_path / "run" / "checkpoint.safetensors").read_bytes()
+
+    def half(tensors: Any, path: Path, header: Any) -> None:
+        save_file(tensors, path, header)
+        path.write_bytes(path.read_bytes()[:100])
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(storage, "save_file", half)
+        tp.resume(tmp_path / "run", iterations=90)
+    assert (tmp_path / "run" / "checkpoint.safetensors").read_bytes() == before
+    tp.resume(tmp_path / "run", iterations=90)
+    tp.solve(TREE, "cfr", iterations=90, folder=tmp_path / "whole")
+    same_answer(tmp_path / "whole", tmp_path / "run")
+
+
+@dataclass(frozen=True)
+class Slow:
+    """An algorithm whose every iteration takes a while, as on a large game."""
+
+    algorithm: Any
+    seconds: float
+
+    def start(self, game: CompiledGame) -> Any:
+        return self.algorithm.start(game)
+
+    def advance(self, game: CompiledGame, state: Any, iterations: int) -> Any:
+        time.sleep(self.seconds * iterations)
+        return self.algorithm.advance(game, state, iterations)
+
+    def average(self, game: CompiledGame, state: Any) -> Any:
+        return self.algorithm.average(game, state)
+
+    def current(self, game: CompiledGame, state: Any) -> Any:
+        return self.algorithm.current(game, state)
+
+    def nodes_touched(self, game: CompiledGame, state: Any) -> int:
+        return self.algorithm.nodes_touched(game, state)
+
+
+def kept_at(iterations: int, seconds: float, every: float) -> list[int]:
+    kept: list[int] = []
+    plan = Plan(Limits(iterations=iterations), keep=lambda point: kept.append(point.state.iteration), keep_every=every)
+    run(tp.load("kuhn"), Slow(build("cfr"), seconds), plan)
+    return kept
+
+
+def test_a_checkpoint_is_kept_at_the_end() -> None:
+    assert kept_at(iterations=60, seconds=0.0, every=1000.0) == [60]
+    assert kept_at(iterations=1, seconds=0.0, every=1000.0) == [1]
+
+
+@pytest.mark.parametrize(("iterations", "seconds", "every"), [(10, 0.03, 0.02), (60, 0.01, 0.1)])
+def test_checkpoints_are_kept_from_the_first_iterations_on(iterations, seconds, every) -> None:
+    """On a large game an iteration may take longer than the time between checkpoints; it must not be lost."""
+    kept = kept_at(iterations, seconds, every)
+    assert kept == sorted(kept)
+    assert len(kept) >= 3
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def finished(tmp_path) -> Path:
+    """A run folder of CFR on a random tree, at iteration 30 of 60."""
+    tp.solve(TREE, "cfr", iterations=30, iterate="best", folder=tmp_path / "run")
+    change(tmp_path / "run", limits={"nash_conv": None, "seconds": None, "iterations": 60, "nodes": None})
+    return tmp_path / "run"
+
+
+def change(folder: Path, **fields: Any) -> None:
+    stored = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(stored | fields))
+
+
+def refusal(folder: Path) -> str:
+    """The one sentence with which a run is not gone on with."""
+    with pytest.raises(TreeplexError) as error:
+        tp.resume(folder)
+    text = str(error.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    return text
+
+
+def test_the_folder_of_these_tests_can_be_resumed(finished) -> None:
+    """Otherwise the refusals below would prove nothing."""
+    assert tp.resume(finished).iterations == 60
+
+
+def test_no_folder_is_said(tmp_path) -> None:
+    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'} is not a run folder: it has no run.json."
+    assert refusal(tmp_path) == f"{tmp_path} is not a run folder: it has no run.json."
+
+
+def test_exact_runs_have_nothing_left_to_do(tmp_path) -> None:
+    tp.solve("kuhn", "lp", folder=tmp_path / "run")
+    assert "was solved exactly by lp; nothing is left to do." in refusal(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "3", '"run"', "{}", "\x00\x01", '{"format": "treeplex-run-0"}']
+)
+def test_a_broken_request_is_said(text, finished) -> None:
+    (finished / "run.json").write_text(text)
+    assert refusal(finished).startswith(f"{finished / 'run.json'}: not what treeplex writes (")
+
+
+def test_a_request_that_is_no_text_is_said(finished) -> None:
+    (finished / "run.json").write_bytes(b"\xff\xfe\x80")
+    assert "run.json: not what treeplex writes (" in refusal(finished)
+    (finished / "run.json").unlink()
+    (finished / "run.json").mkdir()
+    assert "run.json: not what treeplex writes (" in refusal(finished)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"fingerprint": "0" * 32}, "is not the random_tree(seed=10,depth=7) of this version; start a new run."),
+        ({"source": "kuhn"}, "is not the kuhn of this version"),
+        ({"source": "random_tree(seed=11,depth=7)"}, "is not the random_tree(seed=11,depth=7) of this version"),
+        ({"source": "nonsense"}, "There is no game 'nonsense'"),
+        ({"source": 5}, "A game must be a name, a file, or have all methods of Game"),
+        ({"algorithm": "nonsense"}, "There is no algorithm 'nonsense'"),
+        ({"algorithm": "fp"}, "checkpoint.safetensors: not a whole checkpoint of this run ("),
+        ({"algorithm": 5}, "run.json"),
+        ({"algorithm": None}, "run.json"),
+        ({"iterate": "last"}, "The 'iterate' parameter must be one of"),
+        ({"limits": {"iterations": "many"}}, "run.json: not what treeplex writes (The 'iterations' parameter must be"),
+        ({"limits": {"hours": 3}}, "run.json: not what treeplex writes ("),
+        ({"limits": None}, "run.json: not what treeplex writes ("),
+        ({"extra": 1}, "run.json: not what treeplex writes ("),
+    ],
+    ids=str,
+)
+def test_a_changed_request_is_said(fields, said, finished) -> None:
+    change(finished, **fields)
+    assert said in refusal(finished)
+
+
+def test_a_request_without_an_end_is_said(finished) -> None:
+    def watch(moment: Progress) -> None:
+        if moment.iteration > 1000:
+            raise Killed
+
+    change(finished, limits={})
+    with pytest.raises(ParameterError, match="when to stop"):
+        tp.resume(finished, watch=watch)
+
+
+def damaged(data: bytes) -> dict[str, bytes]:
+    """What can happen to a file."""
+    return {
+        "empty": b"",
+        "cut": data[: len(data) // 2],
+        "shorter": data[:-8],
+        "longer": data + b"\0" * 8,
+        "text": b"not a checkpoint",
+        "zeros": bytes(len(data)),
+    }
+
+
+@pytest.mark.parametrize("kind", damaged(b""))
+def test_a_broken_checkpoint_is_said(kind, finished) -> None:
+    path = finished / "checkpoint.safetensors"
+    path.write_bytes(damaged(path.read_bytes())[kind])
+    assert refusal(finished).startswith(f"{path}: not a whole checkpoint of this run (")
+
+
+def rewritten(path: Path, tensors: dict[str, Any], **about: Any) -> None:
+    """The checkpoint with other tensors and other words about it, and a checksum that fits them."""
+    old, told = storage.read_tensors(path, checkpoints.FORMAT)
+    kept = {key: value for key, value in (old | tensors).items() if value is not None}
+    storage.write_tensors(path, checkpoints.FORMAT, kept, told | about)
+
+
+def wrong_checkpoints() -> list[Any]:
+    half = np.zeros(3)
+    return [
+        pytest.param({"state.learners.0.regret": half}, {}, id="shape"),
+        pytest.param({"state.learners.0.regret": None}, {}, id="missing"),
+        pytest.param({"state.learners.1.weights": half.astype(np.int64)}, {}, id="type"),
+        pytest.param({"state.iteration": np.array([1, 2])}, {}, id="iteration"),
+        pytest.param({}, {"rows": [[1, 2]]}, id="rows"),
+        pytest.param({}, {"rows": None}, id="no rows"),
+        pytest.param({}, {"seconds": "long"}, id="seconds"),
+        pytest.param({"best.first": None}, {}, id="no best"),
+        pytest.param({"best.first": half}, {}, id="shape of the best"),
+    ]
+
+
+def test_a_checkpoint_written_anew_is_one(finished) -> None:
+    """Otherwise the refusals below would be about how they are made."""
+    rewritten(finished / "checkpoint.safetensors", {})
+    assert tp.resume(finished).iterations == 60
+
+
+@pytest.mark.parametrize(("tensors", "about"), wrong_checkpoints())
+def test_a_checkpoint_that_does_not_fit_is_said(tensors, about, finished) -> None:
+    path = finished / "checkpoint.safetensors"
+    rewritten(path, tensors, **about)
+    assert refusal(finished).startswith(f"{path}: not a whole checkpoint of this run (")
+
+
+def test_a_checkpoint_of_another_game_is_said(finished, tmp_path) -> None:
+    tp.solve("kuhn", "cfr", iterations=5, iterate="best", folder=tmp_path / "kuhn")
+    other = tmp_path / "kuhn" / "checkpoint.safetensors"
+    (finished / "checkpoint.safetensors").write_bytes(other.read_bytes())
+    assert "not a whole checkpoint of this run" in refusal(finished)
+
+
+def test_a_compiled_game_is_no_checkpoint(finished, tmp_path) -> None:
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "own")
+    (finished / "checkpoint.safetensors").write_bytes((tmp_path / "own" / "game.safetensors").read_bytes())
+    assert "format is 'treeplex-game-1'" in refusal(finished)
+
+
+# --- games of one's own ----------------------------------------------------------------------------------------------
+
+
+def own_games() -> dict[str, Any]:
+    return {
+        "rules": RandomTree(seed=12, depth=6),
+        "matrix": MatrixGame([[0, 2, -1], [-1, 0, 1], [1, -3, 0]]),
+        "few hands": make("leduc"),
+        "many hands": make("leduc_ext(cards=9,bets=1,raises=1)"),
+        "ranked hands": make("one_card_poker(20)"),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rules",
+        "matrix",
+        "few hands",
+        "many hands",
+        "ranked hands",
+    ],
+)
+def test_games_without_a_name_are_kept_in_the_folder(name, tmp_path) -> None:
+    rules = own_games()[name]
+    tp.solve(rules, "cfr+", iterations=80, folder=tmp_path / "whole")
+    tp.solve(rules, "cfr+", iterations=31, folder=tmp_path / "parts")
+    assert (tmp_path / "parts" / "game.safetensors").exists()
+    solution = tp.resume(tmp_path / "parts", iterations=80)
+    assert solution.game.name == tp.load(rules).name
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_games_with_a_name_are_not_kept(tmp_path) -> None:
+    tp.solve("leduc", iterations=2, folder=tmp_path / "run")
+    assert not (tmp_path / "run" / "game.safetensors").exists()
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["source"] == "leduc"
+
+
+def test_games_of_openspiel_are_loaded_again(tmp_path) -> None:
+    pytest.importorskip("pyspiel")
+    tp.solve("openspiel:kuhn_poker", iterations=80, folder=tmp_path / "whole")
+    tp.solve("openspiel:kuhn_poker", iterations=30, folder=tmp_path / "parts")
+    tp.resume(tmp_path / "parts", iterations=80)
+    same_answer(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.parametrize("kind", damaged(b""))
+def test_a_broken_game_is_said(kind, tmp_path) -> None:
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
+    path = tmp_path / "run" / "game.safetensors"
+    path.write_bytes(damaged(path.read_bytes())[kind])
+    assert refusal(tmp_path / "run").startswith(f"{path}: not a whole compiled game of treeplex (")
+
+
+def test_a_missing_game_is_said(tmp_path) -> None:
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
+    (tmp_path / "run" / "game.safetensors").unlink()
+    assert "game.safetensors" in refusal(tmp_path / "run")
+
+
+def test_another_game_in_the_folder_is_said(tmp_path) -> None:
+    for seed in (3, 4):
+        tp.solve(RandomTree(seed=seed), "cfr", iterations=5, folder=tmp_path / str(seed))
+    (tmp_path / "3" / "game.safetensors").write_bytes((tmp_path / "4" / "game.safetensors").read_bytes())
+    assert "is not the random_tree(seed=4) of this version; start a new run." in refusal(tmp_path / "3")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_run_folder(pictures, tmp_path) -> None:
+    solution = tp.solve(TREE, "cfr", iterations=30, iterate="best", seed=7, folder=tmp_path / "run")
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result == solution.summary()
+    assert (result["seed"], result["iterate"], result["status"]) == (7, "best", "iterations")
+    assert pq.read_table(tmp_path / "run" / "log.parquet").equals(solution.log)
+    request = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (request["game"], request["algorithm"], request["iterate"]) == (TREE, "cfr", "best")
+    assert request["limits"] == {"nash_conv": None, "seconds": None, "iterations": 30, "nodes": None}
+    text = (tmp_path / "run" / "README.md").read_text()
+    assert all(f"`{name}`" in text for name in FILES - {"README.md"})
+    resumed = tp.resume(tmp_path / "run", iterations=50)
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == resumed.summary()
+    assert (resumed.seed, resumed.iterate) == (7, "best")
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
+
+
+def test_no_file_holds_code(pictures, tmp_path, monkeypatch) -> None:
+    """Each file is of a format that holds data only; and nothing is unpickled while they are read."""
+    tp.solve(RandomTree(seed=3), "cfr", iterations=20, iterate="best", folder=tmp_path)
+    begins = {".parquet": b"PAR1", ".png": b"\x89PNG\r\n\x1a\n"}
+    assert {path.name for path in tmp_path.iterdir()} == FILES | {"game.safetensors"}
+    for path in tmp_path.iterdir():
+        data = path.read_bytes()
+        if path.suffix == ".json":
+            json.loads(data)
+        elif path.suffix == ".safetensors":
+            length = int.from_bytes(data[:8], "little")
+            header = json.loads(data[8 : 8 + length])
+            tensors = [value["data_offsets"] for key, value in header.items() if key != "__metadata__"]
+            assert max(end for _, end in tensors) == len(data) - 8 - length  # numbers, and nothing else
+        elif path.suffix != ".md":
+            assert data.startswith(begins[path.suffix])
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something was unpickled")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, never)
+    assert tp.resume(tmp_path, iterations=30).iterations == 30
+
+
+def test_logs_of_policies_do_not_change_later(tmp_path) -> None:
+    """A solution is a value: going on with its checkpoint leaves it as it is."""
+    solution = tp.solve(TREE, "cfr", iterations=30)
+    policy, log = list(solution.policy.rows()), solution.log.to_pylist()
+    solution.save(tmp_path / "run")
+    tp.resume(tmp_path / "run", iterations=90)
+    assert list(solution.policy.rows()) == policy
+    assert solution.log.to_pylist() == log
+    assert solution.iterations == 30
+
+
+def test_options_know_their_defaults() -> None:
+    assert Options() == Options(seed=0, iterate="average", folder=None, checkpoint_seconds=30.0, watch=None)
+    assert issubclass(FormatError, TreeplexError)

@@ -1,0 +1,178 @@
+"""Walks over the history tree: the same iterates as the array engine, fewer nodes, and what pruning may not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.compiled.paths import paths
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.solvers.cfr import cfr, cfr_plus
+from treeplex.solvers.options import TURNS
+from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_plus_rbp, cfr_rbp
+from treeplex.traversals import Full, Partial, RegretBased
+
+GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
+ENGINES = {False: cfr, True: cfr_plus}
+
+
+def pair(plus: bool, turns: str, traversal: Any) -> tuple[Any, WalkCFR]:
+    array = ENGINES[plus](turns=turns)
+    return array, WalkCFR(plus, array.weight, traversal, array.turns)
+
+
+# --- paths -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_paths_are_what_the_tree_says(name) -> None:
+    game = tp.load(name)
+    tree, ways = game.tree, paths(game)
+    for player, side in enumerate(ways.sides):
+        sequences = game.treeplexes[player].sequences
+        best, worst, below = np.full(sequences, -np.inf), np.full(sequences, np.inf), np.zeros(sequences)
+        for node in range(1, tree.nodes):
+            if tree.mover[tree.parent[node]] != player:
+                continue
+            s = ways.sequence[node]
+            assert game.actions[game.labels[player].actions[s]] == game.actions[tree.action[node]]
+            assert game.treeplexes[player].first[tree.infoset[tree.parent[node]]] <= s
+            span = slice(node, node + tree.size[node])
+            payoffs = tree.payoff[span][tree.mover[span] == TERMINAL] * (1 if player == 0 else -1)
+            best[s], worst[s] = max(best[s], payoffs.max()), min(worst[s], payoffs.min())
+            below[s] += tree.size[node]
+        np.testing.assert_array_equal(side.best[1:], best[1:])
+        np.testing.assert_array_equal(side.worst[1:], worst[1:])
+        np.testing.assert_array_equal(side.below, below)
+        for s in range(sequences):
+            hanging = side.child[side.child_start[s] : side.child_start[s + 1]]
+            np.testing.assert_array_equal(hanging, np.flatnonzero(game.treeplexes[player].parent == s))
+
+
+# --- the same iterates -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("plus", [False, True], ids=["cfr", "cfr+"])
+@pytest.mark.parametrize("name", GAMES[1:])
+def test_walks_and_arrays_compute_the_same(name, plus, turns) -> None:
+    """Their sums run in different orders: iterates agree to rounding, node counts do not matter here.
+
+    Kuhn is left out: it starts with ties, which rounding breaks one way or the other.
+    """
+    game = tp.load(name)
+    array, walk = pair(plus, turns, Full())
+    one, two = array.start(game), walk.start(game)
+    for _ in range(25):
+        one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
+        for left, right in zip(array.average(game, one), walk.average(game, two), strict=True):
+            np.testing.assert_allclose(left, right, atol=1e-10)
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("plus", [False, True], ids=["cfr", "cfr+"])
+@pytest.mark.parametrize("name", GAMES)
+def test_partial_pruning_changes_no_bit_and_saves_nodes(name, plus, turns) -> None:
+    game = tp.load(name)
+    _, full = pair(plus, turns, Full())
+    _, partial = pair(plus, turns, Partial())
+    whole, part = full.advance(game, full.start(game), 60), partial.advance(game, partial.start(game), 60)
+    for left, right in zip(whole.pruners, part.pruners, strict=True):
+        for field in ("regret", "average", "behaviour", "played"):
+            np.testing.assert_array_equal(getattr(left, field), getattr(right, field), err_msg=field)
+    assert whole.nodes == (60 if turns == "simultaneous" else 120) * game.nodes
+    assert part.nodes < whole.nodes
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name) -> None:
+    """Counted again, by the definition: a history whose counterfactual reach is positive for one of the players."""
+    game, algorithm = tp.load(name), cfr_partial()
+    tree, ways, state = game.tree, paths(game), algorithm.start(game)
+    for _ in range(12):
+        reach = np.ones((2, tree.nodes))
+        entered = 1
+        for node in range(1, tree.nodes):
+            above = tree.parent[node]
+            actor = tree.mover[above]
+            reach[:, node] = reach[:, above]
+            if actor == CHANCE:
+                reach[:, node] *= tree.probability[node]
+            else:
+                reach[1 - actor, node] *= state.pruners[actor].behaviour[ways.sequence[node]]
+            entered += bool(reach[:, node].any())
+        before = state.nodes
+        state = algorithm.advance(game, state, 1)
+        assert state.nodes - before == entered
+
+
+# --- regret-based pruning --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", [*GAMES, "leduc(suits=true)"])
+def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None:
+    """Until a pruned sequence is revisited, R_+ outside D(I, a) is that of CFR without pruning, to the bit.
+
+    Threshold 0: prune whatever has negative regret, which gives the theorem the most to say.
+    """
+    game = tp.load(name)
+    plain = WalkCFR(False, cfr().weight, Full(), TURNS[turns])
+    pruning = WalkCFR(False, cfr().weight, RegretBased(threshold=0.0), TURNS[turns])
+    one, two = plain.start(game), pruning.start(game)
+    compared = skipped = 0
+    for _ in range(300):
+        before = [pruner.pruned.copy() for pruner in two.pruners]
+        one, two = plain.advance(game, one, 1), pruning.advance(game, two, 1)
+        if any((old > pruner.pruned).any() for old, pruner in zip(before, two.pruners, strict=True)):
+            break  # revisited: from here on a best response was played below, and the runs may part
+        for treeplex, left, right in zip(game.treeplexes, one.pruners, two.pruners, strict=True):
+            free = np.concatenate(([False], np.repeat(right.frozen == 0, treeplex.actions)))
+            np.testing.assert_array_equal(np.maximum(left.regret, 0)[free], np.maximum(right.regret, 0)[free])
+            assert (left.regret[right.pruned == 1] <= 0).all()  # the theorem: they could not have become positive
+            compared += int(free.sum())
+            skipped += int(right.pruned.sum())
+    assert compared > 0
+    if game.nodes > 1000:
+        assert skipped > 0
+
+
+@pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=4)", "leduc(suits=true)"])
+def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
+    """(9): while a sequence is pruned its bound is at most zero, and nobody plays it."""
+    game, algorithm = tp.load(name), cfr_rbp()
+    state = algorithm.start(game)
+    ever = 0
+    for _ in range(60):
+        state = algorithm.advance(game, state, 50)
+        for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True):
+            pruned = pruner.pruned == 1
+            ever += int(pruned.sum())
+            assert (pruner.bound[pruned] <= 0).all()
+            assert (pruner.behaviour[pruned] == 0).all()
+            owner = np.repeat(np.arange(treeplex.infosets), treeplex.actions)
+            assert (pruner.frozen[owner[np.flatnonzero(pruned) - 1]] == 0).all()  # none below another
+            np.testing.assert_allclose(np.add.reduceat(pruner.behaviour, treeplex.first[:-1]), 1.0)
+    assert ever > 0
+
+
+@pytest.mark.parametrize("algorithm", [cfr_rbp(), cfr_rbp(turns="alternating"), cfr_plus_rbp(turns="alternating")])
+def test_pruned_runs_find_the_value(algorithm) -> None:
+    """NashConv bounds the distance to the value, whatever was pruned; and it is small. Fewer nodes than without."""
+    game = tp.load("leduc")
+    solution = tp.solve(game, algorithm, iterations=20_000)
+    assert solution.nash_conv < 0.03  # CFR's is 0.0143 after as many: pruning must not make it twice that
+    assert abs(solution.value - tp.solve(game, "lp").value) <= solution.nash_conv
+    passes = 1 if algorithm.turns == TURNS["simultaneous"] else 2
+    assert solution.nodes_touched < passes * 20_000 * game.nodes
+
+
+def test_memory_of_pruning_is_a_small_multiple_of_the_sequences() -> None:
+    """O(|I||A|): no array of the state grows with the histories (section 4.1)."""
+    game = tp.load("leduc(suits=true)")
+    state = cfr_rbp().start(game)
+    for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True):
+        assert all(len(array) in (treeplex.sequences, treeplex.infosets) for array in pruner)
