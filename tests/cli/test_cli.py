@@ -429,14 +429,13 @@ def test_a_reader_that_leaves_is_no_error(tmp_path) -> None:
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path) -> None:
-    arguments = ["solve", "leduc", "--seconds", "60", "--out", "run", "--json"]
+    arguments = ["solve", "leduc", "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(
         [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
     deadline = time.monotonic() + 60
-    while not (tmp_path / "run").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
