@@ -1,4 +1,4 @@
-"""Everything a newcomer needs: load, solve, evaluate."""
+"""Everything a newcomer needs: load, solve, resume, evaluate, best_response."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def resume(
     seconds: float | None = None,
     iterations: int | None = None,
     nodes: int | None = None,
-    algorithm: Algorithm | None = None,
+    algorithm: str | Algorithm | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Callable[[Progress], None] | None = None,
 ) -> Solution:

@@ -57,11 +57,11 @@ def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str
     return named
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> ParameterError:
-    """What to say of a name that is not known: the nearest ones."""
+def unknown(kind: str, name: str, known: Iterable[str], see: str = "treeplex list") -> ParameterError:
+    """What to say of a name that is not known: the nearest ones, and the command that lists all."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names
-    return ParameterError(f"There is no {kind} '{name}'; the nearest are {', '.join(near)} (see: treeplex list).")
+    return ParameterError(f"There is no {kind} '{name}'; the nearest are {', '.join(near)} (see: {see}).")
 
 
 def _split(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]]
     partial = path.with_name(path.name + ".partial")
     try:
         save_file(arrays, partial, header)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())  # on the disk before it takes the place of the old one
         partial.replace(path)
     except (OSError, SafetensorError) as error:
         raise ParameterError(f"The file {path} cannot be written: {error}.") from error

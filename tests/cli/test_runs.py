@@ -132,12 +132,21 @@ def test_list_algorithms(cli) -> None:
 def test_what_is_listed_can_be_typed(cli, no_pictures) -> None:
     """NAME(parameter=default,...) is the algorithm NAME."""
     for name in ITERATIVE:
-        plain = cli("solve", "kuhn", "--algorithm", name, "--iterations", 9, "--out", "plain", "--json").last
+        plain = cli("solve", "kuhn", "--algorithm", name, "--iterations", 9, "--out", f"plain {name}", "--json").last
         listed = cli(
-            "solve", "kuhn", "--algorithm", ALGORITHMS[name].usage, "--iterations", 9, "--out", "listed", "--json"
+            "solve",
+            "kuhn",
+            "--algorithm",
+            ALGORITHMS[name].usage,
+            "--iterations",
+            9,
+            "--out",
+            f"listed {name}",
+            "--json",
         )
         assert listed.last["nash_conv"] == plain["nash_conv"]
-        assert Path("plain/policy.parquet").read_bytes() == Path("listed/policy.parquet").read_bytes()
+        one, two = (Path(f"{kind} {name}") / "policy.parquet" for kind in ("plain", "listed"))
+        assert one.read_bytes() == two.read_bytes()
 
 
 # --- solve -----------------------------------------------------------------------------------------------------------

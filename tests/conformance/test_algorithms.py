@@ -30,7 +30,6 @@ from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
-FULL_WIDTH = [name for name in ITERATIVE if not name.endswith(("-partial", "-rbp"))]  # the others walk the tree
 FULL_WIDTH = [
     name for name in ITERATIVE if isinstance(build(name), CFR | BestResponseCFR | FictitiousPlay)
 ]  # on arrays

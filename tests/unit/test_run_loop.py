@@ -423,9 +423,17 @@ def test_a_run_killed_before_its_first_checkpoint_starts_anew(algorithm, tmp_pat
     same_answer(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_a_folder_used_again_forgets_the_old_run(tmp_path) -> None:
+def test_a_folder_with_a_run_in_it_is_not_overwritten(tmp_path) -> None:
     tp.solve(TREE, "cfr", iterations=80, folder=tmp_path / "used")
-    tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "used")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "used").iterdir()}
+    with pytest.raises(ParameterError, match="holds a run already; resume it, or choose another folder"):
+        tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "used")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "used").iterdir()} == before
+
+
+def test_a_solution_saved_over_an_old_run_replaces_it(tmp_path) -> None:
+    tp.solve(TREE, "cfr", iterations=80, folder=tmp_path / "used")
+    tp.solve(TREE, "cfr+", iterations=30).save(tmp_path / "used")
     tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "fresh")
     same_answer(tmp_path / "fresh", tmp_path / "used")
     tp.resume(tmp_path / "used", iterations=60)
@@ -445,9 +453,10 @@ def test_a_folder_used_again_and_killed_at_once_forgets_the_old_run(tmp_path, mo
         path.write_text(text)
         raise Killed
 
+    solution = tp.solve(TREE, "cfr+", iterations=100)
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(folders, "_write", killed)
-        tp.solve(TREE, "cfr+", iterations=100, folder=tmp_path / "used")
+        solution.save(tmp_path / "used")
     tp.resume(tmp_path / "used", iterations=100)
     tp.solve(TREE, "cfr+", iterations=100, folder=tmp_path / "fresh")
     same_answer(tmp_path / "fresh", tmp_path / "used")
@@ -580,7 +589,7 @@ def test_a_request_that_is_no_text_is_said(finished) -> None:
         ({"source": "random_tree(seed=11,depth=7)"}, "is not the random_tree(seed=11,depth=7) of this version"),
         ({"source": "nonsense"}, "There is no game 'nonsense'"),
         ({"source": 5}, "A game must be a name, a file, or have all methods of Game"),
-        ({"algorithm": "nonsense"}, "There is no algorithm 'nonsense'"),
+        ({"algorithm": "nonsense"}, "was made by a rule of your own, 'nonsense'; give it as algorithm=."),
         ({"algorithm": "fp"}, "checkpoint.safetensors: not a whole checkpoint of this run ("),
         ({"algorithm": 5}, "run.json"),
         ({"algorithm": None}, "run.json"),

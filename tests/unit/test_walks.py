@@ -12,7 +12,7 @@ from treeplex.compiled.paths import paths
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.solvers.cfr import cfr, cfr_plus
 from treeplex.solvers.options import TURNS
-from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_plus_rbp, cfr_rbp
+from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_rbp
 from treeplex.traversals import Full, Partial, RegretBased
 
 GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
@@ -159,7 +159,7 @@ def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
     assert ever > 0
 
 
-@pytest.mark.parametrize("algorithm", [cfr_rbp(), cfr_rbp(turns="alternating"), cfr_plus_rbp(turns="alternating")])
+@pytest.mark.parametrize("algorithm", [cfr_rbp(), cfr_rbp(turns="alternating")])
 def test_pruned_runs_find_the_value(algorithm) -> None:
     """NashConv bounds the distance to the value, whatever was pruned; and it is small. Fewer nodes than without."""
     game = tp.load("leduc")

@@ -15,10 +15,11 @@ from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.solvers import Limits, Options, Solution, solve_game
 from treeplex.solvers.registry import build
+from treeplex.solvers.run import INTERRUPTED
 
 Algorithms = Annotated[
     list[str],
-    typer.Argument(metavar="ALGORITHM...", help="Two or more. See: treeplex list algorithms.", show_default=False),
+    typer.Argument(metavar="ALGORITHM...", help="One or more. See: treeplex list algorithms.", show_default=False),
 ]
 Out = Annotated[Path | None, typer.Option(help="The folder for picture and logs; runs/GAME-compare-N if left out.")]
 
@@ -44,13 +45,14 @@ def compare(
     folder = out or unused_folder(f"{compiled.name}-compare")
     solutions: list[Solution] = []
     for algorithm in dict.fromkeys(algorithms):
+        solve_game(compiled, algorithm, Limits(iterations=1))  # loads the kernels before the clock starts
         with ProgressLine(f"{compiled.name}, {algorithm}", limits) as line:
             solution = solve_game(compiled, algorithm, limits, Options(seed=seed, watch=line.watch))
         solution.save(folder / algorithm)
         solutions.append(solution)
         if as_json:
             print_json(solution.summary())
-        if solution.status == "interrupted":
+        if solution.status == INTERRUPTED:
             break
     picture = folder / "comparison.png"
     plot_convergence({solution.algorithm: solution.log for solution in solutions}, compiled.name, picture)
@@ -59,7 +61,7 @@ def compare(
     else:
         _describe(solutions, picture)
     missed = limits.nash_conv is not None and any(solution.status != "solved" for solution in solutions)
-    raise typer.Exit(UNFINISHED if missed or len(solutions) < len(set(algorithms)) else SOLVED)
+    raise typer.Exit(UNFINISHED if missed or solutions[-1].status == INTERRUPTED else SOLVED)
 
 
 def _describe(solutions: list[Solution], picture: Path) -> None:

@@ -17,6 +17,7 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         print_json(summary | {"seconds": seconds})
         return
     first, second = compiled.treeplexes
+    size, unit = (2**20, "MiB") if compiled.bytes >= 2**20 else (2**10, "KiB")
     value = compiled.known_value
     rows = [
         ["nodes", f"{compiled.nodes:,}"],
@@ -24,7 +25,7 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         ["infosets", f"{first.infosets:,} + {second.infosets:,}"],
         ["sequences", f"{first.sequences:,} + {second.sequences:,}"],
         ["payoff entries", f"{compiled.operator.entries:,}"],
-        ["memory", f"{compiled.bytes / 2**20:,.1f} MiB"],
+        ["memory", f"{compiled.bytes / size:,.1f} {unit}"],
         ["compiled in", f"{seconds:.2f} s"],
         ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],
     ]

@@ -22,7 +22,7 @@ GameName = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="NAME or 'NAME(parameter=value,...)', a path to an .efg file, or openspiel:NAME. See: treeplex list.",
+        help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, openspiel:NAME. See: treeplex list.",
         show_default=False,
     ),
 ]

@@ -28,7 +28,7 @@ def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = Fals
             print_table(["id", "paper", "about"], rows)
         return
     if identity not in REPRODUCTIONS:
-        raise unknown("reproduction", identity, REPRODUCTIONS)
+        raise unknown("reproduction", identity, REPRODUCTIONS, "treeplex reproduce")
     folder = out or Path("runs") / identity
     folder.mkdir(parents=True, exist_ok=True)
     with console.status(identity) as status:

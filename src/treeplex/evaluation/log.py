@@ -16,7 +16,7 @@ class LogRow(NamedTuple):
     nodes_touched: int  # histories entered so far, the measure that does not depend on the machine
     seconds: float  # wall clock since the start, evaluations included
     evaluation_seconds: float  # of these, spent measuring
-    value: float  # player 0's, of the average strategies
+    value: float  # player 0's, of the strategies reported
     nash_conv: float
     exploitability: float  # nash_conv / 2
 

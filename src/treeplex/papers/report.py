@@ -36,7 +36,7 @@ class Report(NamedTuple):
 
 
 def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
-    """Hold our measurements against ``expected/ID.json``: a list of claims with bounds, written down beforehand."""
+    """Hold our measurements against ``expected/ID.json``: claims with bounds that were not chosen to fit them."""
     text = resources.files("treeplex.papers").joinpath(f"expected/{identity}.json").read_text(encoding="utf-8")
     expected: list[dict[str, Any]] = json.loads(text)["claims"]
     claims: list[Claim] = []

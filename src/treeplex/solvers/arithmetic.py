@@ -87,9 +87,12 @@ def arithmetic(storage: object, threads: object, *, predictive: bool = False) ->
     legal = STORAGE[:2] if predictive else STORAGE
     if not isinstance(storage, str) or storage not in legal:
         raise ParameterError(f"The 'storage' parameter must be one of {', '.join(legal)}, got {storage!r}.")
-    if storage == "int16":
-        return CompactArithmetic()
-    return FloatArithmetic(storage, whole("threads", threads))
+    workers = whole("threads", threads)
+    if storage != "int16":
+        return FloatArithmetic(storage, workers)
+    if workers > 1:
+        raise ParameterError(f"The 'threads' parameter must be 0 or 1 with storage int16, got {threads!r}.")
+    return CompactArithmetic()
 
 
 def _cores() -> int:

@@ -23,10 +23,12 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 
 from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame, Operator
 from treeplex.compiled.treeplex import Treeplex
+from treeplex.errors import ParameterError
 from treeplex.kernels.cpu.operators import Side, earn
 from treeplex.kernels.rules import SIMULTANEOUS, Learner
 from treeplex.schedules import Schedule, linear
@@ -66,7 +68,11 @@ class CustomCFR:
         last = state.iteration + iterations
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         learners, memory, _ = state
-        self.iterate(game.treeplexes, game.operator, learners, memory, scratch(game), t, self.weight(t), self.turns)
+        try:
+            self.iterate(game.treeplexes, game.operator, learners, memory, scratch(game), t, self.weight(t), self.turns)
+        except NumbaError as error:
+            reason = " ".join(str(error).split())
+            raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {reason[:300]}") from error
         return State(learners, memory, last)
 
     def average(self, game: CompiledGame, state: State) -> Behaviour:

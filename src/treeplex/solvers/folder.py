@@ -62,6 +62,12 @@ class RunFolder(NamedTuple):
         return RunFolder(path, request)
 
     @staticmethod
+    def refuse_existing(folder: str | Path) -> None:
+        """What another run has computed is not overwritten."""
+        if (Path(folder) / "run.json").exists():
+            raise ParameterError(f"The folder {folder} holds a run already; resume it, or choose another folder.")
+
+    @staticmethod
     def open(folder: str | Path) -> RunFolder:
         """Read ``run.json`` of an earlier run."""
         path = Path(folder)
@@ -132,6 +138,7 @@ def _explanation(title: str) -> str:
 | `convergence.png` | NashConv against iterations, nodes and seconds |
 | `run.json` | what was asked for |
 | `checkpoint.safetensors` | where `treeplex resume` goes on |
+| `game.safetensors` | the game itself, if it has no name to load it by |
 
 Read the tables with any Parquet reader (`pandas.read_parquet`, `polars.read_parquet`, `duckdb`), or in Python with
 `treeplex.Policy.load("policy.parquet")`. Check the answer with `treeplex evaluate GAME policy.parquet`, go on with

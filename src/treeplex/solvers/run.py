@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from treeplex.compiled.game import CompiledGame
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
@@ -98,8 +100,7 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
             began = time.perf_counter()
             behaviour, evaluation, newest = _report(game, algorithm, state, plan.iterate, best)
             evaluating += time.perf_counter() - began
-            if not math.isfinite(evaluation.nash_conv):
-                raise SolverError(f"The strategies are no probabilities any more at iteration {state.iteration:,}.")
+            _check_numbers(evaluation, algorithm.current(game, state), state.iteration)
             touched = algorithm.nodes_touched(game, state)
             value, nash_conv = evaluation.value, evaluation.nash_conv
             row = LogRow(state.iteration, touched, clock.total(), evaluating, value, nash_conv, nash_conv / 2.0)
@@ -115,6 +116,12 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
                 kept = clock.total()
             if status:
                 return Outcome(status, state, log, clock.total(), behaviour, evaluation)
+
+
+def _check_numbers(evaluation: Evaluation, current: Behaviour, iteration: int) -> None:
+    """Stop at once when an algorithm, such as a user's own, has run out of numbers."""
+    if not (math.isfinite(evaluation.nash_conv) and all(np.isfinite(strategy).all() for strategy in current)):
+        raise SolverError(f"The strategies are no probabilities any more at iteration {iteration:,}.")
 
 
 def _already(game: CompiledGame, algorithm: Algorithm, point: Checkpoint, limits: Limits) -> str:
@@ -172,18 +179,24 @@ class _Clock:
 
 @contextmanager
 def _ctrl_c() -> Generator[threading.Event]:
-    """Turn the first Ctrl-C into an event, so that no iteration is left half done; a second one interrupts as usual."""
+    """Turn the first Ctrl-C or SIGTERM into an event, so that no iteration is left half done; a second interrupts."""
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield pressed
         return
+    before: dict[int, Any] = {}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def handler(number: int, frame: FrameType | None) -> None:
         pressed.set()
-        signal.signal(signal.SIGINT, before)
+        restore()
 
-    before = signal.signal(signal.SIGINT, handler)
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, handler)
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

@@ -17,9 +17,10 @@ from treeplex.solvers.checkpoint import Checkpoint
 from treeplex.solvers.folder import RunFolder, fingerprint
 from treeplex.solvers.limits import Limits
 from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.registry import build
+from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.solvers.run import ITERATES, SOLVED, Plan, Watcher, run
 from treeplex.solvers.solution import Solution
+from treeplex.spec import parse
 
 UNLIMITED = "Say when to stop: give nash_conv, seconds, iterations or nodes."
 
@@ -50,12 +51,13 @@ def solve_game(
 ) -> Solution:
     """Solve ``game`` by the algorithm of that name, or by an assembled one, until a limit is reached."""
     options = options or Options()
-    assembled = build(algorithm) if isinstance(algorithm, str) else algorithm
+    assembled = _assembled(algorithm)
     algorithm = algorithm if isinstance(algorithm, str) else name_of(algorithm)
     if assembled is not None and not limits.any:
         raise ParameterError(UNLIMITED)
     folder = None
     if options.folder is not None:
+        RunFolder.refuse_existing(options.folder)
         folder = RunFolder.create(options.folder, game, algorithm, limits, options.seed, options.iterate)
     if assembled is None:
         solution = _solve_exactly(game, algorithm, limits, options)
@@ -67,7 +69,7 @@ def solve_game(
 
 
 def resume_run(
-    folder: RunFolder, game: CompiledGame, limits: Limits, options: Options, algorithm: Algorithm | None = None
+    folder: RunFolder, game: CompiledGame, limits: Limits, options: Options, algorithm: str | Algorithm | None = None
 ) -> Solution:
     """Go on with a run. Without limits of its own: to those of the run, less the seconds already spent.
 
@@ -76,7 +78,7 @@ def resume_run(
     request = folder.request
     if fingerprint(game) != request.fingerprint:
         raise ParameterError(f"The game in {folder.path} is not the {game.name} of this version; start a new run.")
-    assembled = algorithm or build(request.algorithm)
+    assembled = _assembled(algorithm if algorithm is not None else _registered(folder))
     if assembled is None:
         raise ParameterError(
             f"The run in {folder.path} was solved exactly by {request.algorithm}; nothing is left to do."
@@ -93,6 +95,24 @@ def resume_run(
     solution = _iterate(game, assembled, request.algorithm, limits, options, folder, point)
     folder.finish(solution)
     return solution
+
+
+def _registered(folder: RunFolder) -> str:
+    """The run's algorithm, if it has a name that can be built again."""
+    name = folder.request.algorithm
+    if parse(name)[0] not in ALGORITHMS:
+        raise ParameterError(
+            f"The run in {folder.path} was made by a rule of your own, '{name}'; give it as algorithm=."
+        )
+    return name
+
+
+def _assembled(algorithm: str | Algorithm) -> Algorithm | None:
+    if isinstance(algorithm, str):
+        return build(algorithm)
+    if not hasattr(algorithm, "advance"):
+        raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {algorithm!r}.")
+    return algorithm
 
 
 def _iterate(

@@ -93,11 +93,6 @@ def cfr_rbp(threshold: float = 25.0, turns: str = "simultaneous") -> WalkCFR:
     return WalkCFR(False, uniform(), RegretBased(threshold=number("threshold", threshold)), turn_order(turns))
 
 
-def cfr_plus_rbp(threshold: float = 25.0, turns: str = "simultaneous") -> WalkCFR:
-    """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return WalkCFR(True, linear(), RegretBased(threshold=number("threshold", threshold)), turn_order(turns))
-
-
 _PATHS: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
 
 

@@ -1,1 +1,1 @@
-"""The kernels in Numba: float64 throughout, one thread, no fastmath, cached on disk."""
+"""The kernels in Numba: no fastmath, cached on disk; each says what it stores and how many threads it uses."""
