@@ -18,6 +18,7 @@ from treeplex.arrays import Floats, Ints, frozen
 from treeplex.arrow import Indices, Texts
 from treeplex.compiled.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
+from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
 
 FORMAT = "treeplex-policy-1"
 TOLERANCE = 1e-6  # how far from one the probabilities of an infoset may add up
@@ -95,6 +96,15 @@ class Policy:
             return _from_table(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES), game)
         except (ValueError, TypeError, OverflowError, arrow.ArrowError) as error:
             raise ParameterError(f"The rows are no policy: {_reason(error)}.") from error
+
+    @staticmethod
+    def from_openspiel(policy: Any, game: str = "") -> Policy:
+        """The policy that a ``TabularPolicy`` of OpenSpiel holds, by OpenSpiel's own labels."""
+        return Policy.from_rows(from_tabular(policy), game)
+
+    def to_openspiel(self, game: Any) -> Any:
+        """A ``TabularPolicy`` for a pyspiel game, or the name of one, whose labels this policy uses."""
+        return to_tabular(OpenSpielGame(game).game, lambda player, label: self[player, label])
 
     def __getitem__(self, key: str | tuple[int, str]) -> dict[str, float]:
         player, label = _key(key)
