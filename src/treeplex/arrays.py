@@ -12,7 +12,6 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.int8]
-Bools = npt.NDArray[np.bool_]
 
 
 def frozen(array: npt.NDArray[np.generic]) -> None:

@@ -10,14 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import treeplex as tp
-from treeplex.cli.main import app, run
+from treeplex.cli.main import app
 from treeplex.evaluation import Policy
 from treeplex.games.catalog import CATALOG
 from treeplex.solvers.registry import ALGORITHMS
@@ -46,45 +45,6 @@ p "" 2 1 0
 t "" 2
 t "" 3 "" {{ 1 -1 }}
 """
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def last(self) -> dict[str, Any]:
-        """The last JSON line; all lines must be JSON."""
-        return [json.loads(line) for line in self.out.splitlines()][-1]
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence of a refusal with exit code 2, and nothing else anywhere."""
-        assert self.code == 2, self
-        assert self.out == ""
-        assert self.err.startswith("error: ")
-        assert self.err.endswith(".\n")
-        text = self.err.removeprefix("error: ").rstrip("\n")
-        assert "\n" not in text
-        assert "Traceback" not in text
-        return text
-
-
-@pytest.fixture
-def cli(monkeypatch, capsys, tmp_path) -> Any:
-    """``treeplex ARGUMENTS`` in this process and an empty folder, as its entry point runs it."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["treeplex", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            run()
-        captured = capsys.readouterr()
-        return Outcome(ended.value.code or 0, captured.out, captured.err)  # pyright: ignore[reportArgumentType]
-
-    return call
 
 
 @pytest.fixture
@@ -403,10 +363,10 @@ def test_titles_do_not_leave_the_runs_folder(cli, tmp_path) -> None:
 # --- as a process ----------------------------------------------------------------------------------------------------
 
 
-def test_the_installed_command_refuses_without_a_traceback(tmp_path) -> None:
+def test_the_installed_command_refuses_without_a_traceback(tmp_path, outcome) -> None:
     command = Path(sys.executable).with_name("treeplex")
     done = subprocess.run([command, "solve", "nope"], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert Outcome(done.returncode, done.stdout, done.stderr).sentence.startswith("There is no game 'nope'")
+    assert outcome(done.returncode, done.stdout, done.stderr).sentence.startswith("There is no game 'nope'")
 
 
 def test_people_and_machines_have_a_stream_each(tmp_path) -> None:
@@ -428,7 +388,8 @@ def test_a_reader_that_leaves_is_no_error(tmp_path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_ctrl_c_keeps_what_is_done(number, tmp_path) -> None:
     arguments = ["solve", "leduc", "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(
         [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
@@ -436,7 +397,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path) -> None:
     deadline = time.monotonic() + 60
     while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "Traceback" not in err

@@ -9,14 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import treeplex as tp
-from treeplex.cli.main import run
 from treeplex.solvers.registry import ALGORITHMS
 
 COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
@@ -38,46 +37,6 @@ RESULT = {
     "iterate": str,
 }
 UNTIMED = ["iteration", "nodes_touched", "value", "nash_conv", "exploitability"]
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-    @property
-    def last(self) -> dict[str, Any]:
-        return self.lines[-1]
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence of a refusal with exit code 2, and nothing else anywhere."""
-        assert self.code == 2, self
-        assert self.out == ""
-        assert self.err.startswith("error: ")
-        assert self.err.endswith(".\n")
-        assert self.err.count("\n") == 1
-        return self.err.removeprefix("error: ").rstrip("\n")
-
-
-@pytest.fixture
-def cli(monkeypatch, capsys, tmp_path) -> Any:
-    """``treeplex ARGUMENTS`` in this process and an empty folder, as its entry point runs it."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["treeplex", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            run()
-        captured = capsys.readouterr()
-        return Outcome(ended.value.code or 0, captured.out, captured.err)  # pyright: ignore[reportArgumentType]
-
-    return call
 
 
 @pytest.fixture

@@ -318,7 +318,7 @@ def refusal_of(action: Callable[[], object], kind: type[TreeplexError]) -> str:
 
 
 def test_a_class_instead_of_a_game_is_refused() -> None:
-    refusal_of(lambda: tp.load(Drawn), ParameterError)
+    assert "is a class: make an object of it first" in refusal_of(lambda: tp.load(Drawn), ParameterError)
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def test_paths_are_what_the_tree_says(name) -> None:
     tree, ways = game.tree, paths(game)
     for player, side in enumerate(ways.sides):
         sequences = game.treeplexes[player].sequences
-        best, worst, below = np.full(sequences, -np.inf), np.full(sequences, np.inf), np.zeros(sequences)
+        best, below = np.full(sequences, -np.inf), np.zeros(sequences)
         for node in range(1, tree.nodes):
             if tree.mover[tree.parent[node]] != player:
                 continue
@@ -42,10 +42,9 @@ def test_paths_are_what_the_tree_says(name) -> None:
             assert game.treeplexes[player].first[tree.infoset[tree.parent[node]]] <= s
             span = slice(node, node + tree.size[node])
             payoffs = tree.payoff[span][tree.mover[span] == TERMINAL] * (1 if player == 0 else -1)
-            best[s], worst[s] = max(best[s], payoffs.max()), min(worst[s], payoffs.min())
+            best[s] = max(best[s], payoffs.max())
             below[s] += tree.size[node]
         np.testing.assert_array_equal(side.best[1:], best[1:])
-        np.testing.assert_array_equal(side.worst[1:], worst[1:])
         np.testing.assert_array_equal(side.below, below)
         for s in range(sequences):
             hanging = side.child[side.child_start[s] : side.child_start[s + 1]]

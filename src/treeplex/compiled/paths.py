@@ -21,7 +21,6 @@ class Side(NamedTuple):
     child_start: Ints  # [S + 1] where the infosets right below a sequence begin in ``child``
     child: Ints  # [I] infosets by the sequence they hang from
     best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
-    worst: Floats  # [S] L(I, a): the least
     below: Ints  # [S] nodes of the tree below the sequence, over all its histories
 
 
@@ -42,14 +41,11 @@ def paths(game: CompiledGame) -> Paths:
     for player, treeplex in enumerate(game.treeplexes):
         own = np.flatnonzero(mover == player)
         best = np.full(treeplex.sequences, -np.inf)
-        worst = np.full(treeplex.sequences, np.inf)
-        up, down = (highest[own], lowest[own]) if player == 0 else (-lowest[own], -highest[own])
-        np.maximum.at(best, sequence[own], up)
-        np.minimum.at(worst, sequence[own], down)
+        np.maximum.at(best, sequence[own], highest[own] if player == 0 else -lowest[own])
         below = np.bincount(sequence[own], weights=tree.size[own], minlength=treeplex.sequences).astype(np.int32)
         order = np.argsort(treeplex.parent, kind="stable").astype(np.int32)
         start = np.concatenate(([0], np.cumsum(np.bincount(treeplex.parent, minlength=treeplex.sequences))))
-        sides.append(Side(start.astype(np.int32), order, best, worst, below))
+        sides.append(Side(start.astype(np.int32), order, best, below))
     return Paths(sequence, (sides[0], sides[1]))
 
 
