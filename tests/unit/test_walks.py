@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.paths import paths
-from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.compiled.paths import incoming, paths
+from treeplex.games.protocol import CHANCE
+from treeplex.kernels.pruner import LIMIT, WHOLE_MASS, WHOLE_WORTH
 from treeplex.solvers.cfr import cfr, cfr_plus
 from treeplex.solvers.options import TURNS
 from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_rbp
-from treeplex.traversals import Full, Partial, RegretBased
+from treeplex.traversals import full, partial, regret_based
 
 GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
 ENGINES = {False: cfr, True: cfr_plus}
@@ -28,27 +29,68 @@ def pair(plus: bool, turns: str, traversal: Any) -> tuple[Any, WalkCFR]:
 
 
 @pytest.mark.parametrize("name", GAMES)
+def test_level_order_keeps_the_tree(name) -> None:
+    """Walking both forms side by side meets the same nodes."""
+    game = tp.load(name)
+    tree, level = game.tree, paths(game).tree
+    pairs = [(0, 0)]
+    while pairs:
+        old, new = pairs.pop()
+        assert (tree.mover[old], tree.infoset[old]) == (level.mover[new], level.infoset[new])
+        assert (tree.probability[old], tree.payoff[old]) == (level.probability[new], level.payoff[new])
+        if tree.mover[old] >= 0:
+            assert level.first[new] == game.treeplexes[tree.mover[old]].first[tree.infoset[old]]
+        child = old + 1
+        for place in range(level.child[new], level.child[new + 1]):
+            pairs.append((child, place))
+            child += tree.size[child]
+        assert child == old + tree.size[old]
+    assert level.child[-1] == tree.nodes
+
+
+def below(level: Any, node: int) -> list[int]:
+    found = [node]
+    for each in found:
+        found.extend(range(level.child[each], level.child[each + 1]))
+    return found
+
+
+def expected_if_helped(level: Any, node: int, sign: int) -> float:
+    children = range(level.child[node], level.child[node + 1])
+    if not children:
+        return sign * level.payoff[node]
+    values = [expected_if_helped(level, child, sign) for child in children]
+    if level.mover[node] == CHANCE:
+        return sum(level.probability[child] * value for child, value in zip(children, values, strict=True))
+    return max(values)
+
+
+@pytest.mark.parametrize("name", GAMES)
 def test_paths_are_what_the_tree_says(name) -> None:
     game = tp.load(name)
-    tree, ways = game.tree, paths(game)
+    ways = paths(game)
+    level = ways.tree
     for player, side in enumerate(ways.sides):
-        sequences = game.treeplexes[player].sequences
-        best, below = np.full(sequences, -np.inf), np.zeros(sequences)
-        for node in range(1, tree.nodes):
-            if tree.mover[tree.parent[node]] != player:
-                continue
-            s = ways.sequence[node]
-            assert game.actions[game.labels[player].actions[s]] == game.actions[tree.action[node]]
-            assert game.treeplexes[player].first[tree.infoset[tree.parent[node]]] <= s
-            span = slice(node, node + tree.size[node])
-            payoffs = tree.payoff[span][tree.mover[span] == TERMINAL] * (1 if player == 0 else -1)
-            best[s] = max(best[s], payoffs.max())
-            below[s] += tree.size[node]
+        treeplex, sign = game.treeplexes[player], 1 - 2 * player
+        best, wished = np.full(treeplex.sequences, -np.inf), np.full(treeplex.sequences, -np.inf)
+        lowest, size = np.full(treeplex.sequences, np.inf), np.zeros(treeplex.sequences)
+        for node, s in zip(*incoming(level, player), strict=True):
+            inside = below(level, node)
+            payoffs = [sign * level.payoff[n] for n in inside if level.child[n] == level.child[n + 1]]
+            best[s], lowest[s] = max(best[s], *payoffs), min(lowest[s], *payoffs)
+            wished[s] = max(wished[s], expected_if_helped(level, node, sign))
+            size[s] += len(inside)
         np.testing.assert_array_equal(side.best[1:], best[1:])
-        np.testing.assert_array_equal(side.below, below)
-        for s in range(sequences):
+        np.testing.assert_allclose(side.wished[1:], wished[1:], atol=1e-12)
+        np.testing.assert_array_equal(side.below, size)
+        assert (side.wished[1:] <= side.best[1:] + 1e-12).all()
+        for infoset in range(treeplex.infosets):
+            own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
+            assert side.spread[infoset] == best[own].max() - lowest[own].min()
+            assert (side.owner[own] == infoset).all()
+        for s in range(treeplex.sequences):
             hanging = side.child[side.child_start[s] : side.child_start[s + 1]]
-            np.testing.assert_array_equal(hanging, np.flatnonzero(game.treeplexes[player].parent == s))
+            np.testing.assert_array_equal(hanging, np.flatnonzero(treeplex.parent == s))
 
 
 # --- the same iterates -----------------------------------------------------------------------------------------------
@@ -63,7 +105,7 @@ def test_walks_and_arrays_compute_the_same(name, plus, turns) -> None:
     Kuhn is left out: it starts with ties, which rounding breaks one way or the other.
     """
     game = tp.load(name)
-    array, walk = pair(plus, turns, Full())
+    array, walk = pair(plus, turns, full())
     one, two = array.start(game), walk.start(game)
     for _ in range(25):
         one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
@@ -76,12 +118,15 @@ def test_walks_and_arrays_compute_the_same(name, plus, turns) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_partial_pruning_changes_no_bit_and_saves_nodes(name, plus, turns) -> None:
     game = tp.load(name)
-    _, full = pair(plus, turns, Full())
-    _, partial = pair(plus, turns, Partial())
-    whole, part = full.advance(game, full.start(game), 60), partial.advance(game, partial.start(game), 60)
+    _, whole_walk = pair(plus, turns, full())
+    _, part_walk = pair(plus, turns, partial())
+    whole, part = (
+        whole_walk.advance(game, whole_walk.start(game), 60),
+        part_walk.advance(game, part_walk.start(game), 60),
+    )
     for left, right in zip(whole.pruners, part.pruners, strict=True):
-        for field in ("regret", "average", "behaviour", "played"):
-            np.testing.assert_array_equal(getattr(left, field), getattr(right, field), err_msg=field)
+        np.testing.assert_array_equal(left.cells, right.cells)
+        np.testing.assert_array_equal(left.tallies, right.tallies)
     assert whole.nodes == (60 if turns == "simultaneous" else 120) * game.nodes
     assert part.nodes < whole.nodes
 
@@ -90,19 +135,19 @@ def test_partial_pruning_changes_no_bit_and_saves_nodes(name, plus, turns) -> No
 def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name) -> None:
     """Counted again, by the definition: a history whose counterfactual reach is positive for one of the players."""
     game, algorithm = tp.load(name), cfr_partial()
-    tree, ways, state = game.tree, paths(game), algorithm.start(game)
+    level, state = paths(game).tree, algorithm.start(game)
     for _ in range(12):
-        reach = np.ones((2, tree.nodes))
+        reach = np.ones((2, game.nodes))
         entered = 1
-        for node in range(1, tree.nodes):
-            above = tree.parent[node]
-            actor = tree.mover[above]
-            reach[:, node] = reach[:, above]
-            if actor == CHANCE:
-                reach[:, node] *= tree.probability[node]
-            else:
-                reach[1 - actor, node] *= state.pruners[actor].behaviour[ways.sequence[node]]
-            entered += bool(reach[:, node].any())
+        for above in range(game.nodes):
+            actor = level.mover[above]
+            for k, node in enumerate(range(level.child[above], level.child[above + 1])):
+                reach[:, node] = reach[:, above]
+                if actor == CHANCE:
+                    reach[:, node] *= level.probability[node]
+                else:
+                    reach[1 - actor, node] *= state.pruners[actor].behaviour[level.first[above] + k]
+                entered += bool(reach[:, node].any())
         before = state.nodes
         state = algorithm.advance(game, state, 1)
         assert state.nodes - before == entered
@@ -119,8 +164,8 @@ def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None
     Threshold 0: prune whatever has negative regret, which gives the theorem the most to say.
     """
     game = tp.load(name)
-    plain = WalkCFR(False, cfr().weight, Full(), TURNS[turns])
-    pruning = WalkCFR(False, cfr().weight, RegretBased(threshold=0.0), TURNS[turns])
+    plain = WalkCFR(False, cfr().weight, full(), TURNS[turns])
+    pruning = WalkCFR(False, cfr().weight, regret_based(threshold=0.0), TURNS[turns])
     one, two = plain.start(game), pruning.start(game)
     compared = skipped = 0
     for _ in range(300):
@@ -147,10 +192,12 @@ def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
     ever = 0
     for _ in range(60):
         state = algorithm.advance(game, state, 50)
-        for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True):
+        for treeplex, side, pruner in zip(game.treeplexes, paths(game).sides, state.pruners, strict=True):
             pruned = pruner.pruned == 1
             ever += int(pruned.sum())
-            assert (pruner.bound[pruned] <= 0).all()
+            infoset = side.owner[pruned]
+            mass, worth = pruner.tallies[infoset, WHOLE_MASS], pruner.tallies[infoset, WHOLE_WORTH]
+            assert (pruner.cells[pruned, LIMIT] + mass * side.best[pruned] <= worth).all()
             assert (pruner.behaviour[pruned] == 0).all()
             owner = np.repeat(np.arange(treeplex.infosets), treeplex.actions)
             assert (pruner.frozen[owner[np.flatnonzero(pruned) - 1]] == 0).all()  # none below another

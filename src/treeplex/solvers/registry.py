@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.best_response import cfr_br, fp, xfp
 from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
-from treeplex.solvers.walk import cfr_partial, cfr_plus_partial, cfr_rbp
+from treeplex.solvers.walk import (
+    cfr_partial,
+    cfr_plus_partial,
+    cfr_plus_rbp,
+    cfr_plus_zero_reach_br,
+    cfr_rbp,
+    cfr_zero_reach_br,
+)
 from treeplex.spec import bind, parse, unknown, usage
 
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
@@ -43,6 +50,9 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr-partial", cfr_partial, "CFR by walks that skip what the opponent does not reach", RBP),
         Entry("cfr+-partial", cfr_plus_partial, "CFR+ by the same walks", RBP),
         Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
+        Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+        Entry("cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses where it does not go", f"{RBP}, section 3"),
+        Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "CFR+, best responses likewise", f"{RBP}, section 3"),
         Entry("fp", fp, "fictitious play, in turns", "Brown 1951"),
         Entry("xfp", xfp, "extensive-form fictitious play, both at once", "Heinrich, Lanctot & Silver 2015"),
     )

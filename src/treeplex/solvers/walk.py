@@ -8,15 +8,19 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame
-from treeplex.compiled.paths import Paths, paths
-from treeplex.kernels.cpu.prune import Pruner, Yard, pruned_iterations
-from treeplex.kernels.cpu.walk import Ground, Trail
+from treeplex.compiled.paths import Paths, Side, paths
+from treeplex.errors import ParameterError
+from treeplex.kernels.cpu.prune import complete_sums, pruned_iterations
+from treeplex.kernels.cpu.walk import Ground
+from treeplex.kernels.pruner import BEHAVIOUR, SUM, Open, Pruner, Rule, Scratch, open_sequences, scratch
+from treeplex.kernels.rules import SIMULTANEOUS
 from treeplex.schedules import Schedule, linear, uniform
 from treeplex.solvers.algorithm import Behaviour
 from treeplex.solvers.learners import behaviours, newborns
 from treeplex.solvers.options import number, turn_order
-from treeplex.traversals import Partial, RegretBased, Traversal
+from treeplex.traversals import BOUNDS, Bound, Traversal, partial, regret_based, zero_reach_response
 
 
 class State(NamedTuple):
@@ -36,38 +40,40 @@ class WalkCFR:
     traversal: Traversal
     turns: int
 
+    @property
+    def pruning(self) -> bool:
+        """By regret?"""
+        return self.traversal.threshold >= 0.0
+
     def start(self, game: CompiledGame) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = newborns(game)
-        return State((_newborn(game, 0, first.behaviour), _newborn(game, 1, second.behaviour)), 0, 0)
+        return State((self._newborn(game, 0, first.behaviour), self._newborn(game, 1, second.behaviour)), 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         weight = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
-        ways = _paths(game)
+        ways, traversal = _paths(game), self.traversal
         touched = pruned_iterations(
-            game.tree,
-            ways.sequence,
+            ways.tree,
             game.treeplexes,
-            ways.sides,
+            (_bounded(ways.sides[0], traversal.bound), _bounded(ways.sides[1], traversal.bound)),
             game.payoffs,
             state.pruners,
-            (_trail(game, 0), _trail(game, 1)),
-            _ground(game),
-            (_yard(game, 0), _yard(game, 1)),
+            (_open(game, state, 0), _open(game, state, 1)),
+            (_scratch(game, 0), _scratch(game, 1)),
+            _ground(ways),
             state.iteration,
             weight,
-            self.plus,
-            self.traversal.partial,
-            self.traversal.threshold,
+            Rule(self.plus, traversal.partial, traversal.respond, traversal.threshold),
             self.turns,
         )
         return State(state.pruners, last, state.nodes + touched)
 
     def average(self, game: CompiledGame, state: State) -> Behaviour:
         """As ``Algorithm``."""
-        return behaviours(game, (state.pruners[0].average, state.pruners[1].average))
+        return behaviours(game, (_sums(game, state, 0), _sums(game, state, 1)))
 
     def current(self, game: CompiledGame, state: State) -> Behaviour:
         """As ``Algorithm``."""
@@ -77,20 +83,62 @@ class WalkCFR:
         """Counted as they are entered; a best response counts all nodes below its sequence."""
         return state.nodes
 
+    def _newborn(self, game: CompiledGame, player: int, behaviour: Floats) -> Pruner:
+        """One sum of strategies serves as average and as what the opponent met, if both are the plain one."""
+        infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
+        apart = self.turns != SIMULTANEOUS or self.weight != uniform()
+        columns, tallies = ((6, 5) if apart else (5, 4)) if self.pruning else (4, 2)
+        cells = np.zeros((sequences, columns))
+        cells[:, BEHAVIOUR] = behaviour
+        if not self.pruning:
+            infosets_pruned, sequences_pruned = 0, 0
+        else:
+            infosets_pruned, sequences_pruned = infosets, sequences
+        return Pruner(
+            cells=cells,
+            tallies=np.zeros((infosets, tallies)),
+            pruned=np.zeros(sequences, dtype=np.int8),
+            begun=np.zeros(sequences_pruned),
+            stored=np.zeros(sequences_pruned),
+            frozen=np.zeros(infosets_pruned, dtype=np.int8),
+        )
+
 
 def cfr_partial(turns: str = "simultaneous") -> WalkCFR:
     """CFR with partial pruning: the same iterates as CFR, fewer nodes."""
-    return WalkCFR(False, uniform(), Partial(), turn_order(turns))
+    return WalkCFR(False, uniform(), partial(), turn_order(turns))
 
 
 def cfr_plus_partial(turns: str = "simultaneous") -> WalkCFR:
     """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
-    return WalkCFR(True, linear(), Partial(), turn_order(turns))
+    return WalkCFR(True, linear(), partial(), turn_order(turns))
 
 
-def cfr_rbp(threshold: float = 25.0, turns: str = "simultaneous") -> WalkCFR:
+def cfr_zero_reach_br(turns: str = "simultaneous") -> WalkCFR:
+    """CFR with best responses in zero-reach sequences (Brown & Sandholm 2015, section 3)."""
+    return WalkCFR(False, uniform(), zero_reach_response(), turn_order(turns))
+
+
+def cfr_plus_zero_reach_br(turns: str = "simultaneous") -> WalkCFR:
+    """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
+    return WalkCFR(True, linear(), zero_reach_response(), turn_order(turns))
+
+
+def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
-    return WalkCFR(False, uniform(), RegretBased(threshold=number("threshold", threshold)), turn_order(turns))
+    return WalkCFR(False, uniform(), _regret_based(threshold, bound), turn_order(turns))
+
+
+def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
+    """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
+    return WalkCFR(True, linear(), _regret_based(threshold, bound), turn_order(turns))
+
+
+def _regret_based(threshold: float, bound: str) -> Traversal:
+    for known in BOUNDS:
+        if bound == known:
+            return regret_based(number("threshold", threshold, 0.0), known)
+    raise ParameterError(f"The 'bound' parameter must be one of {', '.join(BOUNDS)}, got {bound!r}.")
 
 
 _PATHS: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
@@ -102,36 +150,26 @@ def _paths(game: CompiledGame) -> Paths:
     return _PATHS[game]
 
 
-def _newborn(game: CompiledGame, player: int, behaviour: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Pruner:
-    infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
-    return Pruner(
-        regret=np.zeros(sequences),
-        average=np.zeros(sequences),
-        behaviour=behaviour,
-        played=np.zeros(sequences),
-        pruned=np.zeros(sequences, dtype=np.int8),
-        bound=np.zeros(sequences),
-        spent=np.zeros(sequences),
-        stored=np.zeros(sequences),
-        frozen=np.zeros(infosets, dtype=np.int8),
-        worth=np.zeros(infosets),
-        mass=np.zeros(infosets),
-    )
+def _bounded(side: Side, bound: Bound) -> Side:
+    return side if bound == "payoff" else side._replace(best=side.wished)
 
 
-def _trail(game: CompiledGame, player: int) -> Trail:
-    infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
-    return Trail(np.zeros(sequences), np.zeros(infosets), np.zeros(infosets), np.empty(infosets, dtype=np.int32))
+def _sums(game: CompiledGame, state: State, player: int) -> Floats:
+    """Of copies: reading must not change what the next iterations compute."""
+    cells, tallies = state.pruners[player].cells.copy(), state.pruners[player].tallies.copy()
+    complete_sums(game.treeplexes[player], cells, tallies)
+    return np.ascontiguousarray(cells[:, SUM])
 
 
-def _yard(game: CompiledGame, player: int) -> Yard:
-    infosets = game.treeplexes[player].infosets
-    first, second, third = (np.empty(infosets, dtype=np.int32) for _ in range(3))
-    return Yard(np.zeros(game.treeplexes[player].sequences), first, second, third)
+def _open(game: CompiledGame, state: State, player: int) -> Open:
+    return open_sequences(game.treeplexes[player].first, state.pruners[player].pruned)
 
 
-def _ground(game: CompiledGame) -> Ground:
-    nodes = game.tree.nodes
-    return Ground(
-        np.empty(nodes, dtype=np.int32), np.empty((2, nodes)), np.empty(nodes), np.zeros(nodes, dtype=np.int8)
-    )
+def _scratch(game: CompiledGame, player: int) -> Scratch:
+    return scratch(game.treeplexes[player].infosets, game.treeplexes[player].sequences)
+
+
+def _ground(ways: Paths) -> Ground:
+    inner = max(ways.tree.inner, 1)
+    node, last0, last1 = (np.empty(inner, dtype=np.int32) for _ in range(3))
+    return Ground(node, np.empty(inner), np.empty(inner), last0, last1)

@@ -1,46 +1,49 @@
-"""Walks over the whole history tree, and two ways to leave parts of it out."""
+"""Walks over the history tree: all of it, or with parts left out that cannot matter."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Final, Literal
 
-NEVER = -1.0
+Bound = Literal["payoff", "wished"]
+BOUNDS: Final = ("payoff", "wished")
+NEVER: Final = -1.0
 """The threshold of a traversal that does not prune by regret."""
 
 
-class Traversal(Protocol):
-    """What the walking kernels are told."""
+@dataclass(frozen=True)
+class Traversal:
+    """What a walk enters, and what it does where a player does not go."""
 
-    @property
-    def partial(self) -> bool:
-        """Skip a subtree that neither player's opponent reaches?"""
-        ...
-
-    @property
-    def threshold(self) -> float:
-        """Prune an action by its regret if about so many iterations will be skipped; ``NEVER``: not at all."""
-        ...
+    partial: bool = True  # skip a subtree that neither player's opponent reaches
+    respond: bool = False  # play best responses behind actions of regret at most -(U(I) - L(I))
+    threshold: float = NEVER  # prune an action by its regret if about so many iterations will be skipped
+    bound: Bound = "payoff"  # on what a pruned action could earn
 
 
-class Full(NamedTuple):
+def full() -> Traversal:
     """Enter every history."""
-
-    partial: bool = False
-    threshold: float = NEVER
+    return Traversal(partial=False)
 
 
-class Partial(NamedTuple):
-    """Skip a subtree where the opponent's reach is zero: it changes nothing. Section 1 of Brown & Sandholm (2015)."""
-
-    partial: bool = True
-    threshold: float = NEVER
+def partial() -> Traversal:
+    """Skip a subtree where the opponent's reach is zero: it changes nothing (Brown & Sandholm 2015, section 1)."""
+    return Traversal()
 
 
-class RegretBased(NamedTuple):
+def zero_reach_response() -> Traversal:
+    """Play a best response to the opponent's current strategy in what a player does not reach itself.
+
+    Behind an action with R(I, a) <= -(U(I) - L(I)), so that it stays unplayed (Brown & Sandholm 2015, section 3).
+    """
+    return Traversal(respond=True)
+
+
+def regret_based(threshold: float = 25.0, bound: Bound = "payoff") -> Traversal:
     """Skip also what lies behind an action of negative regret, until (9) says that it could have become positive.
 
-    Section 4 of Brown & Sandholm (2015); ``threshold``: equation (10), 25 in the paper.
+    Section 4 of Brown & Sandholm (2015); ``threshold``: equation (10), 25 in the paper. ``bound``: U(I, a) is the
+    highest payoff after the action, as in the paper, or the highest expected payoff if the opponent helped (mean over
+    chance, maximum over actions), which is tighter and just as sound.
     """
-
-    partial: bool = True
-    threshold: float = 25.0
+    return Traversal(threshold=threshold, bound=bound)

@@ -1,328 +1,410 @@
 """CFR by walks over the history tree, with partial and regret-based pruning (Brown & Sandholm 2015).
 
-A pruned sequence (I, a) is not entered at all, with everything below it. Meanwhile ``bound`` follows the left side of
-inequality (9) minus its right side; once it is positive the sequence is revisited: one best response to the opponent's
-average over the skipped iterations counts as what was played below it (section 4.1). Float64; one thread; no fastmath.
+A pruned sequence (I, a) is not entered at all, with everything below it. Meanwhile the sums of v(I) and of the reach
+of I go on, and with them both sides of inequality (9); once it fails the sequence is revisited: one best response to
+the opponent's average over the skipped iterations counts as what was played below it (section 4.1).
+
+Sums of strategies are passed down the treeplex only where a strategy is about to change or somebody asks: SUM of a
+sequence is complete once every infoset on the way has passed on what its parent sequence has gained since it last did.
+So an iteration costs nothing where nothing happens. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.compiled.history import HistoryTree
+from treeplex.compiled.levels import LevelTree
 from treeplex.compiled.paths import Side
 from treeplex.compiled.payoffs import Csr, Payoffs
 from treeplex.compiled.treeplex import Treeplex
-from treeplex.kernels.cpu.jit import kernel
-from treeplex.kernels.cpu.walk import Ground, Trail, down, up
+from treeplex.kernels.cpu.jit import Index, inlined, kernel
+from treeplex.kernels.cpu.walk import Ground, enter
+from treeplex.kernels.pruner import (
+    BEHAVIOUR,
+    EARNED,
+    LIMIT,
+    MASS,
+    PLAYED,
+    REGRET,
+    SUM,
+    TAKEN,
+    TAKEN_PLAYED,
+    WHOLE_MASS,
+    WHOLE_WORTH,
+    Open,
+    Pruner,
+    Rule,
+    Scratch,
+)
 from treeplex.kernels.rules import SIMULTANEOUS
 
 
-class Pruner(NamedTuple):
-    """What one player keeps between iterations; all modified in place."""
-
-    regret: Floats  # [S]
-    average: Floats  # [S] weighted sum of sequence-form strategies played
-    behaviour: Floats  # [S] the current strategy
-    played: Floats  # [S] plain sum of the sequence-form strategies that the opponent has met
-    pruned: Bytes  # [S] 1 while a sequence is pruned
-    bound: Floats  # [S] of a pruned sequence: what its regret may have grown to at most
-    spent: Floats  # [S] of a pruned sequence: sum of v(I) over the skipped iterations
-    stored: Floats  # [S] what the sequence itself had earned from the opponent's play when pruning began
-    frozen: Bytes  # [I] 1 for an infoset below a pruned sequence
-    worth: Floats  # [I] sum of v(I) over all iterations
-    mass: Floats  # [I] sum of the opponent's and chance's reach of I over all iterations
-
-
-class Yard(NamedTuple):
-    """Scratch for one player."""
-
-    weights: Floats  # [S]
-    stack: Ints  # [I]
-    list: Ints  # [I]
-    nested: Ints  # [I]
+@inlined
+def _pass_on(first: Ints, parent: Ints, cells: Floats, tallies: Floats, infoset: Index) -> None:
+    """Pass on to an infoset's sequences what its parent sequence has gained since."""
+    i = np.uint64(infoset)
+    above = np.uint64(parent[i])
+    begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
+    gained = cells[above, SUM] - tallies[i, TAKEN]
+    if gained != 0.0:
+        tallies[i, TAKEN] = cells[above, SUM]
+        for s in range(begin, end):
+            cells[s, SUM] += gained * cells[s, BEHAVIOUR]
+    if cells.shape[1] > PLAYED:
+        gained = cells[above, PLAYED] - tallies[i, TAKEN_PLAYED]
+        if gained != 0.0:
+            tallies[i, TAKEN_PLAYED] = cells[above, PLAYED]
+            for s in range(begin, end):
+                cells[s, PLAYED] += gained * cells[s, BEHAVIOUR]
 
 
 @kernel
-def _add_played(treeplex: Treeplex, side: Side, behaviour: Floats, total: Floats, weight: float, yard: Yard) -> None:
-    """total += weight * x for the sequence form x of ``behaviour``, visiting only what it reaches."""
-    first, _ = treeplex
-    weights, stack = yard.weights, yard.stack
-    weights[0] = 1.0
-    total[0] += weight
-    height = 0
-    for place in range(side.child_start[0], side.child_start[1]):
-        stack[height] = side.child[place]
-        height += 1
+def complete_sums(treeplex: Treeplex, cells: Floats, tallies: Floats) -> None:
+    """Pass on everything, from the top down."""
+    first, parent = treeplex
+    for infoset in range(len(parent)):
+        _pass_on(first, parent, cells, tallies, infoset)
+
+
+@inlined
+def _complete(
+    first: Ints,
+    parent: Ints,
+    owner: Ints,
+    cells: Floats,
+    tallies: Floats,
+    stamp: Ints,
+    stack: Ints,
+    infoset: Index,
+    now: int,
+) -> None:
+    """Make the sums of an infoset's sequences complete, from the top down."""
+    height, one = np.uint64(0), np.uint64(1)
+    while infoset >= 0 and stamp[np.uint64(infoset)] != now:
+        stack[height] = infoset
+        height += one
+        infoset = owner[np.uint64(parent[np.uint64(infoset)])]
     while height > 0:
-        height -= 1
-        infoset = stack[height]
-        above = weights[treeplex.parent[infoset]]
-        for s in range(first[infoset], first[infoset + 1]):
-            reach = above * behaviour[s]
-            if reach > 0.0:
-                weights[s] = reach
-                total[s] += weight * reach
-                for place in range(side.child_start[s], side.child_start[s + 1]):
-                    stack[height] = side.child[place]
-                    height += 1
+        height -= one
+        here = np.uint64(stack[height])
+        _pass_on(first, parent, cells, tallies, here)
+        stamp[here] = now
 
 
-@kernel
-def _below(treeplex: Treeplex, side: Side, s: int, found: Ints) -> int:
+@inlined
+def _below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
-    count = 0
-    for place in range(side.child_start[s], side.child_start[s + 1]):
-        found[count] = side.child[place]
-        count += 1
-    done = 0
+    count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
+        found[count] = child[place]
+        count += one
     while done < count:
-        infoset = found[done]
-        done += 1
-        for q in range(treeplex.first[infoset], treeplex.first[infoset + 1]):
-            for place in range(side.child_start[q], side.child_start[q + 1]):
-                found[count] = side.child[place]
-                count += 1
+        infoset = np.uint64(found[done])
+        done += one
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        for place in range(np.uint64(child_start[begin]), np.uint64(child_start[end])):
+            found[count] = child[place]
+            count += one
     return count
 
 
-@kernel
-def _earned(matrix: Csr, sign: float, s: int, played: Floats) -> float:
-    """What a sequence's own terminals earned against all the opponent has played."""
+@inlined
+def _match(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index) -> None:
+    """The next strategy of an infoset: regret matching over the actions that are not pruned."""
+    i = np.uint64(infoset)
+    begin = np.uint64(first[i])
+    end = begin + np.uint64(opened[i])
     total = 0.0
-    for entry in range(matrix.start[s], matrix.start[s + 1]):
-        total += matrix.data[entry] * played[matrix.column[entry]]
-    return sign * total
-
-
-@kernel
-def _match(treeplex: Treeplex, pruner: Pruner, infoset: int) -> None:
-    """The next strategy of an infoset: regret matching, with nothing on pruned actions."""
-    start, end = treeplex.first[infoset], treeplex.first[infoset + 1]
-    total, open_actions = 0.0, 0
-    for s in range(start, end):
-        if pruner.pruned[s] == 0:
-            open_actions += 1
-            total += max(pruner.regret[s], 0.0)
-    for s in range(start, end):
-        if pruner.pruned[s] == 1:
-            pruner.behaviour[s] = 0.0
-        elif total > 0.0:
-            pruner.behaviour[s] = max(pruner.regret[s], 0.0) / total
+    for free in range(begin, end):
+        total += max(cells[np.uint64(open_[free]), REGRET], 0.0)
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        if total > 0.0:
+            cells[s, BEHAVIOUR] = max(cells[s, REGRET], 0.0) / total
         else:
-            pruner.behaviour[s] = 1.0 / open_actions
+            cells[s, BEHAVIOUR] = 1.0 / opened[i]
 
 
-@kernel
-def _add_gain(pruner: Pruner, s: int, gain: float, plus: bool) -> None:
-    """R += gain; with ``plus`` a negative regret is forgotten as soon as the gain is positive (section 4.2)."""
-    if plus and gain > 0.0 and pruner.regret[s] <= 0.0:
-        pruner.regret[s] = gain
-    else:
-        pruner.regret[s] += gain
+@inlined
+def _reopen(first: Ints, pruned: Bytes, open_: Ints, opened: Ints, infoset: Index) -> None:
+    """List the sequences of an infoset that are not pruned."""
+    i = np.uint64(infoset)
+    begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
+    free = begin
+    for s in range(begin, end):
+        if pruned[s] == 0:
+            open_[free] = s
+            free += np.uint64(1)
+    opened[i] = free - begin
 
 
-@kernel
-def _revisit(
-    treeplex: Treeplex,
-    side: Side,
-    matrix: Csr,
-    sign: float,
-    played: Floats,
-    pruner: Pruner,
-    s: int,
-    plus: bool,
+@inlined
+def _respond(
+    first: Ints,
+    parent: Ints,
+    cells: Floats,
+    tallies: Floats,
+    pruned: Bytes,
+    frozen: Bytes,
+    open_: Ints,
+    opened: Ints,
+    stamp: Ints,
+    gain: Floats,
     found: Ints,
-    weights: Floats,
-) -> int:
-    """End the pruning of sequence ``s``: a best response to the opponent's play since; returns nodes touched."""
-    count = _below(treeplex, side, s, found)
-    now = _earned(matrix, sign, s, played)
-    weights[s] = now - pruner.stored[s]
-    pruner.stored[s] = now
-    for place in range(count):
-        infoset = found[place]
-        for q in range(treeplex.first[infoset], treeplex.first[infoset + 1]):
-            now = _earned(matrix, sign, q, played)
-            weights[q] = now - pruner.stored[q]
-            pruner.stored[q] = now
-    for place in range(count - 1, -1, -1):
-        infoset = found[place]
-        start, end = treeplex.first[infoset], treeplex.first[infoset + 1]
-        best = weights[start]
-        for q in range(start + 1, end):
-            best = max(best, weights[q])
-        for q in range(start, end):
-            pruner.regret[q] += weights[q] - best
-        weights[treeplex.parent[infoset]] += best
-        pruner.frozen[infoset] = 0
-        _match(treeplex, pruner, infoset)
-    _add_gain(pruner, s, weights[s] - pruner.spent[s], plus)
-    pruner.pruned[s] = 0
-    return side.below[s]
+    count: Index,
+    now: int,
+) -> None:
+    """Say that in the infosets ``found``, all that lies below a sequence, the best response for ``gain`` was played."""
+    one = np.uint64(1)
+    for back in range(np.uint64(count)):
+        infoset = np.uint64(found[np.uint64(count) - one - back])
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        best = gain[begin]
+        for q in range(begin + one, end):
+            best = max(best, gain[q])
+        for q in range(begin, end):
+            cells[q, REGRET] += gain[q] - best
+        gain[np.uint64(parent[infoset])] += best
+    for place in range(np.uint64(count)):
+        infoset = np.uint64(found[place])
+        frozen[infoset] = 0
+        _pass_on(first, parent, cells, tallies, infoset)
+        stamp[infoset] = now
+        _match(first, cells, open_, opened, infoset)
 
 
 @kernel
-def _begin(
-    treeplex: Treeplex,
-    side: Side,
+def _revise(
+    treeplexes: tuple[Treeplex, Treeplex],
+    sides: tuple[Side, Side],
     matrix: Csr,
     sign: float,
-    played: Floats,
-    pruner: Pruner,
-    s: int,
-    plus: bool,
-    known: bool,
-    yard: Yard,
+    pruners: tuple[Pruner, Pruner],
+    mine: Open,
+    scratches: tuple[Scratch, Scratch],
+    met: Index,
+    t: float,
+    now: int,
+    rule: Rule,
 ) -> int:
-    """Begin to prune sequence ``s``; ``known``: all below was brought up to date just now. Returns nodes touched."""
+    """End and begin pruning in the infosets met, and their next strategies; returns nodes touched by best responses.
+
+    The first of every pair is the player's own, the second the opponent's. CFR+ forgets a negative regret when it has
+    risen while it was not looked at, but only as far as zero: the sum of many gains would be more than one iteration
+    can bring, and the proof of the regret bound needs that.
+    """
+    one = np.uint64(1)
+    first, parent = treeplexes[0]
+    owner, child_start, child, best, _, _, below = sides[0]
+    cells, tallies, pruned, begun, stored, frozen = pruners[0]
+    open_, opened = mine
+    meeting, _, gain, found, nested, _, stamp = scratches[0]
+    start, column, data = matrix
+    first1, parent1 = treeplexes[1]
+    owner1, stack1, stamp1 = sides[1].owner, scratches[1].stack, scratches[1].stamp
+    cells1, tallies1 = pruners[1].cells, pruners[1].tallies
+    played = np.uint64(PLAYED if cells1.shape[1] > PLAYED else SUM)
     nodes = 0
-    count = _below(treeplex, side, s, yard.list)
-    for place in range(count):
-        infoset = yard.list[place]
-        for q in range(treeplex.first[infoset], treeplex.first[infoset + 1]):
-            if pruner.pruned[q] == 1:
-                nodes += _revisit(treeplex, side, matrix, sign, played, pruner, q, plus, yard.nested, yard.weights)
-    if not known:
-        nodes += side.below[s]
-        pruner.stored[s] = _earned(matrix, sign, s, played)
-        for place in range(count):
-            infoset = yard.list[place]
-            for q in range(treeplex.first[infoset], treeplex.first[infoset + 1]):
-                pruner.stored[q] = _earned(matrix, sign, q, played)
-    for place in range(count):
-        pruner.frozen[yard.list[place]] = 1
-    pruner.pruned[s] = 1
-    pruner.bound[s] = pruner.regret[s]
-    pruner.spent[s] = 0.0
+    for place in range(np.uint64(met)):
+        infoset = np.uint64(meeting[place])
+        _pass_on(first, parent, cells, tallies, infoset)
+        stamp[infoset] = now
+        if frozen[infoset] == 1:
+            continue
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        mass, worth = tallies[infoset, WHOLE_MASS], tallies[infoset, WHOLE_WORTH]
+        positive = False
+        for s in range(begin, end):
+            positive = positive or (cells[s, REGRET] > 0.0 and pruned[s] == 0)
+        for s in range(begin, end):
+            drift = mass * best[s] - worth  # what (9) lets the regret rise, over all iterations so far
+            if pruned[s] == 1:
+                due, starts = cells[s, LIMIT] + mass * best[s] > worth, False
+            else:
+                regret = cells[s, REGRET]
+                due, starts = False, positive and regret < 0.0 and -regret * t > rule.threshold * drift
+            if not (due or starts):
+                continue
+            count = _below(first, child_start, child, s, found)
+            nodes += below[s]
+            from_, to = s, s + one
+            for step in range(np.uint64(count) + one):  # what s and all below it earned since last stored
+                for q in range(from_, to):
+                    total = 0.0
+                    for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
+                        other = np.uint64(column[entry])
+                        theirs = owner1[other]
+                        if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
+                            _complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
+                        total += data[entry] * cells1[other, played]
+                    gain[q] = sign * total - stored[q]
+                    stored[q] = sign * total
+                if step < count:
+                    from_ = np.uint64(first[np.uint64(found[step])])
+                    to = np.uint64(first[np.uint64(found[step]) + one])
+            from_, to = s, s + one
+            for step in range(np.uint64(count) + one):  # end what is pruned, here or below
+                for q in range(from_, to):
+                    if pruned[q] == 1:
+                        deeper = _below(first, child_start, child, q, nested)
+                        _respond(
+                            first,
+                            parent,
+                            cells,
+                            tallies,
+                            pruned,
+                            frozen,
+                            open_,
+                            opened,
+                            stamp,
+                            gain,
+                            nested,
+                            deeper,
+                            now,
+                        )
+                        above = np.uint64(owner[q])
+                        risen = gain[q] - (tallies[above, WHOLE_WORTH] - begun[q])
+                        cells[q, REGRET] += risen
+                        if rule.plus and risen > 0.0 and cells[q, REGRET] < 0.0:
+                            cells[q, REGRET] = 0.0
+                        pruned[q] = 0
+                        _reopen(first, pruned, open_, opened, above)
+                if due:
+                    break
+                if step < count:
+                    from_ = np.uint64(first[np.uint64(found[step])])
+                    to = np.uint64(first[np.uint64(found[step]) + one])
+            positive = positive or cells[s, REGRET] > 0.0
+            if positive and cells[s, REGRET] < 0.0 and -cells[s, REGRET] * t > rule.threshold * drift:
+                for step in range(np.uint64(count)):
+                    frozen[np.uint64(found[step])] = 1
+                pruned[s] = 1
+                _reopen(first, pruned, open_, opened, infoset)
+                begun[s] = worth
+                cells[s, LIMIT] = cells[s, REGRET] - drift
+                cells[s, BEHAVIOUR] = 0.0
+        _match(first, cells, open_, opened, infoset)
     return nodes
 
 
 @kernel
 def _learn(
-    treeplex: Treeplex,
-    side: Side,
-    matrix: Csr,
-    sign: float,
-    played: Floats,
-    pruner: Pruner,
-    trail: Trail,
-    met: int,
-    t: float,
-    plus: bool,
-    threshold: float,
-    yard: Yard,
-) -> int:
-    """Regrets, pruning and next strategies of the infosets met; returns nodes touched by best responses."""
-    first = treeplex.first
-    nodes = 0
-    for place in range(met):
-        infoset = trail.met[place]
-        worth, mass = trail.worth[infoset], trail.mass[infoset]
-        pruner.worth[infoset] += worth
-        pruner.mass[infoset] += mass
-        for s in range(first[infoset], first[infoset + 1]):
-            if pruner.pruned[s] == 1:
-                pruner.bound[s] += mass * side.best[s] - worth
-                pruner.spent[s] += worth
-            else:
-                _add_gain(pruner, s, trail.gain[s], plus)
-            trail.gain[s] = 0.0
-        trail.worth[infoset], trail.mass[infoset] = 0.0, 0.0
-    if threshold >= 0.0:
-        for place in range(met - 1, -1, -1):  # the walk went up: what was met last stands above
-            infoset = trail.met[place]
-            if pruner.frozen[infoset] == 1:
-                continue
-            positive = False
-            for s in range(first[infoset], first[infoset + 1]):
-                positive = positive or (pruner.pruned[s] == 0 and pruner.regret[s] > 0.0)
-            for s in range(first[infoset], first[infoset + 1]):
-                known = False
-                if pruner.pruned[s] == 1:
-                    if pruner.bound[s] <= 0.0:
-                        continue
-                    nodes += _revisit(treeplex, side, matrix, sign, played, pruner, s, plus, yard.list, yard.weights)
-                    positive = positive or pruner.regret[s] > 0.0
-                    known = True
-                if positive and pruner.regret[s] < 0.0:
-                    drift = (pruner.mass[infoset] * side.best[s] - pruner.worth[infoset]) / t
-                    if drift <= 0.0 or -pruner.regret[s] > threshold * drift:
-                        nodes += _begin(treeplex, side, matrix, sign, played, pruner, s, plus, known, yard)
-    for place in range(met):
-        _match(treeplex, pruner, trail.met[place])
-    return nodes
+    treeplex: Treeplex, side: Side, pruner: Pruner, mine: Open, scratch: Scratch, met: Index, rule: Rule
+) -> None:
+    """Values and regrets of the infosets met, from the bottom up."""
+    first, parent = treeplex
+    owner, spread = side.owner, side.spread
+    cells, tallies = pruner.cells, pruner.tallies
+    open_, opened = mine
+    meeting, responds = scratch.met, scratch.responds
+    one = np.uint64(1)
+    pruning = rule.threshold >= 0.0
+    if rule.respond:
+        for place in range(np.uint64(met)):
+            infoset = np.uint64(meeting[place])
+            s = np.uint64(parent[infoset])
+            above = np.uint64(max(owner[s], 0))
+            unplayed = cells[s, BEHAVIOUR] == 0.0 and cells[s, REGRET] <= -spread[above]
+            responds[infoset] = 1 if s > 0 and (responds[above] == 1 or unplayed) else 0
+    for back in range(np.uint64(met)):
+        infoset = np.uint64(meeting[np.uint64(met) - one - back])
+        begin = np.uint64(first[infoset])
+        end = begin + np.uint64(opened[infoset])
+        value = 0.0
+        if rule.respond and responds[infoset] == 1:
+            value = cells[begin, EARNED]
+            for free in range(begin + one, end):
+                value = max(value, cells[np.uint64(open_[free]), EARNED])
+        else:
+            for free in range(begin, end):
+                s = np.uint64(open_[free])
+                value += cells[s, BEHAVIOUR] * cells[s, EARNED]
+        cells[np.uint64(parent[infoset]), EARNED] += value
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            gain, regret = cells[s, EARNED] - value, cells[s, REGRET]
+            cells[s, EARNED] = 0.0
+            cells[s, REGRET] = gain if rule.plus and gain > 0.0 and regret <= 0.0 else regret + gain
+        if pruning:
+            tallies[infoset, WHOLE_WORTH] += value
+            tallies[infoset, WHOLE_MASS] += tallies[infoset, MASS]
+        tallies[infoset, MASS] = 0.0
+    cells[0, EARNED] = 0.0
+
+
+@kernel
+def _next_strategies(treeplex: Treeplex, pruner: Pruner, mine: Open, meeting: Ints, met: Index) -> None:
+    """Regret matching in the infosets met."""
+    first, parent = treeplex
+    cells, tallies = pruner.cells, pruner.tallies
+    open_, opened = mine
+    for place in range(np.uint64(met)):
+        infoset = np.uint64(meeting[place])
+        _pass_on(first, parent, cells, tallies, infoset)
+        _match(first, cells, open_, opened, infoset)
 
 
 @kernel
 def pruned_iterations(
-    tree: HistoryTree,
-    sequence: Ints,
+    tree: LevelTree,
     treeplexes: tuple[Treeplex, Treeplex],
     sides: tuple[Side, Side],
     matrices: Payoffs,
     pruners: tuple[Pruner, Pruner],
-    trails: tuple[Trail, Trail],
+    open_sequences: tuple[Open, Open],
+    scratches: tuple[Scratch, Scratch],
     ground: Ground,
-    yards: tuple[Yard, Yard],
     start: int,
     weight: Floats,
-    plus: bool,
-    partial: bool,
-    threshold: float,
+    rule: Rule,
     turns: int,
 ) -> int:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched.
-
-    ``threshold``: prune only where about this many iterations will be skipped; negative: never.
-    """
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
-    behaviour = (pruners[0].behaviour, pruners[1].behaviour)
-    pruned = (pruners[0].pruned, pruners[1].pruned)
+    cells, tallies = (pruners[0].cells, pruners[1].cells), (pruners[0].tallies, pruners[1].tallies)
+    met = (scratches[0].met, scratches[1].met)
+    pruning, apart = rule.threshold >= 0.0, cells[0].shape[1] > PLAYED
+    passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
         t = float(start + i + 1)
-        for turn in range(2):
-            if turn == 1 and turns == SIMULTANEOUS:
-                break
-            who = 2 if turns == SIMULTANEOUS else turn
-            count = down(tree, sequence, behaviour, pruned, partial, who, ground)
-            met0, met1 = up(tree, sequence, behaviour, who, count, ground, trails)
-            nodes += count
+        for turn in range(passes):
+            who = 2 if passes == 1 else turn
+            now = 2 * i + turn
+            touched, met0, met1 = enter(tree, cells, tallies, open_sequences, met, rule.partial, who, ground)
+            nodes += touched
             if who != 1:
-                _add_played(treeplexes[0], sides[0], behaviour[0], pruners[0].average, weight[i], yards[0])
-                _add_played(treeplexes[1], sides[1], behaviour[1], pruners[1].played, 1.0, yards[1])
+                cells[0][0, SUM] += weight[i]
+                if apart:
+                    cells[1][0, PLAYED] += 1.0
             if who != 0:
-                _add_played(treeplexes[1], sides[1], behaviour[1], pruners[1].average, weight[i], yards[1])
-                _add_played(treeplexes[0], sides[0], behaviour[0], pruners[0].played, 1.0, yards[0])
+                cells[1][0, SUM] += weight[i]
+                if apart:
+                    cells[0][0, PLAYED] += 1.0
             if who != 1:
-                nodes += _learn(
-                    treeplexes[0],
-                    sides[0],
-                    matrices[0],
-                    1.0,
-                    pruners[1].played,
-                    pruners[0],
-                    trails[0],
-                    met0,
-                    t,
-                    plus,
-                    threshold,
-                    yards[0],
-                )
+                mine = open_sequences[0]
+                _learn(treeplexes[0], sides[0], pruners[0], mine, scratches[0], met0, rule)
+                if pruning:
+                    nodes += _revise(treeplexes, sides, matrices[0], 1.0, pruners, mine, scratches, met0, t, now, rule)
+                else:
+                    _next_strategies(treeplexes[0], pruners[0], mine, met[0], met0)
             if who != 0:
-                nodes += _learn(
-                    treeplexes[1],
-                    sides[1],
-                    matrices[1],
-                    -1.0,
-                    pruners[0].played,
-                    pruners[1],
-                    trails[1],
-                    met1,
-                    t,
-                    plus,
-                    threshold,
-                    yards[1],
-                )
+                mine = open_sequences[1]
+                _learn(treeplexes[1], sides[1], pruners[1], mine, scratches[1], met1, rule)
+                if pruning:
+                    nodes += _revise(
+                        (treeplexes[1], treeplexes[0]),
+                        (sides[1], sides[0]),
+                        matrices[1],
+                        -1.0,
+                        (pruners[1], pruners[0]),
+                        mine,
+                        (scratches[1], scratches[0]),
+                        met1,
+                        t,
+                        now,
+                        rule,
+                    )
+                else:
+                    _next_strategies(treeplexes[1], pruners[1], mine, met[1], met1)
     return nodes

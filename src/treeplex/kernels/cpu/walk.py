@@ -1,9 +1,10 @@
 """A walk over the history tree that enters only what can matter, and counts it.
 
-Down: nodes in depth-first order with the counterfactual reach of both players; a subtree is skipped where its incoming
-sequence is pruned, or where neither player's reach is positive (partial pruning). Up: the same nodes in reverse, with
-expected values, the gain of every action, and for every infoset its counterfactual value and reach. Float64; one
-thread; no fastmath.
+Nodes are entered level by level, each with the counterfactual reach of both players; a child is left out, without a
+look at it, where its sequence is pruned or where neither player's reach is positive (partial pruning). At a terminal
+both players' last sequences earn its payoff, each by its own reach; values of infosets follow from that over the
+treeplex, so there is no second pass over nodes. The order of nodes does not change which are entered; this one reads
+and writes memory in order. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -12,123 +13,112 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.compiled.history import HistoryTree
-from treeplex.kernels.cpu.jit import kernel
-
-
-class Trail(NamedTuple):
-    """What a walk writes for one player; all modified in place."""
-
-    gain: Floats  # [S] r^t(I, a), zero outside a walk
-    worth: Floats  # [I] v^t(I), zero outside a walk
-    mass: Floats  # [I] the opponent's and chance's probability of reaching I, zero outside a walk
-    met: Ints  # [I] the infosets met, in the first ``count`` places
+from treeplex.arrays import Floats, Ints
+from treeplex.compiled.levels import LevelTree
+from treeplex.games.protocol import TERMINAL
+from treeplex.kernels.cpu.jit import Index, kernel
+from treeplex.kernels.pruner import BEHAVIOUR, EARNED, MASS, Open
 
 
 class Ground(NamedTuple):
-    """Scratch for every node."""
+    """Scratch for every inner node entered."""
 
-    order: Ints  # [N] nodes entered
-    reach: Floats  # [2, N] counterfactual reach: by the opponent and chance
-    value: Floats  # [N] expected payoff of player 0
-    entered: Bytes  # [N] 1 while a walk is under way
+    node: Ints
+    reach0: Floats  # counterfactual reach of player 0: by player 1 and chance
+    reach1: Floats
+    last0: Ints  # the last sequence of player 0
+    last1: Ints
 
 
 @kernel
-def down(
-    tree: HistoryTree,
-    sequence: Ints,
-    behaviour: tuple[Floats, Floats],
-    pruned: tuple[Bytes, Bytes],
+def enter(
+    tree: LevelTree,
+    cells: tuple[Floats, Floats],
+    tallies: tuple[Floats, Floats],
+    open_sequences: tuple[Open, Open],
+    met: tuple[Ints, Ints],
     partial: bool,
     who: int,
     ground: Ground,
-) -> int:
-    """Enter the nodes that matter to ``who`` (0, 1, or 2 for both); returns how many."""
-    mover, parent, size, _, _, probability, payoff = tree
-    order, reach, value, entered = ground
-    nodes = np.int64(len(mover))
-    count = 0
-    node = np.int64(0)
-    while node < nodes:
-        here = np.uint64(node)
-        first, second = 1.0, 1.0
-        if node > 0:
-            above = np.uint64(parent[here])
-            first, second = reach[0, above], reach[1, above]
-            actor, s = mover[above], np.uint64(sequence[here])
-            if actor == 0:
-                second *= behaviour[0][s]
-                if pruned[0][s] == 1:
-                    node += size[here]
-                    continue
-            elif actor == 1:
-                first *= behaviour[1][s]
-                if pruned[1][s] == 1:
-                    node += size[here]
-                    continue
-            else:
-                first *= probability[here]
-                second *= probability[here]
-            if partial and (first == 0.0 or who == 1) and (second == 0.0 or who == 0):
-                node += size[here]
-                continue
-        reach[0, here], reach[1, here] = first, second
-        value[here] = payoff[here]
-        entered[here] = 1
-        order[np.uint64(count)] = node
-        count += 1
-        node += 1
-    return count
+) -> tuple[int, Index, Index]:
+    """Enter the nodes that matter to ``who`` (0, 1, or 2 for both).
 
-
-@kernel
-def up(
-    tree: HistoryTree,
-    sequence: Ints,
-    behaviour: tuple[Floats, Floats],
-    who: int,
-    count: int,
-    ground: Ground,
-    trails: tuple[Trail, Trail],
-) -> tuple[int, int]:
-    """Values and gains from the ``count`` nodes entered; returns how many infosets of each player were met."""
-    mover, parent, size, infoset, _, probability, _ = tree
-    order, reach, value, entered = ground
-    met0, met1 = 0, 0
-    for place in range(count - 1, -1, -1):
-        here = np.uint64(order[np.uint64(place)])
-        actor = mover[here]
-        if actor >= 0 and (who == 2 or who == actor):  # noqa: PLR1714 - Numba has no `in` for this
-            weight = reach[np.uint64(actor), here]
-            if weight > 0.0:
-                own = np.uint64(infoset[here])
-                sign = 1.0 if actor == 0 else -1.0
-                trail = trails[0] if actor == 0 else trails[1]
-                if trail.mass[own] == 0.0:
-                    if actor == 0:
-                        trail.met[np.uint64(met0)] = own
-                        met0 += 1
-                    else:
-                        trail.met[np.uint64(met1)] = own
-                        met1 += 1
-                trail.mass[own] += weight
-                trail.worth[own] += sign * weight * value[here]
-                child, end = here + np.uint64(1), here + np.uint64(size[here])
-                while child < end:
-                    if entered[child] == 1:
-                        trail.gain[np.uint64(sequence[child])] += sign * weight * (value[child] - value[here])
-                    child += np.uint64(size[child])
-        if here > 0:
-            above = np.uint64(parent[here])
-            by, s = mover[above], np.uint64(sequence[here])
-            factor = probability[here]
-            if by == 0:
-                factor = behaviour[0][s]
-            elif by == 1:
-                factor = behaviour[1][s]
-            value[above] += factor * value[here]
-    for place in range(count):
-        entered[np.uint64(order[np.uint64(place)])] = 0
-    return met0, met1
+    Returns how many nodes were entered and how many infosets of each player were met.
+    """
+    record, probability, payoff = tree
+    node, reach0, reach1, last0, last1 = ground
+    cells0, cells1 = cells
+    tallies0, tallies1 = tallies
+    open0, opened0 = open_sequences[0]
+    open1, opened1 = open_sequences[1]
+    meeting0, meeting1 = met
+    one = np.uint64(1)
+    child, mover, infoset, first = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+    node[0], last0[0], last1[0] = 0, 0, 0
+    reach0[0] = 0.0 if who == 1 else 1.0  # a player who does not learn needs no counterfactual reach
+    reach1[0] = 0.0 if who == 0 else 1.0
+    place, count = np.uint64(0), one
+    touched, met0, met1 = 1, np.uint64(0), np.uint64(0)
+    while place < count:
+        here = np.uint64(node[place])
+        above0, above1 = reach0[place], reach1[place]
+        before0, before1 = np.uint64(last0[place]), np.uint64(last1[place])
+        place += one
+        begin = np.uint64(record[here, child])
+        actor = record[here, mover]
+        if actor == 0:
+            own, s = np.uint64(record[here, infoset]), np.uint64(record[here, first])
+            if above0 > 0.0:
+                if tallies0[own, MASS] == 0.0:
+                    meeting0[met0] = own
+                    met0 += one
+                tallies0[own, MASS] += above0
+            for free in range(s, s + np.uint64(opened0[own])):
+                mine = np.uint64(open0[free])
+                below1 = above1 * cells0[mine, BEHAVIOUR]
+                if partial and above0 == 0.0 and below1 == 0.0:
+                    continue
+                touched += 1
+                c = begin + (mine - s)
+                if record[c, mover] == TERMINAL:
+                    cells0[mine, EARNED] += above0 * payoff[c]
+                    cells1[before1, EARNED] -= below1 * payoff[c]
+                else:
+                    node[count], last0[count], last1[count] = c, mine, before1
+                    reach0[count], reach1[count] = above0, below1
+                    count += one
+        elif actor == 1:
+            own, s = np.uint64(record[here, infoset]), np.uint64(record[here, first])
+            if above1 > 0.0:
+                if tallies1[own, MASS] == 0.0:
+                    meeting1[met1] = own
+                    met1 += one
+                tallies1[own, MASS] += above1
+            for free in range(s, s + np.uint64(opened1[own])):
+                mine = np.uint64(open1[free])
+                below0 = above0 * cells1[mine, BEHAVIOUR]
+                if partial and above1 == 0.0 and below0 == 0.0:
+                    continue
+                touched += 1
+                c = begin + (mine - s)
+                if record[c, mover] == TERMINAL:
+                    cells1[mine, EARNED] -= above1 * payoff[c]
+                    cells0[before0, EARNED] += below0 * payoff[c]
+                else:
+                    node[count], last0[count], last1[count] = c, before0, mine
+                    reach0[count], reach1[count] = below0, above1
+                    count += one
+        else:
+            for c in range(begin, np.uint64(record[here + one, child])):
+                below0, below1 = above0 * probability[c], above1 * probability[c]
+                if partial and below0 == 0.0 and below1 == 0.0:
+                    continue
+                touched += 1
+                if record[c, mover] == TERMINAL:
+                    cells0[before0, EARNED] += below0 * payoff[c]
+                    cells1[before1, EARNED] -= below1 * payoff[c]
+                else:
+                    node[count], last0[count], last1[count] = c, before0, before1
+                    reach0[count], reach1[count] = below0, below1
+                    count += one
+    return touched, met0, met1
