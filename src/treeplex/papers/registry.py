@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1
+from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.report import Report, Tell
+
+RBP = "Brown & Sandholm 2015"
 
 
 class Reproduction(NamedTuple):
@@ -33,6 +35,24 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "Tammelin 2014, section 3",
             "zeros, entropy and compressed size of regrets, CFR+ against CFR",
             cfr_plus_compressibility.reproduce,
+        ),
+        Reproduction(
+            rbp_fig1.ID,
+            f"{RBP}, Figure 1",
+            "Leduc and Leduc-5: regret-based against partial pruning, in nodes and seconds",
+            rbp_fig1.reproduce,
+        ),
+        Reproduction(
+            rbp_fig2.ID,
+            f"{RBP}, Figure 2",
+            "the same games: best responses in zero-reach sequences",
+            rbp_fig2.reproduce,
+        ),
+        Reproduction(
+            rbp_fig3.ID,
+            f"{RBP}, Figure 3",
+            "Leduc-5: how many iterations a pruning must be expected to skip",
+            rbp_fig3.reproduce,
         ),
     )
 }

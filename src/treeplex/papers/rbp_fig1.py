@@ -1,0 +1,88 @@
+"""Brown & Sandholm (2015), Figure 1: regret-based against partial pruning on Leduc and Leduc-5.
+
+NashConv and nodes an iteration against nodes touched, both players updated in one traversal. CFR+ is judged by the
+best strategies so far, as in the paper. The paper does not say how long its runs were; ratios grow with the run, so ours
+are taken where the run with partial pruning ends.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from treeplex.api import load
+from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
+from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.solvers import Limits
+
+ID: Final = "rbp-fig1"
+
+GAMES: Final = ("leduc", "leduc5")
+FAMILIES: Final = {"cfr": "CFR", "cfr+": "CFR+"}
+NODES: Final = {  # with partial pruning; with regret-based pruning until it is as good
+    ("leduc", "cfr"): 10**10,
+    ("leduc", "cfr+"): 2 * 10**9,
+    ("leduc5", "cfr"): 3 * 10**9,
+    ("leduc5", "cfr+"): 5 * 10**9,
+}
+LEVELS: Final = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
+
+
+def reproduce(folder: Path, tell: Tell) -> Report:
+    """Run all; leaves the curves, a table of ratios and a figure."""
+    pairs: dict[tuple[str, str], tuple[Curve, Curve]] = {}
+    for name in GAMES:
+        game = load(name)
+        for family, title in FAMILIES.items():
+            limits = Limits(nodes=NODES[name, family])
+            partial = run_curve(game, f"{title}, partial pruning", f"{family}-partial", limits, tell)
+            goal = Limits(nash_conv=partial.best_so_far()[-1], nodes=limits.nodes)
+            regret = run_curve(game, f"{title}, regret-based pruning", f"{family}-rbp", goal, tell)
+            pairs[name, family] = partial, regret
+    curves = [curve for pair in pairs.values() for curve in pair]
+    measured: dict[str, float] = {}
+    for (name, family), (partial, regret) in pairs.items():
+        measured[f"{name}_{family}_nodes"] = ratio(partial, regret, partial.best_so_far()[-1], nodes)
+        measured[f"{name}_{family}_seconds"] = ratio(partial, regret, partial.best_so_far()[-1], seconds)
+        measured[f"{name}_{family}_an_iteration"] = partial.nodes_an_iteration()[-1] / regret.nodes_an_iteration()[-1]
+        share = measured[f"{name}_{family}_seconds"] / measured[f"{name}_{family}_nodes"]
+        measured["least_share_in_seconds"] = min(share, measured.get("least_share_in_seconds", share))
+    files = [
+        write_curves(folder / f"{ID}.csv", curves),
+        write_csv(folder / f"{ID}-ratios.csv", ["game", "algorithm", "nash_conv", "nodes", "seconds"], _table(pairs)),
+        _plot(curves, folder / f"{ID}.png"),
+    ]
+    return Report(ID, judge(ID, measured), files)
+
+
+def ratio(slow: Curve, fast: Curve, nash_conv: float, cost: Cost) -> float:
+    """How many times less the second costs to this NashConv."""
+    return slow.cost_of(nash_conv, cost) / fast.cost_of(nash_conv, cost)
+
+
+def _table(pairs: dict[tuple[str, str], tuple[Curve, Curve]]) -> list[tuple[str, str, float, str, str]]:
+    rows: list[tuple[str, str, float, str, str]] = []
+    for (name, family), (partial, regret) in pairs.items():
+        last = partial.best_so_far()[-1]
+        for level in (*(level for level in LEVELS if last < level < partial.rows[0].nash_conv), last):
+            in_nodes, in_seconds = (ratio(partial, regret, level, cost) for cost in (nodes, seconds))
+            rows.append((name, family, level, f"{in_nodes:.2f}", f"{in_seconds:.2f}"))
+    return rows
+
+
+def _plot(curves: list[Curve], path: Path) -> Path:
+    def lines(name: str, up: str) -> list[tuple[str, list[float], list[float]]]:
+        return [
+            (
+                curve.label,
+                [nodes(row) for row in curve.rows],
+                curve.best_so_far() if up == "NashConv" else curve.nodes_an_iteration(),
+            )
+            for curve in curves
+            if curve.game == name
+        ]
+
+    panels = [
+        (name, "nodes touched", up, lines(name, up)) for up in ("NashConv", "nodes an iteration") for name in GAMES
+    ]
+    return plot(path, "Regret-based pruning (Brown & Sandholm 2015, Figure 1)", panels)
