@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from treeplex.compiled.game import CompiledGame
+from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow
 from treeplex.papers.report import Tell, write_csv
 from treeplex.solvers import Limits, Progress
@@ -81,7 +82,8 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
         tell(f"{game.name}, {label}: iteration {progress.iteration:,}{last}")
 
     assembled = build(algorithm)
-    assert assembled is not None, algorithm  # curves are of algorithms that iterate
+    if assembled is None:
+        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
     return Curve(game.name, label, run(game, assembled, Plan(limits, watch=watch)).rows)
 
 

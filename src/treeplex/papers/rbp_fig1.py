@@ -1,8 +1,8 @@
 """Brown & Sandholm (2015), Figure 1: regret-based against partial pruning on Leduc and Leduc-5.
 
 NashConv and nodes an iteration against nodes touched, both players updated in one traversal. CFR+ is judged by the
-best strategies so far, as in the paper. The paper does not say how long its runs were; ratios grow with the run, so ours
-are taken where the run with partial pruning ends.
+best strategies so far, as in the paper. The paper does not say how long its runs were; ratios grow with the run, so
+ours are taken where the run with partial pruning ends.
 """
 
 from __future__ import annotations
