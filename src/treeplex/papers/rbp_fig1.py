@@ -20,10 +20,10 @@ ID: Final = "rbp-fig1"
 GAMES: Final = ("leduc", "leduc5")
 FAMILIES: Final = {"cfr": "CFR", "cfr+": "CFR+"}
 NODES: Final = {  # with partial pruning; with regret-based pruning until it is as good
-    ("leduc", "cfr"): 10**10,
-    ("leduc", "cfr+"): 2 * 10**9,
-    ("leduc5", "cfr"): 3 * 10**9,
-    ("leduc5", "cfr+"): 5 * 10**9,
+    ("leduc", "cfr"): 3 * 10**9,
+    ("leduc", "cfr+"): 10**9,
+    ("leduc5", "cfr"): 2 * 10**9,
+    ("leduc5", "cfr+"): 3 * 10**9,
 }
 LEVELS: Final = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 
