@@ -65,6 +65,7 @@ class Scratch(NamedTuple):
     """Of one player, for walks and best responses."""
 
     met: Ints  # [I] infosets met by a walk, parents first
+    events: Ints  # [I] infosets that have cause to end or begin pruning, children first
     responds: Bytes  # [I] of the infosets met: 1 where a best response is played
     gain: Floats  # [S]
     found: Ints  # [I]
@@ -87,6 +88,6 @@ def open_sequences(first: Ints, pruned: Bytes) -> Open:
 
 def scratch(infosets: int, sequences: int) -> Scratch:
     """For a treeplex of this size."""
-    met, found, nested, stack = (np.empty(infosets, dtype=np.int32) for _ in range(4))
+    met, events, found, nested, stack = (np.empty(infosets, dtype=np.int32) for _ in range(5))
     responds, stamp = np.zeros(infosets, dtype=np.int8), np.full(infosets, -1, dtype=np.int32)
-    return Scratch(met, responds, np.zeros(sequences), found, nested, stack, stamp)
+    return Scratch(met, events, responds, np.zeros(sequences), found, nested, stack, stamp)

@@ -19,7 +19,7 @@ from treeplex.compiled.paths import Side
 from treeplex.compiled.payoffs import Csr, Payoffs
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.jit import Index, inlined, kernel
-from treeplex.kernels.cpu.walk import Ground, enter
+from treeplex.kernels.cpu.walk import Ground, enter, pass_on
 from treeplex.kernels.pruner import (
     BEHAVIOUR,
     EARNED,
@@ -28,8 +28,6 @@ from treeplex.kernels.pruner import (
     PLAYED,
     REGRET,
     SUM,
-    TAKEN,
-    TAKEN_PLAYED,
     WHOLE_MASS,
     WHOLE_WORTH,
     Open,
@@ -42,21 +40,8 @@ from treeplex.kernels.rules import SIMULTANEOUS
 
 @inlined
 def _pass_on(first: Ints, parent: Ints, cells: Floats, tallies: Floats, infoset: Index) -> None:
-    """Pass on to an infoset's sequences what its parent sequence has gained since."""
     i = np.uint64(infoset)
-    above = np.uint64(parent[i])
-    begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
-    gained = cells[above, SUM] - tallies[i, TAKEN]
-    if gained != 0.0:
-        tallies[i, TAKEN] = cells[above, SUM]
-        for s in range(begin, end):
-            cells[s, SUM] += gained * cells[s, BEHAVIOUR]
-    if cells.shape[1] > PLAYED:
-        gained = cells[above, PLAYED] - tallies[i, TAKEN_PLAYED]
-        if gained != 0.0:
-            tallies[i, TAKEN_PLAYED] = cells[above, PLAYED]
-            for s in range(begin, end):
-                cells[s, PLAYED] += gained * cells[s, BEHAVIOUR]
+    pass_on(cells, tallies, i, np.uint64(parent[i]), np.uint64(first[i]), np.uint64(first[i + np.uint64(1)]))
 
 
 @kernel
@@ -183,12 +168,12 @@ def _revise(
     pruners: tuple[Pruner, Pruner],
     mine: Open,
     scratches: tuple[Scratch, Scratch],
-    met: Index,
+    count_events: Index,
     t: float,
     now: int,
     rule: Rule,
 ) -> int:
-    """End and begin pruning in the infosets met, and their next strategies; returns nodes touched by best responses.
+    """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses.
 
     The first of every pair is the player's own, the second the opponent's. CFR+ forgets a negative regret when it has
     risen while it was not looked at, but only as far as zero: the sum of many gains would be more than one iteration
@@ -199,17 +184,15 @@ def _revise(
     owner, child_start, child, best, _, _, below = sides[0]
     cells, tallies, pruned, begun, stored, frozen = pruners[0]
     open_, opened = mine
-    meeting, _, gain, found, nested, _, stamp = scratches[0]
+    _, events, _, gain, found, nested, _, stamp = scratches[0]
     start, column, data = matrix
     first1, parent1 = treeplexes[1]
     owner1, stack1, stamp1 = sides[1].owner, scratches[1].stack, scratches[1].stamp
     cells1, tallies1 = pruners[1].cells, pruners[1].tallies
     played = np.uint64(PLAYED if cells1.shape[1] > PLAYED else SUM)
     nodes = 0
-    for place in range(np.uint64(met)):
-        infoset = np.uint64(meeting[place])
-        _pass_on(first, parent, cells, tallies, infoset)
-        stamp[infoset] = now
+    for back in range(np.uint64(count_events)):
+        infoset = np.uint64(events[np.uint64(count_events) - one - back])  # parents first
         if frozen[infoset] == 1:
             continue
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
@@ -290,16 +273,26 @@ def _revise(
 
 @kernel
 def _learn(
-    treeplex: Treeplex, side: Side, pruner: Pruner, mine: Open, scratch: Scratch, met: Index, rule: Rule
-) -> None:
-    """Values and regrets of the infosets met, from the bottom up."""
+    treeplex: Treeplex,
+    side: Side,
+    pruner: Pruner,
+    mine: Open,
+    scratch: Scratch,
+    met: Index,
+    t: float,
+    rule: Rule,
+) -> Index:
+    """Values, regrets and next strategies of the infosets met, from the bottom up.
+
+    Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``.
+    """
     first, parent = treeplex
-    owner, spread = side.owner, side.spread
-    cells, tallies = pruner.cells, pruner.tallies
+    owner, best, spread = side.owner, side.best, side.spread
+    cells, tallies, pruned = pruner.cells, pruner.tallies, pruner.pruned
     open_, opened = mine
-    meeting, responds = scratch.met, scratch.responds
+    meeting, events, responds = scratch.met, scratch.events, scratch.responds
     one = np.uint64(1)
-    pruning = rule.threshold >= 0.0
+    count = np.uint64(0)
     if rule.respond:
         for place in range(np.uint64(met)):
             infoset = np.uint64(meeting[place])
@@ -321,28 +314,38 @@ def _learn(
                 s = np.uint64(open_[free])
                 value += cells[s, BEHAVIOUR] * cells[s, EARNED]
         cells[np.uint64(parent[infoset]), EARNED] += value
+        total, negative = 0.0, False
         for free in range(begin, end):
             s = np.uint64(open_[free])
             gain, regret = cells[s, EARNED] - value, cells[s, REGRET]
+            regret = gain if rule.plus and gain > 0.0 and regret <= 0.0 else regret + gain
             cells[s, EARNED] = 0.0
-            cells[s, REGRET] = gain if rule.plus and gain > 0.0 and regret <= 0.0 else regret + gain
-        if pruning:
-            tallies[infoset, WHOLE_WORTH] += value
-            tallies[infoset, WHOLE_MASS] += tallies[infoset, MASS]
+            cells[s, REGRET] = regret
+            total += max(regret, 0.0)
+            negative = negative or regret < 0.0
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            cells[s, BEHAVIOUR] = max(cells[s, REGRET], 0.0) / total if total > 0.0 else 1.0 / opened[infoset]
+        if rule.threshold >= 0.0:
+            mass = tallies[infoset, WHOLE_MASS] + tallies[infoset, MASS]
+            worth = tallies[infoset, WHOLE_WORTH] + value
+            tallies[infoset, WHOLE_MASS], tallies[infoset, WHOLE_WORTH] = mass, worth
+            cause = False
+            if negative and total > 0.0:
+                for free in range(begin, end):
+                    s = np.uint64(open_[free])
+                    regret = cells[s, REGRET]
+                    cause = cause or (regret < 0.0 and -regret * t > rule.threshold * (mass * best[s] - worth))
+            last = np.uint64(first[infoset + one])
+            if end < last:
+                for s in range(begin, last):
+                    cause = cause or (pruned[s] == 1 and cells[s, LIMIT] + mass * best[s] > worth)
+            if cause:
+                events[count] = infoset
+                count += one
         tallies[infoset, MASS] = 0.0
     cells[0, EARNED] = 0.0
-
-
-@kernel
-def _next_strategies(treeplex: Treeplex, pruner: Pruner, mine: Open, meeting: Ints, met: Index) -> None:
-    """Regret matching in the infosets met."""
-    first, parent = treeplex
-    cells, tallies = pruner.cells, pruner.tallies
-    open_, opened = mine
-    for place in range(np.uint64(met)):
-        infoset = np.uint64(meeting[place])
-        _pass_on(first, parent, cells, tallies, infoset)
-        _match(first, cells, open_, opened, infoset)
+    return count
 
 
 @kernel
@@ -363,16 +366,13 @@ def pruned_iterations(
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
     cells, tallies = (pruners[0].cells, pruners[1].cells), (pruners[0].tallies, pruners[1].tallies)
-    met = (scratches[0].met, scratches[1].met)
-    pruning, apart = rule.threshold >= 0.0, cells[0].shape[1] > PLAYED
+    apart = cells[0].shape[1] > PLAYED
     passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
         t = float(start + i + 1)
         for turn in range(passes):
             who = 2 if passes == 1 else turn
             now = 2 * i + turn
-            touched, met0, met1 = enter(tree, cells, tallies, open_sequences, met, rule.partial, who, ground)
-            nodes += touched
             if who != 1:
                 cells[0][0, SUM] += weight[i]
                 if apart:
@@ -381,17 +381,19 @@ def pruned_iterations(
                 cells[1][0, SUM] += weight[i]
                 if apart:
                     cells[0][0, PLAYED] += 1.0
+            touched, met0, met1 = enter(tree, cells, tallies, open_sequences, scratches, rule.partial, who, now, ground)
+            nodes += touched
             if who != 1:
                 mine = open_sequences[0]
-                _learn(treeplexes[0], sides[0], pruners[0], mine, scratches[0], met0, rule)
-                if pruning:
-                    nodes += _revise(treeplexes, sides, matrices[0], 1.0, pruners, mine, scratches, met0, t, now, rule)
-                else:
-                    _next_strategies(treeplexes[0], pruners[0], mine, met[0], met0)
+                events = _learn(treeplexes[0], sides[0], pruners[0], mine, scratches[0], met0, t, rule)
+                if events > 0:
+                    nodes += _revise(
+                        treeplexes, sides, matrices[0], 1.0, pruners, mine, scratches, events, t, now, rule
+                    )
             if who != 0:
                 mine = open_sequences[1]
-                _learn(treeplexes[1], sides[1], pruners[1], mine, scratches[1], met1, rule)
-                if pruning:
+                events = _learn(treeplexes[1], sides[1], pruners[1], mine, scratches[1], met1, t, rule)
+                if events > 0:
                     nodes += _revise(
                         (treeplexes[1], treeplexes[0]),
                         (sides[1], sides[0]),
@@ -400,11 +402,9 @@ def pruned_iterations(
                         (pruners[1], pruners[0]),
                         mine,
                         (scratches[1], scratches[0]),
-                        met1,
+                        events,
                         t,
                         now,
                         rule,
                     )
-                else:
-                    _next_strategies(treeplexes[1], pruners[1], mine, met[1], met1)
     return nodes

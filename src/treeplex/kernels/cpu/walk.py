@@ -16,8 +16,24 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.compiled.levels import LevelTree
 from treeplex.games.protocol import TERMINAL
-from treeplex.kernels.cpu.jit import Index, kernel
-from treeplex.kernels.pruner import BEHAVIOUR, EARNED, MASS, Open
+from treeplex.kernels.cpu.jit import Index, inlined, kernel
+from treeplex.kernels.pruner import BEHAVIOUR, EARNED, MASS, PLAYED, SUM, TAKEN, TAKEN_PLAYED, Open, Scratch
+
+
+@inlined
+def pass_on(cells: Floats, tallies: Floats, infoset: Index, above: Index, begin: Index, end: Index) -> None:
+    """Pass on to an infoset's sequences what the sums of its parent sequence ``above`` have gained since."""
+    gained = cells[above, SUM] - tallies[infoset, TAKEN]
+    if gained != 0.0:
+        tallies[infoset, TAKEN] = cells[above, SUM]
+        for s in range(begin, end):
+            cells[s, SUM] += gained * cells[s, BEHAVIOUR]
+    if cells.shape[1] > PLAYED:
+        gained = cells[above, PLAYED] - tallies[infoset, TAKEN_PLAYED]
+        if gained != 0.0:
+            tallies[infoset, TAKEN_PLAYED] = cells[above, PLAYED]
+            for s in range(begin, end):
+                cells[s, PLAYED] += gained * cells[s, BEHAVIOUR]
 
 
 class Ground(NamedTuple):
@@ -36,14 +52,16 @@ def enter(
     cells: tuple[Floats, Floats],
     tallies: tuple[Floats, Floats],
     open_sequences: tuple[Open, Open],
-    met: tuple[Ints, Ints],
+    scratches: tuple[Scratch, Scratch],
     partial: bool,
     who: int,
+    now: int,
     ground: Ground,
 ) -> tuple[int, Index, Index]:
-    """Enter the nodes that matter to ``who`` (0, 1, or 2 for both).
+    """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
 
-    Returns how many nodes were entered and how many infosets of each player were met.
+    An infoset met passes on what its parent sequence's sums have gained since it last did. Returns how many nodes were
+    entered and how many infosets of each player were met.
     """
     record, probability, payoff = tree
     node, reach0, reach1, last0, last1 = ground
@@ -51,7 +69,8 @@ def enter(
     tallies0, tallies1 = tallies
     open0, opened0 = open_sequences[0]
     open1, opened1 = open_sequences[1]
-    meeting0, meeting1 = met
+    meeting0, meeting1 = scratches[0].met, scratches[1].met
+    stamp0, stamp1 = scratches[0].stamp, scratches[1].stamp
     one = np.uint64(1)
     child, mover, infoset, first = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
     node[0], last0[0], last1[0] = 0, 0, 0
@@ -72,6 +91,8 @@ def enter(
                 if tallies0[own, MASS] == 0.0:
                     meeting0[met0] = own
                     met0 += one
+                    stamp0[own] = now
+                    pass_on(cells0, tallies0, own, before0, s, s + np.uint64(record[here + one, child]) - begin)
                 tallies0[own, MASS] += above0
             for free in range(s, s + np.uint64(opened0[own])):
                 mine = np.uint64(open0[free])
@@ -93,6 +114,8 @@ def enter(
                 if tallies1[own, MASS] == 0.0:
                     meeting1[met1] = own
                     met1 += one
+                    stamp1[own] = now
+                    pass_on(cells1, tallies1, own, before1, s, s + np.uint64(record[here + one, child]) - begin)
                 tallies1[own, MASS] += above1
             for free in range(s, s + np.uint64(opened1[own])):
                 mine = np.uint64(open1[free])

@@ -166,6 +166,7 @@ class Learning:
                 gain = earned[s] - value
                 forget = self.rule.plus and gain > 0.0 and books.regret[s] <= 0.0
                 books.regret[s] = gain if forget else books.regret[s] + gain
+            self.match(infoset)
 
     def revise(self, mass: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
         """End and begin pruning, from the top down, and match regrets; returns nodes touched."""
