@@ -442,3 +442,12 @@ def test_on_a_terminal_there_is_a_progress_line(title, tmp_path) -> None:
     assert process.returncode == 0
     assert json.loads(out)["game"] == title
     assert f"{title}, cfr+".encode() in shown
+
+
+def test_traversals_of_cfr(cli) -> None:
+    """``--traversal`` names the same algorithm as the suffix does."""
+    for traversal in ("full", "partial", "rbp", "zero-reach-br"):
+        options = ("--algorithm", "cfr+", "--traversal", traversal, "--iterations", 20, "--no-save", "--json")
+        assert cli("solve", "kuhn", *options).last["algorithm"] == f"cfr+-{traversal}"
+    sentence = cli("solve", "kuhn", "--algorithm", "dcfr", "--traversal", "partial").sentence
+    assert "--traversal must be one of full, partial, rbp, zero-reach-br" in sentence

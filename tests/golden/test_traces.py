@@ -33,7 +33,7 @@ from treeplex.solvers.registry import ALGORITHMS, build
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
-WALKS = ("-partial", "-rbp", "-zero-reach-br")  # algorithms that walk the history tree have tests of their own
+WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br")  # algorithms that walk the history tree have tests of their own
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None and not name.endswith(WALKS)]
 
 # Where two best actions are worth the same, or a regret is zero but for rounding, rounding decides and two correct

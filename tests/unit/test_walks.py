@@ -266,9 +266,50 @@ def test_pruned_runs_find_the_value(algorithm) -> None:
     assert solution.nodes_touched < passes * 20_000 * game.nodes
 
 
+@pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=4)", "leduc_ext(3,3,2)"])
+def test_pruning_makes_nash_conv_rise_no_more_than_it_does_anyway(name) -> None:
+    """The largest rise above the best so far, with pruning and without: to 5 per cent."""
+    game = tp.load(name)
+
+    def largest_rise(algorithm: str) -> float:
+        rows = [row for row in tp.solve(game, algorithm, iterations=10_000).log.to_pylist() if row["iteration"] >= 100]
+        lowest = np.minimum.accumulate([row["nash_conv"] for row in rows])
+        return max(row["nash_conv"] / low for row, low in zip(rows, lowest, strict=True))
+
+    assert largest_rise("cfr-rbp") <= 1.05 * largest_rise("cfr-partial")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pruning_with_cfr_plus_is_about_as_good_as_without(seed) -> None:
+    """Twice the NashConv after as many iterations, or a thousandth of the range, best so far (section 4.2)."""
+    game = tp.load(f"random_tree(seed={230 + seed},width=4,chance=0.4,visible=0.6)")
+    pruned, plain = (tp.solve(game, name, iterations=5000, iterate="best") for name in ("cfr+-rbp", "cfr+-partial"))
+    assert pruned.nodes_touched < plain.nodes_touched
+    assert pruned.nash_conv <= max(2.0 * plain.nash_conv, 1e-3 * 2.0 * game.largest_payoff)
+    assert abs(pruned.value - tp.solve(game, "lp").value) <= pruned.nash_conv
+
+
+@pytest.mark.slow
+def test_zero_reach_best_responses_need_fewer_iterations_in_the_long_run() -> None:
+    """Appendix A, on a game small enough to see it soon; partial pruning is CFR's own pace."""
+    game = tp.load("leduc")
+    plain, answer = (tp.solve(game, f"cfr-{name}", iterations=300_000) for name in ("partial", "zero-reach-br"))
+    assert answer.nash_conv < plain.nash_conv
+
+
 def test_memory_of_pruning_is_a_small_multiple_of_the_sequences() -> None:
     """O(|I||A|): no array of the state grows with the histories (section 4.1)."""
     game = tp.load("leduc(suits=true)")
     state = cfr_rbp().start(game)
     for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True):
         assert all(len(array) in (treeplex.sequences, treeplex.infosets) for array in pruner)
+
+
+@pytest.mark.parametrize("name", ["leduc", "leduc(suits=true)", "kuhn_ext(3,8,4)"])
+def test_memory_of_pruning_is_at_most_twice_that_of_cfr(name) -> None:
+    game = tp.load(name)
+
+    def bytes_of(algorithm: WalkCFR) -> int:
+        return sum(array.nbytes for pruner in algorithm.start(game).pruners for array in pruner)
+
+    assert bytes_of(cfr_rbp()) <= 2 * bytes_of(cfr_partial())

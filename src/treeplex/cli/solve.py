@@ -16,9 +16,15 @@ from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError
 from treeplex.solvers import Limits, Options, solve_game
 from treeplex.solvers.folder import RunFolder
-from treeplex.solvers.registry import build
+from treeplex.solvers.registry import build, with_traversal
 
 Algorithm = Annotated[str, typer.Option(help="NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms.")]
+Traversal = Annotated[
+    str | None,
+    typer.Option(
+        help="For cfr and cfr+, walk the history tree: full, partial, rbp or zero-reach-br.", show_default=False
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="The run folder; runs/GAME-ALGORITHM-N if left out.")]
 NoSave = Annotated[bool, typer.Option("--no-save", help="Leave no run folder.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", show_default=False)]
@@ -27,6 +33,7 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", 
 def solve(
     game: GameName,
     algorithm: Algorithm = "cfr+",
+    traversal: Traversal = None,
     nash_conv: NashConv = None,
     seconds: Seconds = None,
     iterations: Iterations = None,
@@ -45,6 +52,8 @@ def solve(
         limits = Limits(nash_conv=DEFAULT_NASH_CONV)
     if out is not None and out.exists() and not out.is_dir():
         raise ParameterError(f"The option --out must name a folder, but {out} is a file.")
+    if traversal is not None:
+        algorithm = with_traversal(algorithm, traversal)
     build(algorithm)  # a wrong name is said before a large game is compiled
     compiled = load_game(game)
     folder = None if no_save else out or unused_folder(f"{compiled.name}-{algorithm}")

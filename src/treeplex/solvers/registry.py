@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
+from treeplex.errors import ParameterError
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.best_response import cfr_br, fp, xfp
 from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
 from treeplex.solvers.walk import (
+    cfr_full,
     cfr_partial,
+    cfr_plus_full,
     cfr_plus_partial,
     cfr_plus_rbp,
     cfr_plus_zero_reach_br,
@@ -18,6 +22,8 @@ from treeplex.solvers.walk import (
 )
 from treeplex.spec import bind, parse, unknown, usage
 
+WALKED: Final = ("cfr", "cfr+")
+TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 
 
@@ -47,6 +53,8 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
         Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
+        Entry("cfr-full", cfr_full, "CFR by walks that enter every history", RBP),
+        Entry("cfr+-full", cfr_plus_full, "CFR+ by the same walks", RBP),
         Entry("cfr-partial", cfr_partial, "CFR by walks that skip what the opponent does not reach", RBP),
         Entry("cfr+-partial", cfr_plus_partial, "CFR+ by the same walks", RBP),
         Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
@@ -57,6 +65,17 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("xfp", xfp, "extensive-form fictitious play, both at once", "Heinrich, Lanctot & Silver 2015"),
     )
 }
+
+
+def with_traversal(spec: str, traversal: str) -> str:
+    """The name of ``spec`` played by walks of that kind: ``cfr`` by ``partial`` is ``cfr-partial``."""
+    name, _ = parse(spec)
+    if name not in WALKED or traversal not in TRAVERSALS:
+        raise ParameterError(
+            f"The option --traversal must be one of {', '.join(TRAVERSALS)}, for the algorithm {' or '.join(WALKED)},"
+            f" got {traversal!r} for {name!r}."
+        )
+    return f"{name}-{traversal}{spec[len(name) :]}"
 
 
 def build(spec: str) -> Algorithm | None:

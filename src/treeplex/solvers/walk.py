@@ -20,7 +20,7 @@ from treeplex.schedules import Schedule, linear, uniform
 from treeplex.solvers.algorithm import Behaviour
 from treeplex.solvers.learners import behaviours, newborns
 from treeplex.solvers.options import number, turn_order
-from treeplex.traversals import BOUNDS, Bound, Traversal, partial, regret_based, zero_reach_response
+from treeplex.traversals import BOUNDS, Bound, Traversal, full, partial, regret_based, zero_reach_response
 
 
 class State(NamedTuple):
@@ -102,6 +102,16 @@ class WalkCFR:
             stored=np.zeros(sequences_pruned),
             frozen=np.zeros(infosets_pruned, dtype=np.int8),
         )
+
+
+def cfr_full(turns: str = "simultaneous") -> WalkCFR:
+    """CFR by walks that enter every history: what pruning is measured against."""
+    return WalkCFR(False, uniform(), full(), turn_order(turns))
+
+
+def cfr_plus_full(turns: str = "simultaneous") -> WalkCFR:
+    """CFR+ by walks that enter every history."""
+    return WalkCFR(True, linear(), full(), turn_order(turns))
 
 
 def cfr_partial(turns: str = "simultaneous") -> WalkCFR:
