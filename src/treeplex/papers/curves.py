@@ -84,6 +84,7 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
     assembled = build(algorithm)
     if assembled is None:
         raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
+    assembled.advance(game, assembled.start(game), 1)  # what is compiled or derived only once is not part of the race
     return Curve(game.name, label, run(game, assembled, Plan(limits, watch=watch)).rows)
 
 

@@ -36,7 +36,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for family, title in FAMILIES.items():
             limits = Limits(nodes=NODES[name, family])
             partial = run_curve(game, f"{title}, partial pruning", f"{family}-partial", limits, tell)
-            goal = Limits(nash_conv=partial.best_so_far()[-1], nodes=limits.nodes)
+            goal = Limits(nash_conv=partial.best_so_far()[-1], nodes=4 * NODES[name, family])
             regret = run_curve(game, f"{title}, regret-based pruning", f"{family}-rbp", goal, tell)
             pairs[name, family] = partial, regret
     curves = [curve for pair in pairs.values() for curve in pair]
