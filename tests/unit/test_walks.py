@@ -203,6 +203,23 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
             np.testing.assert_allclose(averages[player][1:], expected[1:], atol=1e-6)
 
 
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("plus", [False, True], ids=["cfr", "cfr+"])
+@pytest.mark.parametrize("traversal", RULES.values(), ids=RULES)
+def test_pieces_give_the_bits_of_the_whole(traversal, plus, turns) -> None:
+    """However a run is cut, and whether or not somebody looks at the average in between."""
+    game = tp.load("random_tree(seed=5,depth=8)")
+    algorithm = WalkCFR(plus, linear() if plus else uniform(), traversal, TURNS[turns])
+    whole, parts = algorithm.advance(game, algorithm.start(game), 120), algorithm.start(game)
+    for count in (1, 2, 30, 7, 80):
+        parts = algorithm.advance(game, parts, count)
+        algorithm.average(game, parts)
+    assert parts.nodes == whole.nodes
+    for left, right in zip(whole.pruners, parts.pruners, strict=True):
+        for one, two in zip(left, right, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
 # --- regret-based pruning --------------------------------------------------------------------------------------------
 
 
