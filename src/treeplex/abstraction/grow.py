@@ -97,7 +97,7 @@ class Run:
         """
         began, before = time.perf_counter(), self.seconds
         game, kept = self.game, began
-        status = self._already(limits)
+        status, log = self._already(limits), self.rows
         with ctrl_c() as pressed:
             while not status:
                 due = next_row(game.iteration)
@@ -107,20 +107,22 @@ class Run:
                     status = limits.reason(self.seconds - before, game.iteration, game.touched)
                     if pressed.is_set():
                         status = INTERRUPTED
-                if game.iteration == due or status:
-                    self._measure()
-                    self.seconds = before + time.perf_counter() - began
-                    if limits.nash_conv is not None and self.rows[-1].nash_conv <= limits.nash_conv:
-                        status = SOLVED
+                row = self._measure(before + time.perf_counter() - began)
+                log = [*self.rows, row]
+                if game.iteration == due:  # what is measured only because the run stops must not show when resumed
+                    self.rows = log
+                self.seconds = before + time.perf_counter() - began
+                if limits.nash_conv is not None and row.nash_conv <= limits.nash_conv:
+                    status = SOLVED
                 if watch:
-                    watch(Progress(game.iteration, self.seconds, self.rows, self.additions))
+                    watch(Progress(game.iteration, self.seconds, log, self.additions))
                 if keep and (status or time.perf_counter() - kept >= keep_every):
                     keep(self)
                     kept = time.perf_counter()
-        return Grown(game, status, self.rows, self.additions)
+        return Grown(game, status, log, self.additions)
 
     def _already(self, limits: Limits) -> str:
-        if not self.rows:
+        if not self.rows or self.rows[-1].iteration != self.game.iteration:
             return ""
         if limits.nash_conv is not None and self.rows[-1].nash_conv <= limits.nash_conv:
             return SOLVED
@@ -141,32 +143,27 @@ class Run:
             game.archive.look(game.tree, self.growth.archive)
         self.growing += time.perf_counter() - began
 
-    def _measure(self) -> None:
-        if self.rows and self.rows[-1].iteration == self.game.iteration:
-            return
+    def _measure(self, seconds: float) -> GrowthRow:
         began = time.perf_counter()
         game = self.game
         full, inside = game.measure(), game.measure(whole=False)
         took = time.perf_counter() - began
         self.evaluating += took
-        self.seconds += took
-        self.rows.append(
-            GrowthRow(
-                game.iteration,
-                game.touched,
-                self.seconds,
-                self.growing,
-                self.evaluating,
-                full.value,
-                full.nash_conv,
-                full.nash_conv / 2.0,
-                inside.nash_conv,
-                game.tree.histories,
-                game.archive.histories,
-                len(self.additions),
-                game.weight,
-                game.tree.nbytes,
-            )
+        return GrowthRow(
+            iteration=game.iteration,
+            nodes_touched=game.touched,
+            seconds=seconds + took,
+            growing_seconds=self.growing,
+            evaluation_seconds=self.evaluating,
+            value=full.value,
+            nash_conv=full.nash_conv,
+            exploitability=full.nash_conv / 2.0,
+            inside=inside.nash_conv,
+            histories=game.tree.histories,
+            archived=game.archive.histories,
+            sizes=len(self.additions),
+            weight=game.weight,
+            bytes=game.tree.nbytes,
         )
 
 
@@ -194,8 +191,17 @@ def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, 
     discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
     game.weight /= discount
     return Addition(
-        game.iteration, player, game.rules.separator.join(game.line(node)),
-        game.builder.words[int(game.tree.nodes.word[added.root])], candidate.size, growth.method,
-        candidate.gain / scale, least / scale, float(np.maximum(added.regret, 0.0).sum()) / scale, added.histories,
-        added.iterations, discount, time.perf_counter() - began,
-    )  # fmt: skip
+        iteration=game.iteration,
+        player=player,
+        decision=game.rules.separator.join(game.line(node)),
+        word=game.builder.words[int(game.tree.nodes.word[added.root])],
+        size=candidate.size,
+        method=growth.method,
+        gain=candidate.gain / scale,
+        needed=least / scale,
+        regret=float(np.maximum(added.regret, 0.0).sum()) / scale,
+        histories=added.histories,
+        recovery=added.iterations,
+        discount=discount,
+        seconds=time.perf_counter() - began,
+    )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
+import weakref
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,9 +33,16 @@ class Store:
     """A file of subgames, in a folder or, without one, in a temporary one. Arrays of known types, one after another."""
 
     def __init__(self, folder: Path | None, hands: int) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="treeplex-") if folder is None else None
-        self._path = (Path(self._temporary.name) if self._temporary else folder or Path()) / FILE
+        self._folder = folder
         self._hands = hands
+
+    @cached_property
+    def _path(self) -> Path:
+        if self._folder is not None:
+            return self._folder / FILE
+        folder = tempfile.mkdtemp(prefix="treeplex-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder) / FILE
 
     def put(self, block: Block) -> Place:
         """Write a subgame at the end of the file."""
@@ -68,13 +78,13 @@ class Store:
 
     def flush(self) -> None:
         """Wait until what has been written is on the disk."""
-        if self._path.exists():
+        if self.size:
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
 
     def cut(self, end: int) -> None:
         """Forget what was written after a checkpoint by a process that was killed."""
-        if self._path.exists():
+        if self.size > end:
             with self._path.open("r+b") as file:
                 file.truncate(end)
 

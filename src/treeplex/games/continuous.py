@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from treeplex.arrays import Floats
@@ -141,7 +142,8 @@ def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
     """Continuous Leduc hold'em with a choice of bet sizes, as fractions of the pot from 0.01 to 1.
 
     ``sizes``: "branch-2", "branch-3" or "branch-5" (the paper's); a list such as [0.01,0.5,1]; a list for each street;
-    or lists by betting line, {"*": [0.01,1], "check": [0.01,0.5,1]}, where "*" stands for all other lines.
+    lists by betting line, {"*": [0.01,1], "check": [0.01,0.5,1]}, where "*" stands for all other lines; or a .json file
+    with any of these, such as ``treeplex grow`` leaves.
     """
     rules = continuous_leduc_rules()
     name = title("continuous_leduc", sizes=None if sizes == "branch-2" else _shown(sizes))
@@ -153,11 +155,22 @@ def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
     interval = rules.interval(rules.start())
     low, high = interval or (LOWEST, HIGHEST)
     if isinstance(sizes, str):
+        if sizes.endswith(".json"):
+            return Menu.read(_from_file(sizes), low, high)
         if sizes not in BRANCHES:
             options = ", ".join(f'"{option}"' for option in BRANCHES)
-            raise ParameterError(f"The 'sizes' parameter must be one of {options}, or lists of sizes, got {sizes!r}.")
+            raise ParameterError(
+                f"The 'sizes' parameter must be one of {options}, lists of sizes or a .json file, got {sizes!r}."
+            )
         sizes = BRANCHES[sizes]
     return Menu.read(sizes, low, high)
+
+
+def _from_file(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ParameterError(f"The 'sizes' parameter names {path}, which cannot be read ({error}).") from error
 
 
 class _Written(str):

@@ -153,7 +153,7 @@ def curve(
     one = upper if lower == NONE else lower
     fixed = loose[one, h]
     slope = (values[one, h] - fixed) / thetas[one]
-    if NONE in (lower, upper):  # read as the nearest size
+    if min(lower, upper) == NONE:  # read as the nearest size
         return slope * stretch[1], fixed + slope * (stretch[0] - stretch[1]), 0.0
     fixed_high = loose[upper, h]
     slope_high = (values[upper, h] - fixed_high) / thetas[upper]

@@ -1,0 +1,82 @@
+"""What a grown game says: the sizes found at each decision, the finite game they make, and how to play it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.abstraction.game import GrowingGame
+from treeplex.abstraction.grow import Addition
+from treeplex.evaluation.policy import Policy
+from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.kernels.cpu.growing import reach
+from treeplex.kernels.growing import NONE
+
+
+class Found(NamedTuple):
+    """A size that was found, what it was worth, and how much it is used."""
+
+    addition: Addition
+    frequency: float  # how often the player who gets to the decision chooses it
+    by_hand: dict[str, float]  # the same, by hand
+
+
+def everything(game: GrowingGame) -> None:
+    """Bring back all that is on disk."""
+    game.archive.bring_back_below(game.tree, 0)
+
+
+def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
+    """Every size that was added, with its use in the average strategies; most gain first."""
+    everything(game)
+    behaviour = game.averages()
+    arriving = np.ones((2, game.tree.count, game.tree.hands))
+    for player in (0, 1):
+        reach(game.tree.nodes, behaviour, player, arriving[player])
+    nodes = game.tree.nodes
+    places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
+    listed: list[Found] = []
+    for addition in additions:
+        node = places[addition.decision]
+        child = next(c for c in game.tree.children(node) if nodes.size[c] == addition.size)
+        hands = game.rules.hands()[addition.player]
+        used = behaviour[child][: len(hands)]
+        deal = game.builder.scene(int(nodes.key[node]))
+        dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
+        weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
+        frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
+        listed.append(Found(addition, frequency, dict(zip(hands, used.tolist(), strict=True))))
+    return sorted(listed, key=lambda one: -one.addition.gain)
+
+
+def menu(game: GrowingGame) -> Menu:
+    """The sizes offered at every decision."""
+    everything(game)
+    nodes = game.tree.nodes
+    by_line: dict[str, tuple[float, ...]] = {}
+    for n in np.flatnonzero(nodes.key != NONE).tolist():
+        sizes = nodes.size[game.tree.children(n)]
+        by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
+    return Menu(by_line={OTHERWISE: by_line[""]} | by_line)
+
+
+def abstraction(game: GrowingGame, name: str) -> Abstraction:
+    """The finite game with the sizes offered, for any solver."""
+    return Abstraction(game.rules, menu(game), name)
+
+
+def policy(game: GrowingGame, name: str) -> Policy:
+    """The average strategies."""
+    everything(game)
+    nodes, behaviour = game.tree.nodes, game.averages()
+    rows: list[tuple[int, str, str, float]] = []
+    for n in np.flatnonzero(nodes.mover >= 0).tolist():
+        player, line = int(nodes.mover[n]), game.line(n)
+        children = game.tree.children(n)
+        labels = [game.line(child)[-1] for child in children]
+        for h, hand in enumerate(game.rules.hands()[player]):
+            infoset = game.rules.separator.join((hand, *line))
+            chosen: list[float] = behaviour[children, h].tolist()
+            rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]
+    return Policy.from_rows(rows, name)
