@@ -16,7 +16,7 @@ from treeplex.abstraction.game import RULES, GrowingGame, Rule
 from treeplex.abstraction.grow import Run, look_and_add
 from treeplex.abstraction.tree import fresh_rows, fresh_scratch
 from treeplex.abstraction.where import balance, candidates, needed
-from treeplex.api import grow, load
+from treeplex.api import grow, load, regrow
 from treeplex.compiled import CompiledGame
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import evaluate_policy
@@ -87,11 +87,13 @@ def test_the_recovery_game_is_that_of_the_specification() -> None:
     for line, player in (("", 0), ("check", 1), ("bet1 call K", 0), ("check bet1", 0)):
         node = spot(game, line)
         assert game.tree.nodes.mover[node] == player
-        block = game.builder.subgame(int(game.tree.nodes.key[node]), float(game.tree.nodes.stake[node]), 0.37)
+        block = game.tree.copy_out(add.likeness(game, node, 0.37))
+        uniform = np.empty_like(block.rows.behaviour)
+        cpu.rematch(block.nodes, np.zeros_like(uniform), uniform, 0, len(uniform))
         heads, alternative = add.opponents_share(game, node), game.tree.rows.earned[node].copy()
         results = []
         for recover in (cpu.recover, reference.recover):
-            rows = fresh_rows(len(block.nodes.parent), 3)._replace(behaviour=block.rows.behaviour.copy())
+            rows = fresh_rows(len(block.nodes.parent), 3)._replace(behaviour=uniform.copy())
             scratch = fresh_scratch(len(block.nodes.parent), 3)
             recover(block.nodes, game.tables, rows, scratch, player, heads, alternative, 7)
             results.append(rows)
@@ -170,10 +172,8 @@ def test_later_iterations_that_weigh_more_discount_the_past() -> None:
     for game in (ours, theirs):
         game.advance(10)
     ours.weight /= 0.4
-    for array in theirs.tree.rows:
-        if array is not theirs.tree.rows.behaviour:
-            array *= 0.4
-    theirs.tree.rows.behaviour[:] = ours.tree.rows.behaviour
+    for name in set(Rows._fields) - {"behaviour"}:
+        getattr(theirs.tree.rows, name)[:] *= 0.4
     for game in (ours, theirs):
         game.advance(5)
     np.testing.assert_allclose(ours.tree.rows.behaviour, theirs.tree.rows.behaviour, atol=1e-9)
@@ -324,8 +324,6 @@ def timeless(rows: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("growth", WAYS, ids=str)
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(growth, tmp_path) -> None:
-    from treeplex.api import regrow
-
     whole = grow("continuous_leduc", iterations=700, growth=growth)
     grow("continuous_leduc", iterations=333, growth=growth, folder=tmp_path / "run")
     resumed = regrow(tmp_path / "run", iterations=700)

@@ -15,6 +15,7 @@ from treeplex.abstraction.game import GrowingGame
 from treeplex.abstraction.tree import Block, fresh_scratch
 from treeplex.arrays import Floats
 from treeplex.kernels.cpu.growing import recover, rematch
+from treeplex.kernels.reference.sizes import pseudo_harmonic
 
 
 class Added(NamedTuple):
@@ -39,12 +40,17 @@ def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
         average of the opponent    as in the recovery game, times the reach of the head
         average of i               0
 
-    Differs from the paper in: T_S is rounded up and an iteration weighs so much less, which keeps all sums; and CFR+
-    plays the recovery game, where the paper plays CFR "or any other regret-minimization algorithm". It leaves less
-    regret after as many iterations.
+    Differs from the paper in: T_S is rounded up and an iteration weighs so much less, which keeps all sums. CFR+ plays
+    the recovery game, where the paper plays CFR "or any other regret-minimization algorithm"; it leaves less regret
+    after as many iterations. The paper does not say which actions a new subgame has; ours has the sizes that have been
+    found behind the size it is most likely read as. With the two sizes of the start only, what had been learnt behind
+    that size would be lost to whoever bets the new one, and exploitability would jump at every large addition.
     """
     tree, mover = game.tree, int(game.tree.nodes.mover[node])
-    block = game.builder.subgame(int(tree.nodes.key[node]), float(tree.nodes.stake[node]), size)
+    block = _copied(game, likeness(game, node, size), size)
+    for array in block.rows:
+        array[:] = 0.0
+    rematch(block.nodes, block.rows.regret, block.rows.behaviour, 0, len(block.nodes.parent))
     heads = opponents_share(game, node)
     shares = game.builder.scene(int(tree.nodes.key[node]))
     arriving = float((shares @ heads if mover == 0 else heads @ shares).sum())
@@ -66,24 +72,43 @@ def by_transfer(game: GrowingGame, node: int, size: float) -> Added:
     regrets are zero, since nobody ever chose the new move.
     """
     tree = game.tree
-    sized = [child for child in tree.children(node) if tree.nodes.size[child] > 0.0]
-    nearest = sorted(sized, key=lambda child: abs(float(tree.nodes.size[child]) - size))
-    lower = [child for child in nearest if tree.nodes.size[child] < size][:1]
-    upper = [child for child in nearest if tree.nodes.size[child] > size][:1]
-    source = min([*lower, *upper], key=lambda child: _squares(transferred(game, node, child, size)))
-    game.archive.bring_back_below(tree, source)
+    source = min(neighbours(game, node, size), key=lambda child: _squares(transferred(game, node, child, size)))
     regret = transferred(game, node, source, size)
-    block = tree.copy_out(source)
-    nodes, rows = block
-    mover, theta = int(tree.nodes.mover[node]), game.builder.theta(size)
+    ratio = game.builder.theta(size) / float(tree.nodes.theta[source])
+    block = _copied(game, source, size)
+    block.rows.worth[0] = block.rows.loose[0] + ratio * (block.rows.worth[0] - block.rows.loose[0])
+    _scale_of_mover(block, int(tree.nodes.mover[node]), ratio)
+    return _merge(game, node, block, regret, 0)
+
+
+def neighbours(game: GrowingGame, node: int, size: float) -> list[int]:
+    """The moves at ``node`` of the nearest smaller and of the nearest larger size."""
+    sizes = game.tree.nodes.size
+    sized = [child for child in game.tree.children(node) if sizes[child] > 0.0]
+    return [child for child in sized if sizes[child] < size][-1:] + [child for child in sized if sizes[child] > size][
+        :1
+    ]
+
+
+def likeness(game: GrowingGame, node: int, size: float) -> int:
+    """The move at ``node`` that an opponent most likely reads ``size`` as."""
+    near = neighbours(game, node, size)
+    if len(near) == 1:
+        return near[0]
+    low, high = (float(game.tree.nodes.size[child]) for child in near)
+    return near[0] if pseudo_harmonic(low, high, size) >= 0.5 else near[1]
+
+
+def _copied(game: GrowingGame, source: int, size: float) -> Block:
+    """A copy of the subgame behind an offered size, as it would be behind another one; rows are those of the source."""
+    game.archive.bring_back_below(game.tree, source)
+    block = game.tree.copy_out(source)
+    nodes, theta = block.nodes, game.builder.theta(size)
     ratio = theta / float(nodes.theta[0])
     at_once = (nodes.parent == 0) & (nodes.loose == 1)
     nodes.amount[:] *= np.where(at_once, 1.0, ratio)
-    nodes.stake[:] *= ratio
     nodes.size[0], nodes.theta[0] = size, theta
-    rows.worth[0] = rows.loose[0] + ratio * (rows.worth[0] - rows.loose[0])
-    _scale_of_mover(block, mover, ratio)
-    return _merge(game, node, block, regret, 0)
+    return block
 
 
 def transferred(game: GrowingGame, node: int, child: int, size: float) -> Floats:

@@ -46,6 +46,12 @@ class Archive:
         """How many are on disk."""
         return sum(entry.histories for entry in self.entries)
 
+    def histories_by_node(self, count: int) -> Floats:
+        """[count] how many are on disk, at the nodes they hang from."""
+        out = np.zeros(count)
+        out[self.nodes] = [entry.histories for entry in self.entries]
+        return out
+
     def sums(self) -> tuple[Floats, Floats]:
         """[2] both players' sums of largest and of squared positive regrets, of what is on disk."""
         largest = np.array([entry.largest for entry in self.entries]).reshape(-1, 2).sum(axis=0)

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from treeplex.abstraction.add import likeness
 from treeplex.abstraction.game import GrowingGame
 from treeplex.arrays import Floats
 from treeplex.games.sized import rounded
-from treeplex.kernels.cpu.sizes import best_sizes, regrets
+from treeplex.kernels.cpu.sizes import best_sizes, regrets, spans
 
 
 class Candidate(NamedTuple):
@@ -18,7 +19,7 @@ class Candidate(NamedTuple):
     node: int
     size: float
     gain: float  # summed over hands
-    histories: int  # that a subgame behind it would add
+    histories: int  # that a subgame behind it adds: those behind the size it is most likely read as
 
 
 class Balance(NamedTuple):
@@ -83,17 +84,19 @@ ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_r
 
 def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
     """What proposition 1 would add now, most regret a history first."""
-    added = game.builder.histories_by_key
-    thresholds = needed(state.largest[None, :], state.histories, added[:, None], game.effective, factor)
-    size, gain = ESTIMATES[estimate](game, thresholds)
     nodes = game.tree.nodes
+    span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
+    spans(nodes, span, smallest)
+    thresholds = needed(state.largest[np.maximum(nodes.mover, 0)], state.histories, smallest, game.effective, factor)
+    size, gain = ESTIMATES[estimate](game, thresholds)
     found = np.flatnonzero(gain > 0.0)
-    order = found[np.argsort(-gain[found] / added[nodes.key[found]], kind="stable")]
-    listed = [
-        Candidate(int(n), rounded(float(size[n])), float(gain[n]), int(added[nodes.key[n]])) for n in order.tolist()
-    ]
-    offered = {n: set(nodes.size[game.tree.children(n)].tolist()) for n in order.tolist()}
-    return [candidate for candidate in listed if candidate.size not in offered[candidate.node]]
+    listed: list[Candidate] = []
+    for n in found.tolist():
+        chosen = rounded(float(size[n]))
+        if chosen not in set(nodes.size[game.tree.children(n)].tolist()):
+            histories = int(span[likeness(game, n, chosen)])
+            listed.append(Candidate(n, chosen, float(gain[n]), histories))
+    return sorted(listed, key=lambda candidate: -candidate.gain / candidate.histories)
 
 
 def _sizes(game: GrowingGame, worth: Floats, loose: Floats, norm: float, thresholds: Floats) -> tuple[Floats, Floats]:

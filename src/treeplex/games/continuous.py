@@ -113,10 +113,6 @@ class ContinuousPoker:
         """0 before the public card, 1 after it."""
         return public.street
 
-    def behind(self, public: Spot) -> tuple[Hashable, float]:
-        """Nothing but the street, its card and its betting so far matters, times the highest stake."""
-        return (public.street, public.card, public.player, public.bets, public.checked), public.height
-
     def odds(self, public: Spot) -> Floats:
         """Public card from what two private cards have left of the deck."""
         return self.cards.odds(public)  # pyright: ignore[reportArgumentType] - which does not depend on the state

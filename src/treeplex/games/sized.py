@@ -53,10 +53,6 @@ class ActionMenu(DealtRules, Protocol):
         """The number of the betting round, for sizes that are chosen by street."""
         ...
 
-    def behind(self, public: Public) -> tuple[Hashable, float]:
-        """A key and a stake: states of one key have the same future behind an action of some size, times the stake."""
-        ...
-
 
 class _Seen(NamedTuple):
     """A public state and, where sizes depend on it, the line that led to it."""

@@ -34,8 +34,7 @@ class Nodes(NamedTuple):
     table: Ints  # [P] number of that table, or NONE
     deals: Ints  # [P] pairs of hands possible here: how many histories the node stands for
     word: Ints  # [P] what the move is called, as a number
-    key: Ints  # [P] what lies behind a sized move here, as a number; NONE where there is none
-    stake: Floats  # [P] what payoffs there are multiplied by
+    key: Ints  # [P] where moves have sizes, a number for the legal ones and the hands possible; NONE elsewhere
     idle: Ints  # [P] how many looks in a row have found that nobody gets here
 
 

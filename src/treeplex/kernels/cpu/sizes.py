@@ -185,7 +185,7 @@ def best_sizes(
 
     The regret of size x at hand h is ``(worth(x) - earned) / norm``; what counts is by how much it exceeds the largest
     regret of an offered action. Results into ``size`` and ``gain`` [P]; ``gain`` is 0 where it does not come to more
-    than ``needed`` [key, 2] for the mover.
+    than ``needed`` [P].
     """
     hands = regret.shape[1]
     sizes, thetas = nodes.size, nodes.theta
@@ -195,7 +195,7 @@ def best_sizes(
         gain[n] = 0.0
         if nodes.mover[n] < 0 or nodes.key[n] == NONE:
             continue
-        least = needed[nodes.key[n], nodes.mover[n]]
+        least = needed[n]
         base[:] = 0.0
         c = nodes.child[n]
         while c != NONE:
@@ -253,14 +253,20 @@ def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> N
 
 
 @kernel
-def spans(nodes: Nodes, out: Floats) -> None:
-    """[P] histories of every node's subtree."""
-    out[:] = 0.0
+def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
+    """[P] histories of every node's subtree, and of the smallest one behind a sized move of the node.
+
+    ``out`` holds, at the start, histories that a node has elsewhere.
+    """
+    smallest[:] = math.inf
     for back in range(len(nodes.parent)):
         n = len(nodes.parent) - 1 - back
         out[n] += nodes.deals[n]
-        if nodes.parent[n] != NONE:
-            out[nodes.parent[n]] += out[n]
+        above = nodes.parent[n]
+        if above != NONE:
+            out[above] += out[n]
+            if nodes.size[n] > 0.0:
+                smallest[above] = min(smallest[above], out[n])
 
 
 @kernel
