@@ -258,24 +258,23 @@ def test_the_best_response_estimate_is_no_less_than_transfer() -> None:
 
 
 def same_rows(one: GrowingGame, other: GrowingGame) -> bool:
-    for array in Rows._fields:
-        for player in (0, 1):
-            ours = rows_by_label(one, player, getattr(one.tree.rows, array))
-            if ours != rows_by_label(other, player, getattr(other.tree.rows, array)):
-                return False
-    return True
+    """Every bit, whatever the numbers of the nodes."""
+    first, second = ({game.line(n): n for n in range(game.tree.count)} for game in (one, other))
+    assert first.keys() == second.keys()
+    mine, theirs = list(first.values()), [second[line] for line in first]
+    return all(np.array_equal(a[mine], b[theirs]) for a, b in zip(one.tree.rows, other.tree.rows, strict=True))
 
 
 def test_what_was_archived_and_came_back_has_the_same_bits() -> None:
-    plain, thrifty = leduc("branch-3"), leduc("branch-3")
+    plain, thrifty = leduc(), leduc()
     trips = 0
-    for _ in range(30):
+    for _ in range(60):
         plain.advance(20)
         thrifty.advance(20)
         trips += thrifty.archive.look(thrifty.tree, 1)
-    assert trips > 50
-    assert thrifty.archive.returned > 20
-    assert thrifty.archive.histories > 500
+    assert trips > 20
+    assert thrifty.archive.returned > 10
+    assert thrifty.archive.histories > 100
     assert thrifty.tree.histories + thrifty.archive.histories == plain.tree.histories
     assert thrifty.touched < plain.touched
     for whole in (True, False):  # measured with what is on disk

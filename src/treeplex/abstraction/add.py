@@ -52,7 +52,7 @@ def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
         array[:] = 0.0
     rematch(block.nodes, block.rows.regret, block.rows.behaviour, 0, len(block.nodes.parent))
     heads = opponents_share(game, node)
-    shares = game.builder.scene(int(tree.nodes.key[node]))
+    shares = game.builder.scene(int(tree.nodes.scene[node]))
     arriving = float((shares @ heads if mover == 0 else heads @ shares).sum())
     iterations = math.ceil(arriving / (game.weight * game.norm))  # T_S, as iterations count now
     alternative = tree.rows.earned[node].copy()

@@ -42,7 +42,7 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         child = next(c for c in game.tree.children(node) if nodes.size[c] == addition.size)
         hands = game.rules.hands()[addition.player]
         used = behaviour[child][: len(hands)]
-        deal = game.builder.scene(int(nodes.key[node]))
+        deal = game.builder.scene(int(nodes.scene[node]))
         dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
         weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
         frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
@@ -75,7 +75,10 @@ def policy(game: GrowingGame, name: str) -> Policy:
         player, line = int(nodes.mover[n]), game.line(n)
         children = game.tree.children(n)
         labels = [game.line(child)[-1] for child in children]
+        possible = game.builder.scene(int(nodes.scene[n])).any(axis=1 - player)
         for h, hand in enumerate(game.rules.hands()[player]):
+            if not possible[h]:
+                continue
             infoset = game.rules.separator.join((hand, *line))
             chosen: list[float] = behaviour[children, h].tolist()
             rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]

@@ -45,7 +45,7 @@ class Builder:
         deal[:first, :second] = self.rules.deal()
         self._scenes: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
         self._tables: list[Floats] = []
-        self._keys: list[tuple[float, float, int]] = []  # interval and scene, by key
+        self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
 
     def whole(self) -> Block:
@@ -61,7 +61,7 @@ class Builder:
     @property
     def bounds(self) -> Floats:
         """[key, 2] the least and the largest legal size."""
-        return np.array([key[:2] for key in self._keys], dtype=np.float64).reshape(-1, 2)
+        return np.array(self._intervals, dtype=np.float64).reshape(-1, 2)
 
     @property
     def tables(self) -> Floats:
@@ -69,9 +69,9 @@ class Builder:
         first = np.stack(self._tables)
         return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
 
-    def scene(self, key: int) -> Floats:
-        """[H, H] probability of both hands and the public cards at states of a key."""
-        return self._scenes[self._keys[key][2]]
+    def scene(self, number: int) -> Floats:
+        """[H, H] probability of both hands and the public cards of a scene."""
+        return self._scenes[number]
 
     def theta(self, size: float) -> float:
         """What payoffs behind this size are multiplied by."""
@@ -104,12 +104,12 @@ class Builder:
         values = dict.fromkeys(Nodes._fields, NONE) | {"mover": mover, "amount": 0.0, "idle": 0}
         values |= {"parent": move.parent, "loose": move.loose, "size": move.size, "word": move.word}
         values |= {"theta": self.theta(move.size) if move.size > 0.0 else 1.0}
-        values |= {"deals": int(np.count_nonzero(self._scenes[scene]))}
+        values |= {"deals": int(np.count_nonzero(self._scenes[scene])), "scene": scene}
         if mover == TERMINAL:
             values["amount"], outcome = self.rules.settle(public)
             values["table"] = self._table(scene, outcome)
         elif mover != CHANCE:
-            values["key"] = self._key(self.rules.interval(public), scene)
+            values["key"] = self._key(self.rules.interval(public))
         for name, column in fields.items():
             column.append(values[name])
         if mover == TERMINAL:
@@ -167,10 +167,9 @@ class Builder:
             self._tables.append(table * self._scenes[scene])
         return number
 
-    def _key(self, interval: tuple[float, float] | None, scene: int) -> int:
+    def _key(self, interval: tuple[float, float] | None) -> int:
         if interval is None:
             return NONE
-        key = (*interval, scene)
-        if key not in self._keys:
-            self._keys.append(key)
-        return self._keys.index(key)
+        if interval not in self._intervals:
+            self._intervals.append(interval)
+        return self._intervals.index(interval)

@@ -25,7 +25,7 @@ DTYPES: Final[dict[str, Any]] = {
     "size": np.float64,
     "theta": np.float64,
     "amount": np.float64,
-} | dict.fromkeys(("parent", "child", "sibling", "table", "deals", "word", "key", "idle"), np.int32)
+} | dict.fromkeys(("parent", "child", "sibling", "table", "deals", "word", "key", "scene", "idle"), np.int32)
 
 
 class Block(NamedTuple):

@@ -34,7 +34,8 @@ class Nodes(NamedTuple):
     table: Ints  # [P] number of that table, or NONE
     deals: Ints  # [P] pairs of hands possible here: how many histories the node stands for
     word: Ints  # [P] what the move is called, as a number
-    key: Ints  # [P] where moves have sizes, a number for the legal ones and the hands possible; NONE elsewhere
+    key: Ints  # [P] where moves have sizes, the number of the interval of legal ones; NONE elsewhere
+    scene: Ints  # [P] what the public cards have been, as a number
     idle: Ints  # [P] how many looks in a row have found that nobody gets here
 
 

@@ -35,7 +35,7 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
     ``tables`` [2, K, H, H] are signed for each player. The average that takes part is the opponent's: what the player
     has been judged against. One flat loop, because calls with so many arrays cost more than the sums.
     """
-    _, first, following, movers, loosened, sizes, _, amounts, number, _, _, _, _ = nodes
+    _, first, following, movers, loosened, sizes, _, amounts, number, _, _, _, _, _ = nodes
     regret, average, behaviour, worth, loose, earned = rows
     own, opponent, values = tables[player], scratch.reach[1 - player], scratch.values
     hands = len(scratch.lanes) if len(scratch.lanes) > 0 else values.shape[1]
