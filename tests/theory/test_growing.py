@@ -188,7 +188,11 @@ def test_regret_transfer_repeats_what_was_played_behind_the_neighbour(rules, lin
     def squares(play: Play) -> float:
         return sum(max(play.regret[player, label, new], 0.0) ** 2 for player, label in head)
 
-    closest = min(play_of, key=lambda play: abs(play.regret[(*head[0], new)] - game.tree.rows.regret[added.root, 0]))
+    def distance(play: Play) -> float:
+        theirs = np.array([play.regret[player, label, new] for player, label in head])
+        return float(np.abs(theirs - game.tree.rows.regret[added.root]).max())
+
+    closest = min(play_of, key=distance)
     assert squares(closest) <= min(map(squares, play_of)) + 1e-12  # of the neighbours, one that leaves least regret
     assert_same(game, closest)
 
