@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeplex.abstraction import Growth, add
-from treeplex.abstraction.answer import abstraction, everything, found, policy
+from treeplex.abstraction.answer import abstraction, everything, found, policy, unknown_worth
 from treeplex.abstraction.discount import bound, recommended
 from treeplex.abstraction.game import RULES, GrowingGame, Rule
 from treeplex.abstraction.grow import Run, look_and_add
@@ -22,12 +22,15 @@ from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import evaluate_policy
 from treeplex.games.catalog import make
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, menu_of
-from treeplex.games.sized import Menu
+from treeplex.games.dealt import Settlement
+from treeplex.games.protocol import TERMINAL
+from treeplex.games.sized import ActionMenu, Menu
 from treeplex.kernels.cpu import growing as cpu
 from treeplex.kernels.growing import Rows, Step
 from treeplex.kernels.reference import growing as reference
 from treeplex.solvers.cfr import State, cfr
 from treeplex.solvers.limits import Limits
+from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.solvers.run import next_row
 
 LEDUC = continuous_leduc_rules()
@@ -179,6 +182,20 @@ def test_later_iterations_that_weigh_more_discount_the_past() -> None:
     np.testing.assert_allclose(ours.tree.rows.behaviour, theirs.tree.rows.behaviour, atol=1e-9)
     np.testing.assert_allclose(ours.averages(), theirs.averages(), atol=1e-9)
     assert ours.effective == pytest.approx(0.4 * 10 + 5)
+
+
+def test_weights_are_brought_down_before_numbers_run_out(monkeypatch) -> None:
+    ours, theirs = leduc(), leduc()
+    for game in (ours, theirs):
+        game.advance(10)
+    ours.discount(0.125)
+    monkeypatch.setattr("treeplex.abstraction.game.HEAVY", 7.0)
+    theirs.discount(0.125)
+    assert (ours.weight, theirs.weight) == (8.0, 1.0)
+    for game in (ours, theirs):
+        game.advance(4)
+    np.testing.assert_allclose(ours.averages(), theirs.averages(), atol=1e-9)
+    assert ours.effective == theirs.effective == 10 / 8 + 4
 
 
 @given(
@@ -358,6 +375,9 @@ def test_found_sizes_are_told_with_their_use() -> None:
         infoset = " ".join(("K", *one.addition.decision.split()))
         label = f"{one.addition.word}{one.addition.size:g}"
         assert solution.policy[one.addition.player, infoset][label] == pytest.approx(one.by_hand["K"])
+    worths = [one.worth for one in solution.found]
+    assert worths == sorted(worths, reverse=True)
+    assert worths[0] > 0.0
     assert found(solution.grown.game, []) == []
     assert len(policy(solution.grown.game, "x")) == len(solution.policy)
 
@@ -422,6 +442,94 @@ def test_grown_trees_pay_what_the_rules_pay(sizes, line, size) -> None:
             states[n] = rules.next(states[int(other.tree.nodes.parent[n])], other.line(n)[-1])
             if other.tree.nodes.mover[n] == -2:
                 assert other.tree.nodes.amount[n] == pytest.approx(rules.settle(states[n]).amount, rel=1e-12)
+
+
+def test_the_worth_of_a_size_is_its_gain_before_anybody_knew_it() -> None:
+    """Seen right after it was added, a size is worth just what was the reason to add it."""
+    game = leduc()
+    game.advance(25)
+    addition = look_and_add(game, Growth("transfer", discount="bound"))
+    assert addition is not None
+    node = spot(game, addition.decision)
+    child = next(c for c in game.tree.children(node) if game.tree.nodes.size[c] == addition.size)
+    assert unknown_worth(game, node, child) == pytest.approx(addition.gain, rel=1e-4)  # the size was rounded
+
+
+class Offers(NamedTuple):
+    """Who offers, at which price, and how it ended."""
+
+    turn: int
+    price: float
+    end: str
+
+
+class Bargain:
+    """No poker: a seller who knows the quality names a price for a share of it, a buyer takes it or passes.
+
+    Player 0 holds a good or a bad thing; player 1 has one kind of hand. A price of size x stretches what is at stake by
+    1 + x; passing pays a fixed amount.
+    """
+
+    name, together, separator, ranked, stretch = "bargain", False, " ", False, (1.0, 1.0)
+
+    def hands(self):
+        return ("good", "bad"), ("buyer",)
+
+    def deal(self):
+        return np.array([[0.4], [0.6]])
+
+    def start(self):
+        return Offers(0, 1.0, "")
+
+    def mover(self, public):
+        return TERMINAL if public.end else public.turn
+
+    def actions(self, public):
+        return ("keep",) if public.turn == 0 else ("pass", "take")
+
+    def next(self, public, action):
+        return public._replace(end=action)
+
+    def interval(self, public):
+        return (0.1, 3.0) if public.turn == 0 else None
+
+    def sized(self, public, size):
+        return Offers(1, 1.0 + size, "")
+
+    def word(self, public):
+        return "ask"
+
+    def street(self, public):
+        return 0
+
+    def odds(self, public):
+        raise AssertionError("no cards")
+
+    def settle(self, public):
+        return Settlement({"keep": 0.3, "pass": 0.2, "take": public.price}[public.end], public.end)
+
+    def outcome(self, table):
+        return np.array([[-0.9], [0.5]]) if table == "take" else np.ones((2, 1))
+
+
+@pytest.mark.parametrize("method", ["recovery", "transfer"])
+def test_any_game_with_sizes_grows(method) -> None:
+    """Hands of unequal numbers, one street, nothing of poker."""
+    rules: Any = Bargain()
+    assert isinstance(rules, ActionMenu)
+    game = GrowingGame(rules, Menu(everywhere=(0.1, 3.0)), RULES["cfr"])
+    game.advance(50)
+    for size in (1.0, 0.5, 2.0):
+        add.METHODS[method](game, 0, size)
+        game.advance(50)
+    game.advance(2000)
+    compiled = load(abstraction(game, "bargain"))
+    judged = evaluate_policy(compiled, policy(game, "bargain"))
+    inside, full = game.measure(whole=False), game.measure()
+    assert inside.nash_conv == pytest.approx(judged.nash_conv, abs=1e-12)
+    assert full.nash_conv >= inside.nash_conv
+    assert inside.nash_conv < 0.01
+    assert inside.value == pytest.approx(solve_linear_program(compiled)[1].value, abs=0.01)
 
 
 def test_a_run_can_be_watched() -> None:

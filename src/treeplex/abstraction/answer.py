@@ -6,18 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treeplex.abstraction.add import neighbours
 from treeplex.abstraction.game import GrowingGame
 from treeplex.abstraction.grow import Addition
 from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
 from treeplex.kernels.cpu.growing import reach
+from treeplex.kernels.cpu.sizes import curve
 from treeplex.kernels.growing import NONE
 
 
 class Found(NamedTuple):
-    """A size that was found, what it was worth, and how much it is used."""
+    """A size that was found, what it is worth, and how much it is used."""
 
     addition: Addition
+    worth: float  # chips a hand: what an opponent who did not know it would have lost to it, over the whole run
     frequency: float  # how often the player who gets to the decision chooses it
     by_hand: dict[str, float]  # the same, by hand
 
@@ -28,7 +31,7 @@ def everything(game: GrowingGame) -> None:
 
 
 def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
-    """Every size that was added, with its use in the average strategies; most gain first."""
+    """Every size that was added, with its use in the average strategies; most worth first."""
     everything(game)
     behaviour = game.averages()
     arriving = np.ones((2, game.tree.count, game.tree.hands))
@@ -46,8 +49,31 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
         weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
         frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
-        listed.append(Found(addition, frequency, dict(zip(hands, used.tolist(), strict=True))))
-    return sorted(listed, key=lambda one: -one.addition.gain)
+        by_hand = dict(zip(hands, used.tolist(), strict=True))
+        listed.append(Found(addition, unknown_worth(game, node, child), frequency, by_hand))
+    return sorted(listed, key=lambda one: -one.worth)
+
+
+def unknown_worth(game: GrowingGame, node: int, child: int) -> float:
+    """What an offered size would have won an iteration, had the opponent read it as one of its neighbours.
+
+    As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
+    hands.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    near = neighbours(game, node, float(nodes.size[child]))
+    lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
+    upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
+    others = [c for c in game.tree.children(node) if c != child]
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0)
+    u, total = 1.0 + float(nodes.size[child]), 0.0
+    for h in range(game.tree.hands):
+        rise, level, fall = curve(
+            nodes.size, nodes.theta, lower, upper, h, rows.worth, rows.loose, game.rules.stretch
+        )  # fmt: skip
+        won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
+        total += max(won - float(base[h]), 0.0)
+    return total / (game.weight * game.effective)
 
 
 def menu(game: GrowingGame) -> Menu:
@@ -75,7 +101,7 @@ def policy(game: GrowingGame, name: str) -> Policy:
         player, line = int(nodes.mover[n]), game.line(n)
         children = game.tree.children(n)
         labels = [game.line(child)[-1] for child in children]
-        possible = game.builder.scene(int(nodes.scene[n])).any(axis=1 - player)
+        possible = game.builder.scene(int(nodes.scene[n])).sum(axis=1 - player) > 0.0
         for h, hand in enumerate(game.rules.hands()[player]):
             if not possible[h]:
                 continue

@@ -26,6 +26,8 @@ class Rule(NamedTuple):
     floor: bool  # regrets are cut off at zero
 
 
+HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought down
+
 RULES: Final = {"cfr": Rule(True, False, False), "cfr+": Rule(False, True, True)}
 """``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
 
@@ -108,6 +110,16 @@ class GrowingGame:
             self.touched += passes * histories
             if self.halves < upto:
                 self.archive.bring_back_reached(self.tree, self.scratch)
+
+    def discount(self, share: float) -> None:
+        """Weigh all that was done so far by ``share``: later iterations weigh so much more."""
+        self.weight /= share
+        if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
+            self.archive.bring_back_below(self.tree, 0)
+            rows = self.tree.rows
+            for sums in (rows.regret, rows.average, rows.worth, rows.loose, rows.earned):
+                sums[:] /= self.weight
+            self.weight = 1.0
 
     def averages(self) -> Floats:
         """[P, H] the average behaviour."""

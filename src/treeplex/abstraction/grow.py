@@ -189,7 +189,7 @@ def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, 
     scale = game.weight * game.effective  # of sums, to an average iteration
     added = METHODS[growth.method](game, node, candidate.size)
     discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
-    game.weight /= discount
+    game.discount(discount)
     return Addition(
         iteration=game.iteration,
         player=player,

@@ -71,7 +71,7 @@ class GrownSolution:
 
     @cached_property
     def found(self) -> list[answer.Found]:
-        """Every size that was added, what it was worth and how much it is used; most gain first."""
+        """Every size that was added, what it is worth and how much it is used; most worth first."""
         return answer.found(self.grown.game, self.additions)
 
     @cached_property
@@ -106,7 +106,8 @@ class GrownSolution:
             "histories": last.histories + last.archived,
             "archived": last.archived,
             "sizes": [
-                one.addition._asdict() | {"frequency": one.frequency, "by_hand": one.by_hand} for one in self.found
+                one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
+                for one in self.found
             ],
             "status": self.status,
         }

@@ -149,7 +149,7 @@ def _sizes(solution: GrownSolution, show: int) -> None:
                 addition.decision or "(first to act)",
                 str(addition.player),
                 f"{addition.word} {100 * addition.size:.3g} % of the pot",
-                f"{1000 * addition.gain:.3g}",
+                f"{1000 * one.worth:.3g}",
                 f"{one.frequency:.1%}",
                 used,
                 f"{addition.iteration:,}",
@@ -160,8 +160,8 @@ def _sizes(solution: GrownSolution, show: int) -> None:
         rows.append([f"... {left:,} more", "", "", "", "", "", ""])
     print_table(["decision", "player", "size found", "worth", "used", f"by hand ({', '.join(hands)})", "at"], rows)
     console.print(
-        "worth: thousandths of a chip a hand that it won from an opponent who did not know it, when it was added; used:"
-        " how often it is chosen now",
+        "worth: thousandths of a chip a hand that an opponent would lose to it who did not know it; used: how often it"
+        " is chosen by whoever gets there; at: the iteration at which it was added",
         markup=False,
         highlight=False,
         soft_wrap=True,
