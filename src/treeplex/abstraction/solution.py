@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -95,7 +96,7 @@ class GrownSolution:
         return {
             "game": self.start.name,
             "algorithm": self.growth.algorithm,
-            "growth": asdict(self.growth),
+            "growth": _fields(self.growth),
             "iterations": last.iteration,
             "nodes_touched": last.nodes_touched,
             "seconds": self.seconds,
@@ -141,7 +142,7 @@ def grow_game(
             raise ParameterError(f"The folder {path} holds a run already; resume it, or choose another folder.")
         try:
             path.mkdir(parents=True, exist_ok=True)
-            fields = {"format": FORMAT, "game": abstraction.name, "growth": asdict(growth), "limits": asdict(limits)}
+            fields = {"format": FORMAT, "game": abstraction.name, "growth": _fields(growth), "limits": asdict(limits)}
             _write(path / "run.json", json.dumps(fields, indent=1) + "\n")
         except OSError as error:
             raise ParameterError(
@@ -165,7 +166,8 @@ def request(folder: str | Path) -> tuple[str, Growth, Limits]:
         fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if fields["format"] != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
-        return str(fields["game"]), Growth(**fields["growth"]), Limits(**fields["limits"])
+        growth: dict[str, Any] = fields["growth"] | {"factor": float(fields["growth"]["factor"])}
+        return str(fields["game"]), Growth(**growth), Limits(**fields["limits"])
     except FileNotFoundError:
         raise ParameterError(f"{folder} is not a run folder: it has no run.json.") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -203,6 +205,11 @@ def _go(
     if path is not None:
         solution.save(path)
     return solution
+
+
+def _fields(growth: Growth) -> dict[str, Any]:
+    """For JSON, which has no infinity."""
+    return asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})
 
 
 def _table(kind: Any, rows: list[Any]) -> Table:
