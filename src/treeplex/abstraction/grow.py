@@ -173,7 +173,8 @@ def look_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
     for candidate in candidates(game, state, growth.estimate, growth.factor):
         least = _needed(game, state, candidate, growth)
-        if candidate.gain > least:
+        offered = game.tree.nodes.size[game.tree.children(candidate.node)]
+        if candidate.gain > least and candidate.size not in offered:
             return _add(game, state, candidate, least, growth)
     return None
 

@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.abstraction.add import likeness
 from treeplex.abstraction.game import GrowingGame
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, Ints
 from treeplex.games.sized import rounded
 from treeplex.kernels.cpu.sizes import best_sizes, regrets, spans
 
@@ -20,6 +19,14 @@ class Candidate(NamedTuple):
     size: float
     gain: float  # summed over hands
     histories: int  # that a subgame behind it adds: those behind the size it is most likely read as
+
+
+class Sizes(NamedTuple):
+    """For every node, the best size that is not offered."""
+
+    size: Floats  # [P]
+    gain: Floats  # [P] 0 where none is worth it
+    like: Ints  # [P] the move whose size it is most likely read as
 
 
 class Balance(NamedTuple):
@@ -54,14 +61,14 @@ def needed(largest: Floats | float, inside: int, added: Floats | float, effectiv
     return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
 
 
-def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> tuple[Floats, Floats]:
-    """[P] sizes and gains, at once: what offered sizes have been worth, as functions of the size."""
+def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> Sizes:
+    """At once: what offered sizes have been worth, as functions of the size."""
     rows = game.tree.rows
     return _sizes(game, rows.worth, rows.loose, game.norm, thresholds)
 
 
-def by_best_response(game: GrowingGame, thresholds: Floats) -> tuple[Floats, Floats]:
-    """[P] sizes and gains, by a best response to the average behind the new move, times the iterations.
+def by_best_response(game: GrowingGame, thresholds: Floats) -> Sizes:
+    """By a best response to the average behind the new move, times the iterations.
 
     An upper bound on the regret, at the cost of a pass over the tree for each player.
     """
@@ -88,21 +95,19 @@ def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) 
     span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
     spans(nodes, span, smallest)
     thresholds = needed(state.largest[np.maximum(nodes.mover, 0)], state.histories, smallest, game.effective, factor)
-    size, gain = ESTIMATES[estimate](game, thresholds)
+    size, gain, like = ESTIMATES[estimate](game, thresholds)
     found = np.flatnonzero(gain > 0.0)
-    listed: list[Candidate] = []
-    for n in found.tolist():
-        chosen = rounded(float(size[n]))
-        if chosen not in set(nodes.size[game.tree.children(n)].tolist()):
-            histories = int(span[likeness(game, n, chosen)])
-            listed.append(Candidate(n, chosen, float(gain[n]), histories))
-    return sorted(listed, key=lambda candidate: -candidate.gain / candidate.histories)
+    histories = span[like[found]]
+    order = np.argsort(-gain[found] / histories, kind="stable")
+    columns = (found[order], size[found][order], gain[found][order], histories[order])
+    listed = zip(*(column.tolist() for column in columns), strict=True)
+    return [Candidate(n, rounded(chosen), most, int(added)) for n, chosen, most, added in listed]
 
 
-def _sizes(game: GrowingGame, worth: Floats, loose: Floats, norm: float, thresholds: Floats) -> tuple[Floats, Floats]:
+def _sizes(game: GrowingGame, worth: Floats, loose: Floats, norm: float, thresholds: Floats) -> Sizes:
     nodes, rows = game.tree.nodes, game.tree.rows
-    size, gain = np.zeros(game.tree.count), np.zeros(game.tree.count)
+    found = Sizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
     best_sizes(
-        nodes, rows.regret, worth, loose, rows.earned, norm, game.bounds, game.rules.stretch, thresholds, size, gain
+        nodes, rows.regret, worth, loose, rows.earned, norm, game.bounds, game.rules.stretch, thresholds, *found
     )  # fmt: skip
-    return size, gain
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, Ints
 from treeplex.games.protocol import TERMINAL
 from treeplex.kernels.cpu.jit import kernel
 from treeplex.kernels.growing import ARCHIVED, NONE, UNSIZED, Nodes
@@ -177,15 +177,24 @@ def _fill(
 
 
 @kernel
+def nearest(sizes: Floats, lower: Any, upper: Any, u: float) -> Any:
+    """The one of two neighbouring moves that a size of u - 1 between them is most likely read as."""
+    if min(lower, upper) == NONE:
+        return max(lower, upper)
+    a, b = 1.0 + sizes[lower], 1.0 + sizes[upper]
+    return lower if 2.0 * (b - u) * a >= (b - a) * u else upper  # f(x) >= 1/2
+
+
+@kernel
 def best_sizes(
     nodes: Nodes, regret: Floats, worth: Floats, loose: Floats, earned: Floats, norm: float, bounds: Floats,
-    stretch: tuple[float, float], needed: Floats, size: Floats, gain: Floats,
+    stretch: tuple[float, float], needed: Floats, size: Floats, gain: Floats, like: Ints,
 ) -> None:  # fmt: skip
     """For every decision, the size not offered that would be regretted most, and by how much, over all hands.
 
     The regret of size x at hand h is ``(worth(x) - earned) / norm``; what counts is by how much it exceeds the largest
     regret of an offered action. Results into ``size`` and ``gain`` [P]; ``gain`` is 0 where it does not come to more
-    than ``needed`` [P].
+    than ``needed`` [P]. ``like`` [P]: the move whose size the new one is most likely read as.
     """
     hands = regret.shape[1]
     sizes, thetas = nodes.size, nodes.theta
@@ -225,6 +234,7 @@ def best_sizes(
                     if best > max(gain[n], least):
                         gain[n] = best
                         size[n] = u - 1.0
+                        like[n] = nearest(sizes, last, c, u)
             if c == NONE:
                 break
             last = c
