@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treeplex.api import best_response, evaluate, load, resume, solve
+    from treeplex.abstraction.options import Growth
+    from treeplex.api import best_response, evaluate, grow, load, regrow, resume, solve
     from treeplex.compiled.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -29,13 +30,16 @@ __all__ = [
     "CompiledGame",
     "Evaluation",
     "Game",
+    "Growth",
     "Policy",
     "Solution",
     "TreeplexError",
     "best_response",
     "evaluate",
+    "grow",
     "load",
     "minimizer",
+    "regrow",
     "resume",
     "solve",
 ]
@@ -46,13 +50,16 @@ _HOMES = {
     "CompiledGame": "compiled.game",
     "Evaluation": "evaluation.exact",
     "Game": "games.protocol",
+    "Growth": "abstraction.options",
     "Policy": "evaluation.policy",
     "Solution": "solvers.solution",
     "TreeplexError": "errors",
     "best_response": "api",
     "evaluate": "api",
+    "grow": "api",
     "load": "api",
     "minimizer": "solvers.custom",
+    "regrow": "api",
     "resume": "api",
     "solve": "api",
 }

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treeplex.abstraction import GrownSolution, Growth, grow_game, request, resume_growth
+from treeplex.abstraction import Progress as GrowthProgress
 from treeplex.compiled import CompiledGame, compile_game
 from treeplex.compiled import load as load_compiled
 from treeplex.errors import ParameterError
@@ -15,9 +17,13 @@ from treeplex.evaluation import best_response as respond
 from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.protocol import Game
+from treeplex.games.sized import Abstraction
 from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.folder import RunFolder
+
+DEFAULT_GROWTH_SECONDS = 10.0
+"""How long ``grow`` goes on when nothing says when to stop."""
 
 DEFAULT_NASH_CONV = 1e-3
 """The target when nothing says when to stop."""
@@ -115,6 +121,64 @@ def resume(
     limits = Limits(nash_conv, seconds, iterations, nodes)
     options = Options(run.request.seed, run.request.iterate, folder, checkpoint_seconds, watch)
     return resume_run(run, game, limits, options, algorithm)
+
+
+def grow(
+    game: str | Abstraction | DealtGame,
+    *,
+    nash_conv: float | None = None,
+    seconds: float | None = None,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    growth: Growth | None = None,
+    folder: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[GrowthProgress], None] | None = None,
+) -> GrownSolution:
+    """Solve a game whose actions have sizes while the sizes that matter are found and added.
+
+    ``game``: a name such as "continuous_leduc", whose sizes are those to start with, or an ``Abstraction`` of your own
+    rules. ``growth``: how; see ``Growth``. ``folder``: keep checkpoints and the answer there, for ``regrow``.
+    Limits are those of ``solve``; NashConv counts bets of every legal size.
+
+    >>> solution = grow("continuous_leduc", iterations=200)
+    >>> len(solution.additions) > 10, solution.nash_conv < 1.5
+    (True, True)
+    """
+    limits = Limits(nash_conv, seconds, iterations, nodes)
+    if not limits.any:
+        limits = Limits(seconds=DEFAULT_GROWTH_SECONDS)
+    return grow_game(sized_game(game), growth or Growth(), limits, folder, checkpoint_seconds, watch)
+
+
+def regrow(
+    folder: str | Path,
+    *,
+    nash_conv: float | None = None,
+    seconds: float | None = None,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    game: Abstraction | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[GrowthProgress], None] | None = None,
+) -> GrownSolution:
+    """Go on with a run of ``grow`` where it was stopped or killed, to the same bits as if it never had been.
+
+    ``game``: your own one, if the run was started with it.
+    """
+    start = sized_game(request(folder)[0]) if game is None else game
+    return resume_growth(folder, start, Limits(nash_conv, seconds, iterations, nodes), checkpoint_seconds, watch)
+
+
+def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
+    """The game of that name, if its actions have sizes."""
+    rules = make(game) if isinstance(game, str) else game
+    if isinstance(rules, DealtGame):
+        rules = rules.rules
+    if not isinstance(rules, Abstraction):
+        name = game if isinstance(game, str) else repr(game)
+        raise ParameterError(f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {name}.")
+    return rules
 
 
 def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:

@@ -73,9 +73,9 @@ def _split(text: str) -> list[str]:
             quote = "" if char == quote else quote
         elif char in "\"'":
             quote = char
-        elif char in "[(":
+        elif char in "[({":
             depth += 1
-        elif char in "])":
+        elif char in "])}":
             depth -= 1
         elif char == "," and depth == 0:
             parts.append(text[start:at])

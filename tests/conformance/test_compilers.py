@@ -30,6 +30,7 @@ DEALT = [
     "leduc(suits=true)",
     "leduc_ext(2,1,1)",
     "leduc_ext(3,2,2)",
+    "continuous_leduc(sizes=[[0.01,1],[0.5]])",
     "liars_dice(sides=1)",
     "liars_dice(sides=4)",
     "liars_dice(dice=2,sides=2)",

@@ -27,6 +27,8 @@ VARIANTS = [
     "leduc(suits=false)",
     'leduc5(sizes="dt")',
     "leduc_ext(3,2,1)",
+    'continuous_leduc(sizes="branch-3")',
+    'continuous_leduc(sizes={"*":[0.01,1],"check":[0.2]})',
     "one_card_poker(deck=5)",
     "liars_dice(sides=3)",
     "liars_dice(dice=2,sides=2)",

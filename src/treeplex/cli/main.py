@@ -10,6 +10,7 @@ from treeplex import __version__
 from treeplex.cli.compare import compare
 from treeplex.cli.evaluate import evaluate
 from treeplex.cli.export import export
+from treeplex.cli.grow import grow
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
 from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
@@ -29,6 +30,7 @@ app.command()(info)
 app.command()(solve)
 app.command()(resume)
 app.command()(compare)
+app.command()(grow)
 app.command()(evaluate)
 app.command()(export)
 app.command()(reproduce)

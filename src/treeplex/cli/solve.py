@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from treeplex.abstraction import is_growing_run
+from treeplex.abstraction import request as growing_request
 from treeplex.api import DEFAULT_NASH_CONV
 from treeplex.api import resume as resume_folder
 from treeplex.cli.answer import tell, unused_folder
+from treeplex.cli.grow import resume_grow
 from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, NashConv, Nodes, Seconds, Seed, Show
 from treeplex.cli.output import AsJson, GameName, load_game
 from treeplex.cli.progress import ProgressLine
@@ -75,6 +78,9 @@ def resume(
 ) -> None:
     """Go on with a run that was stopped or killed. Without a limit: to those it had."""
     limits = Limits(nash_conv, seconds, iterations, nodes)
+    if is_growing_run(folder):
+        name, _, wanted = growing_request(folder)
+        raise resume_grow(folder, limits, limits if limits.any else wanted, name, checkpoint_seconds, as_json)
     request = RunFolder.open(folder).request
     target = limits if limits.any else request.limits
     with ProgressLine(f"{request.game}, {request.algorithm}", target) as line:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from treeplex.errors import ParameterError
+from treeplex.games.continuous import continuous_leduc
 from treeplex.games.goofspiel import Goofspiel
 from treeplex.games.liars_dice import liars_dice
 from treeplex.games.matrix import MatrixGame, gaussian_matrix
@@ -57,6 +58,12 @@ CATALOG: dict[str, Entry] = {
         ),
         Entry(
             "leduc_ext", leduc_ext, "Leduc hold'em with more ranks, bet types and raises", "Ju et al. 2023, appendix E"
+        ),
+        Entry(
+            "continuous_leduc",
+            continuous_leduc,
+            "Leduc hold'em with bets of any size, of which a few are offered; see treeplex grow",
+            "Brown & Sandholm 2015, simultaneous abstraction",
         ),
         Entry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
         Entry(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3, saef_fig1
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
@@ -53,6 +53,12 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             f"{RBP}, Figure 3",
             "Leduc-5: how many iterations a pruning must be expected to skip",
             rbp_fig3.reproduce,
+        ),
+        Reproduction(
+            saef_fig1.ID,
+            "Brown & Sandholm 2015 (SAEF), Figure 1",
+            "continuous Leduc: fixed abstractions against ones that grow",
+            saef_fig1.reproduce,
         ),
     )
 }

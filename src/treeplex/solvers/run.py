@@ -76,9 +76,9 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
     clock = _Clock(point.seconds)
     pace, kept = 1.0, clock.total()
     finished = _already(game, algorithm, point, plan.limits) if resumed else ""
-    with _ctrl_c() as pressed:
+    with ctrl_c() as pressed:
         while True:
-            due = _next_row(state.iteration)
+            due = next_row(state.iteration)
             status, finished = finished, ""
             while state.iteration < due and not status:  # one breath at a time
                 upto = min(due, state.iteration + int(pace))
@@ -135,7 +135,7 @@ def _already(game: CompiledGame, algorithm: Algorithm, point: Checkpoint, limits
     return limits.reason(0.0, state.iteration, algorithm.nodes_touched(game, state))
 
 
-def _next_row(iteration: int) -> int:
+def next_row(iteration: int) -> int:
     """The first iteration after ``iteration`` that gets a row in the log, wherever the run was interrupted."""
     row = 1
     while row <= iteration:
@@ -178,7 +178,7 @@ class _Clock:
 
 
 @contextmanager
-def _ctrl_c() -> Generator[threading.Event]:
+def ctrl_c() -> Generator[threading.Event]:
     """Turn the first Ctrl-C or SIGTERM into an event, so that no iteration is left half done; a second interrupts."""
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():

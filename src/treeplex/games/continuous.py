@@ -1,0 +1,182 @@
+"""Poker with bets of any size: continuous Leduc hold'em, and the finite games that offer a few sizes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from treeplex.arrays import Floats
+from treeplex.errors import ParameterError
+from treeplex.games.dealt import WON, DealtGame, Settlement
+from treeplex.games.parameters import title
+from treeplex.games.poker import NO_CARD, Card, Poker, Round
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.sized import Abstraction, ActionMenu, Menu
+
+LOWEST: Final = 0.01  # of the pot
+HIGHEST: Final = 1.0
+
+BRANCHES: Final = {
+    "branch-2": (LOWEST, HIGHEST),
+    "branch-3": (LOWEST, 1 / 3, HIGHEST),
+    "branch-5": (LOWEST, 1 / 7, 1 / 3, 3 / 5, HIGHEST),
+}
+"""The fixed abstractions of Brown & Sandholm (2015)."""
+
+
+class Spot(NamedTuple):
+    """A public state."""
+
+    street: int
+    card: int  # the public card, or NO_CARD
+    player: int  # whose turn it is
+    paid: float  # what the player to act has put in
+    height: float  # what the other player has put in
+    bets: int  # bets and raises of this street
+    checked: bool  # the player before has checked
+    status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
+
+
+@dataclass(frozen=True)
+class ContinuousPoker:
+    """Poker with one private card each, without stacks, in which a bet or raise may be any fraction of the pot.
+
+    The fraction is taken of the pot after a call. So a bet of x multiplies what each player has at stake by 1 + 2x,
+    once it is called, and so does a raise. Player 0 acts first on every street.
+    """
+
+    name: str
+    cards: Poker  # the deck, what it deals and which hand wins
+    limit: int = 2  # bets and raises a street
+    low: float = LOWEST
+    high: float = HIGHEST
+
+    together: bool = False
+    ranked: bool = False
+    separator: str = " "
+    stretch: tuple[float, float] = (1.0, 2.0)
+
+    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Each player holds one card."""
+        return self.cards.hands()
+
+    def deal(self) -> Floats:
+        """Two cards without replacement."""
+        return self.cards.deal()
+
+    def start(self) -> Spot:
+        """Both have paid the ante."""
+        return Spot(0, NO_CARD, 0, self.cards.ante, self.cards.ante, 0, False, "betting")
+
+    def mover(self, public: Spot) -> int:
+        """The player to act."""
+        if public.status == "betting":
+            return public.player
+        return CHANCE if public.status == "dealing" else TERMINAL
+
+    def actions(self, public: Spot) -> Sequence[str]:
+        """Fold or call a bet, check without one; bets and raises have sizes."""
+        if public.status == "dealing":
+            return self.hands()[0]
+        return ("fold", "call") if public.bets else ("check",)
+
+    def next(self, public: Spot, action: str) -> Spot:
+        """One move without a size, or the public card."""
+        other = 1 - public.player
+        if public.status == "dealing":
+            card = list(self.hands()[0]).index(action)
+            return Spot(public.street + 1, card, 0, public.paid, public.paid, 0, False, "betting")
+        if action == "fold":
+            return public._replace(player=other, status="folded")
+        if action == "check" and not public.checked:
+            return public._replace(player=other, checked=True)
+        status = "showdown" if public.street + 1 == len(self.cards.rounds) else "dealing"
+        return public._replace(player=0, paid=public.height, status=status)
+
+    def interval(self, public: Spot) -> tuple[float, float] | None:
+        """Any fraction of the pot from ``low`` to ``high``, while the street allows another bet."""
+        return (self.low, self.high) if public.bets < self.limit else None
+
+    def sized(self, public: Spot, size: float) -> Spot:
+        """A bet or raise of this fraction of the pot after a call."""
+        height = public.height * (self.stretch[0] + self.stretch[1] * size)
+        return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
+
+    def word(self, public: Spot) -> str:
+        """A bet, or a raise where there is one already."""
+        return "raise" if public.bets else "bet"
+
+    def street(self, public: Spot) -> int:
+        """0 before the public card, 1 after it."""
+        return public.street
+
+    def odds(self, public: Spot) -> Floats:
+        """Public card from what two private cards have left of the deck."""
+        return self.cards.odds(public)  # pyright: ignore[reportArgumentType] - which does not depend on the state
+
+    def settle(self, public: Spot) -> Settlement:
+        """A fold loses what the folder has paid; a showdown is for what each has paid."""
+        if public.status == "folded":
+            return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)
+        return Settlement(public.height, public.card)
+
+    def outcome(self, table: Hashable) -> Floats:
+        """The sign of player 0's hand against player 1's."""
+        return self.cards.outcome(table)
+
+
+def continuous_leduc_rules() -> ContinuousPoker:
+    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets a street at most."""
+    deck = tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
+    return ContinuousPoker("continuous_leduc", Poker("leduc", deck, (Round((), 2), Round((), 2))))
+
+
+def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
+    """Continuous Leduc hold'em with a choice of bet sizes, as fractions of the pot from 0.01 to 1.
+
+    ``sizes``: "branch-2", "branch-3" or "branch-5" (the paper's); a list such as [0.01,0.5,1]; a list for each street;
+    lists by betting line, {"*": [0.01,1], "check": [0.01,0.5,1]}, where "*" stands for all other lines; or a .json file
+    with any of these, such as ``treeplex grow`` leaves.
+    """
+    rules = continuous_leduc_rules()
+    name = title("continuous_leduc", sizes=None if sizes == "branch-2" else _shown(sizes))
+    return DealtGame(Abstraction(rules, menu_of(rules, sizes), name))
+
+
+def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
+    """The menu that a name or lists of sizes describe, checked against the interval at the start of the game."""
+    interval = rules.interval(rules.start())
+    low, high = interval or (LOWEST, HIGHEST)
+    if isinstance(sizes, str):
+        if sizes.endswith(".json"):
+            return Menu.read(_from_file(sizes), low, high)
+        if sizes not in BRANCHES:
+            options = ", ".join(f'"{option}"' for option in BRANCHES)
+            raise ParameterError(
+                f"The 'sizes' parameter must be one of {options}, lists of sizes or a .json file, got {sizes!r}."
+            )
+        sizes = BRANCHES[sizes]
+    return Menu.read(sizes, low, high)
+
+
+def _from_file(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ParameterError(f"The 'sizes' parameter names {path}, which cannot be read ({error}).") from error
+
+
+class _Written(str):
+    """Text that a game's name shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown(sizes: Any) -> Any:
+    return sizes if isinstance(sizes, str) else _Written(json.dumps(sizes, separators=(",", ":"), default=list))

@@ -1,0 +1,107 @@
+"""``treeplex grow`` and the resuming of its runs, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from treeplex.papers import saef_fig1
+from treeplex.papers.registry import REPRODUCTIONS
+
+GROW = ("grow", "continuous_leduc")
+
+
+def test_sizes_are_told_and_a_folder_is_left(cli) -> None:
+    said = cli(*GROW, "--iterations", 300, "--show", 4)
+    assert said.code == 0
+    assert "sizes found; the abstraction grew from 12,519 to" in said.err
+    assert "NashConv in the full game" in said.err
+    lines = said.out.splitlines()
+    assert lines[0].split()[:2] == ["decision", "player"]
+    assert len(lines) == 6
+    assert all("% of the pot" in line for line in lines[1:5])
+    folder = Path("runs/continuous_leduc-grow-1")
+    files = {path.name for path in folder.iterdir()}
+    assert files >= {"policy.parquet", "sizes.json", "additions.parquet", "log.parquet", "growth.png", "README.md"}
+    grown = f'continuous_leduc(sizes="{folder}/sizes.json")'
+    judged = cli("evaluate", grown, folder / "policy.parquet", "--json").last
+    result = json.loads((folder / "result.json").read_text())
+    assert judged["nash_conv"] == pytest.approx(result["nash_conv_of_sizes_offered"], abs=1e-12)
+    assert judged["nash_conv"] < result["nash_conv"]
+
+
+def test_json_and_resume(cli) -> None:
+    first = cli(*GROW, "--iterations", 100, "--out", "run", "--json").last
+    assert first["status"] == "iterations"
+    assert first["growth"]["factor"] == 1.01
+    assert {"decision", "size", "gain", "worth", "frequency", "by_hand", "iteration"} <= first["sizes"][0].keys()
+    resumed = cli("resume", "run", "--iterations", 200, "--json").last
+    whole = cli(*GROW, "--iterations", 200, "--no-save", "--json").last
+    for field in ("iterations", "nodes_touched", "nash_conv", "value", "histories"):
+        assert resumed[field] == whole[field]
+    assert not Path("runs").exists()
+
+
+def test_targets_and_exit_codes(cli) -> None:
+    assert cli(*GROW, "--nash-conv", 2.0, "--no-save").code == 0
+    missed = cli(
+        *GROW, "--nash-conv", 0.0, "--iterations", 20, "--no-save", "--algorithm", "cfr+", "--method", "transfer"
+    )
+    assert missed.code == 1
+    fixed = cli(*GROW, "--factor", "inf", "--iterations", 10, "--no-save", "--json").last
+    assert fixed["sizes"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("leduc",), "Only a game whose actions have sizes can grow, such as continuous_leduc; got leduc."),
+        (("continuous_leduc", "--factor", "0.5"), "The 'factor' parameter must be a number from 1 up, got 0.5."),
+        (
+            ("continuous_leduc", "--method", "guess"),
+            """The 'method' parameter must be one of "recovery", "transfer", got 'guess'.""",
+        ),
+        (
+            ("continuous_leduc(sizes=[2])",),
+            "The 'sizes' parameter must list one or more numbers from 0.01 to 1, got [2].",
+        ),
+        (
+            ('continuous_leduc(sizes={"check":[1]})',),
+            """The 'sizes' parameter by line must have an entry "*" for all other lines.""",
+        ),
+        (
+            ("continuous_leduc(sizes=small)",),
+            """The 'sizes' parameter must be one of "branch-2", "branch-3", "branch-5", lists of sizes or a .json"""
+            " file, got 'small'.",
+        ),
+        (
+            ("continuous_leduc(sizes=none.json)",),
+            "The 'sizes' parameter names none.json, which cannot be read ([Errno 2] No such file or directory:"
+            " 'none.json').",
+        ),
+        (
+            ("continuous_leduc", "--iterations", "0"),
+            "The 'iterations' parameter must be a whole number from 1 up, got 0.",
+        ),
+    ],
+)
+def test_refusals(cli, arguments, sentence) -> None:
+    assert cli("grow", *arguments).sentence == sentence
+
+
+def test_what_another_run_has_left_is_not_overwritten(cli) -> None:
+    assert cli(*GROW, "--iterations", 5, "--out", "run").code == 0
+    assert cli(*GROW, "--iterations", 5, "--out", "run").sentence.startswith("The folder run holds a run already")
+    (Path("run") / "checkpoint.safetensors").write_bytes(b"nonsense")
+    assert "not a whole checkpoint of this run" in cli("resume", "run").sentence
+
+
+def test_the_figure_is_drawn_and_judged(tmp_path) -> None:
+    """A short run: what is measured, not whether it holds."""
+    report = saef_fig1.reproduce(tmp_path, lambda line: None, nodes=3_000_000)
+    assert [path.name for path in report.files] == ["saef-fig1.csv", "saef-fig1.png"]
+    assert all(path.stat().st_size > 1000 for path in report.files)
+    assert len(report.claims) == 10
+    assert saef_fig1.ID in REPRODUCTIONS

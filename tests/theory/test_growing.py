@@ -1,0 +1,210 @@
+"""Theorem 1 and regret transfer, against the explicit sequence of play, history by history."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeplex.abstraction import add
+from treeplex.abstraction.answer import abstraction
+from treeplex.abstraction.game import RULES, GrowingGame
+from treeplex.games.continuous import ContinuousPoker
+from treeplex.games.dealt import DealtGame
+from treeplex.games.poker import Card, Poker, Round
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.sized import Menu
+from treeplex.kernels.reference import growing as reference
+
+Strategy = dict[tuple[int, str], dict[str, float]]
+
+
+def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
+    deck = tuple(Card(str(rank), rank, copies) for rank in range(ranks))
+    return ContinuousPoker("small", Poker("small", deck, tuple(Round((), 2) for _ in range(streets))))
+
+
+KUHN = poker(1, 3, 1)
+TWO_STREETS = poker(2, 3, 1)
+
+
+def strategies(game: GrowingGame, behaviour: Any = None) -> Strategy:
+    """Behaviour by player and label of the infoset."""
+    behaviour = game.tree.rows.behaviour if behaviour is None else behaviour
+    out: Strategy = {}
+    for n in np.flatnonzero(game.tree.nodes.mover >= 0).tolist():
+        player = int(game.tree.nodes.mover[n])
+        for h, hand in enumerate(game.rules.hands()[player]):
+            label = " ".join((hand, *game.line(n)))
+            out[player, label] = {game.line(c)[-1]: float(behaviour[c, h]) for c in game.tree.children(n)}
+    return out
+
+
+class Play:
+    """Regrets and averages of a weighted sequence of strategy profiles, as the definitions (1) to (3) say."""
+
+    def __init__(self, game: DealtGame) -> None:
+        self.game = game
+        self.regret: dict[Any, float] = defaultdict(float)
+        self.average: dict[Any, float] = defaultdict(float)
+
+    def iteration(self, profile: Strategy, weight: float) -> None:
+        values: dict[Any, float] = defaultdict(float)  # (player, infoset, action) -> v(I, a)
+        reached: dict[Any, float] = {}  # (player, infoset) -> own reach
+        self._walk(self.game.root(), profile, 1.0, (1.0, 1.0), values, reached)
+        for (player, label), own in reached.items():
+            sigma = profile[player, label]
+            expected = sum(sigma[a] * values[player, label, a] for a in sigma)
+            for a in sigma:
+                self.regret[player, label, a] += weight * (values[player, label, a] - expected)
+                self.average[player, label, a] += weight * own * sigma[a]
+
+    def _walk(self, history, profile, chance, own, values, reached) -> float:
+        """Player 0's expected payoff from here on."""
+        mover = self.game.mover(history)
+        if mover == TERMINAL:
+            return float(self.game.payoff(history))
+        actions = self.game.actions(history)
+        if mover == CHANCE:
+            shares = self.game.probabilities(history)
+            return sum(
+                p * self._walk(self.game.child(history, a), profile, chance * p, own, values, reached)
+                for a, p in zip(actions, shares, strict=True)
+            )
+        label = self.game.infoset(history)
+        reached[mover, label] = own[mover]
+        total = 0.0
+        for a in actions:
+            p = profile[mover, label][a]
+            below = (own[0] * p, own[1]) if mover == 0 else (own[0], own[1] * p)
+            worth = self._walk(self.game.child(history, a), profile, chance, below, values, reached)
+            values[mover, label, a] += chance * own[1 - mover] * worth * (1.0 if mover == 0 else -1.0)
+            total += p * worth
+        return total
+
+
+def assert_same(game: GrowingGame, play: Play) -> None:
+    """Every regret and every average of the grown game is that of the explicit play."""
+    compared = 0
+    for n in np.flatnonzero(game.tree.nodes.mover >= 0).tolist():
+        player = int(game.tree.nodes.mover[n])
+        possible = game.builder.scene(int(game.tree.nodes.scene[n])).any(axis=1 - player)
+        for h, hand in enumerate(game.rules.hands()[player]):
+            if not possible[h]:
+                continue
+            label = " ".join((hand, *game.line(n)))
+            for c in game.tree.children(n):
+                key = (player, label, game.line(c)[-1])
+                assert game.tree.rows.regret[c, h] == pytest.approx(play.regret[key], abs=1e-12), key
+                assert game.tree.rows.average[c, h] == pytest.approx(play.average[key], abs=1e-12), key
+                compared += 1
+    assert compared > 50
+
+
+def spot(game: GrowingGame, line: str) -> int:
+    return next(n for n in range(game.tree.count) if " ".join(game.line(n)) == line and game.tree.nodes.mover[n] >= 0)
+
+
+def merged(before: Strategy, inside: Strategy, new: str) -> Strategy:
+    """Outside the subgame as before and never the new move; inside as given."""
+    profile = {key: dict(sigma) for key, sigma in before.items()}
+    for key, sigma in inside.items():
+        if key not in profile:
+            profile[key] = sigma
+        elif new in sigma and new not in profile[key]:
+            profile[key][new] = 0.0
+    return profile
+
+
+CASES = [
+    (KUHN, "", 0.3),
+    (KUHN, "check", 0.3),
+    (KUHN, "bet0.01", 0.5),
+    (TWO_STREETS, "check", 0.2),
+    (TWO_STREETS, "bet1", 0.4),
+    (TWO_STREETS, "check bet0.01 call 1", 0.6),
+]
+
+
+@pytest.mark.parametrize(("rules", "line", "size"), CASES, ids=lambda case: str(getattr(case, "limit", case)))
+def test_theorem_1_the_combined_game_is_an_explicit_sequence_of_play(rules, line, size, monkeypatch) -> None:
+    game = GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
+    outside: list[Strategy] = []
+    for _ in range(5):
+        outside.append(strategies(game))
+        game.advance(1)
+    played: list[tuple[float, Any]] = []
+
+    def recover(*arguments: Any) -> None:  # the specification, which shows every iteration
+        reference.recover(*arguments, record=lambda weight, behaviour: played.append((weight, behaviour)))
+
+    monkeypatch.setattr(add, "recover", recover)
+    node = spot(game, line)
+    added = add.by_recovery(game, node, size)
+    assert 1 <= added.iterations == len(played) <= 5
+    assert sum(weight for weight, _ in played) == pytest.approx(added.iterations)
+    new = game.line(added.root)[-1]
+    play = Play(DealtGame(abstraction(game, "grown")))
+    rows = game.tree.rows.behaviour
+    first = added.root
+    for weight, behaviour in played:
+        everywhere = rows.copy()
+        everywhere[first : first + len(behaviour)] = behaviour
+        inside = strategies(game, everywhere)
+        for before in outside:
+            play.iteration(merged(before, inside, new), weight / added.iterations)
+    assert_same(game, play)
+
+
+@pytest.mark.parametrize(("rules", "line", "size"), CASES, ids=lambda case: str(getattr(case, "limit", case)))
+def test_regret_transfer_repeats_what_was_played_behind_the_neighbour(rules, line, size) -> None:
+    game = GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
+    outside: list[Strategy] = []
+    for _ in range(6):
+        outside.append(strategies(game))
+        game.advance(1)
+    node = spot(game, line)
+    added = add.by_transfer(game, node, size)
+    old = {n: " ".join(game.line(n)) for n in game.tree.children(node)}
+    new = game.line(added.root)[-1]
+    prefix = " ".join((*game.line(node), new))
+    now = strategies(game)
+    play_of: list[Play] = []
+    for source in [label for n, label in old.items() if n != added.root and game.tree.nodes.size[n] > 0.0]:
+        play = Play(DealtGame(abstraction(game, "grown")))
+        for before in outside:
+            copies: Strategy = {}
+            for (player, label), sigma in before.items():
+                hand, _, line_there = label.partition(" ")
+                if f"{line_there} ".startswith(f"{source} "):
+                    copies[player, f"{hand} {prefix}{line_there.removeprefix(source)}"] = sigma
+            heads = {key: sigma for key, sigma in now.items() if new in sigma}
+            play.iteration(merged(before, copies | heads, new), 1.0)
+        play_of.append(play)
+    head = [(int(game.tree.nodes.mover[node]), " ".join((hand, *game.line(node)))) for hand in rules.hands()[0]]
+
+    def squares(play: Play) -> float:
+        return sum(max(play.regret[player, label, new], 0.0) ** 2 for player, label in head)
+
+    def distance(play: Play) -> float:
+        theirs = np.array([play.regret[player, label, new] for player, label in head])
+        return float(np.abs(theirs - game.tree.rows.regret[added.root]).max())
+
+    closest = min(play_of, key=distance)
+    assert squares(closest) <= min(map(squares, play_of)) + 1e-12  # of the neighbours, one that leaves least regret
+    assert_same(game, closest)
+
+
+def test_a_subgame_nobody_leads_to_has_no_regret() -> None:
+    """Where equation (5) is undefined."""
+    game = GrowingGame(KUHN, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
+    game.advance(3)
+    node = spot(game, "bet1")
+    game.tree.rows.average[:] = 0.0  # as if player 0 had never bet
+    game.tree.rows.earned[node] = 0.0
+    added = add.by_recovery(game, node, 0.5)
+    assert added.iterations == 0
+    assert not added.regret.any()
+    assert not game.tree.rows.regret[added.root :].any()
