@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treeplex.api import best_response, evaluate, load, resume, solve
+    from treeplex.api import best_response, evaluate, explore, load, merge, resume, solve
     from treeplex.compiled.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -34,7 +34,9 @@ __all__ = [
     "TreeplexError",
     "best_response",
     "evaluate",
+    "explore",
     "load",
+    "merge",
     "minimizer",
     "resume",
     "solve",
@@ -51,7 +53,9 @@ _HOMES = {
     "TreeplexError": "errors",
     "best_response": "api",
     "evaluate": "api",
+    "explore": "api",
     "load": "api",
+    "merge": "api",
     "minimizer": "solvers.custom",
     "resume": "api",
     "solve": "api",

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.papers import (
+    cfr_plus_compressibility,
+    cfr_plus_fig1,
+    pmccfr_fig2,
+    pmccfr_fig3,
+    pmccfr_table1,
+    rbp_fig1,
+    rbp_fig2,
+    rbp_fig3,
+)
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
@@ -53,6 +62,24 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             f"{RBP}, Figure 3",
             "Leduc-5: how many iterations a pruning must be expected to skip",
             rbp_fig3.reproduce,
+        ),
+        Reproduction(
+            pmccfr_table1.ID,
+            "Ju et al. 2023, Table 1",
+            "nodes touched by the first five iterations, five algorithms",
+            pmccfr_table1.reproduce,
+        ),
+        Reproduction(
+            pmccfr_fig2.ID,
+            "Ju et al. 2023, Figure 2",
+            "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+",
+            pmccfr_fig2.reproduce,
+        ),
+        Reproduction(
+            pmccfr_fig3.ID,
+            "Ju et al. 2023, Figure 3",
+            "warm start by elimination on matrix games",
+            pmccfr_fig3.reproduce,
         ),
     )
 }
