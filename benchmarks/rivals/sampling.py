@@ -62,8 +62,8 @@ def duel(game: Any) -> dict[str, Any]:
 def threads() -> dict[str, Any]:
     """Nodes a second of one and of two threads, in turns: the fastest stretch of each counts.
 
-    Two threads need two idle cores. On a busy machine the clock on the wall says how many the others left over, so nodes
-    a second of processor time are taken, too: twice their ratio is the speed-up that idle cores would give.
+    Two threads need two idle cores. On a busy machine the clock on the wall says how many the others left over, so
+    nodes a second of processor time are taken, too: twice their ratio is the speed-up that idle cores would give.
     """
     game = tp.load(LARGE)
     report: dict[str, Any] = {"game": game.name}
