@@ -12,6 +12,7 @@ import treeplex as tp
 from treeplex.compiled.sample_tree import sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
 from treeplex.kernels.sampling import MATCH
 from treeplex.papers.leduc_pots import leduc_pots
@@ -203,3 +204,24 @@ def test_nothing_of_the_size_of_the_game_is_stored() -> None:
     form = sample_tree(game)
     assert len(form.tree.word) * 30 + 1 == game.nodes  # thirty deals
     assert form.tree.word.nbytes + form.tree.outcome.nbytes < game.nodes
+
+
+@pytest.mark.parametrize("algorithm", ["pure-cfr", "pure-mccfr"])
+def test_in_a_matrix_game_pure_strategies_are_fictitious_play(algorithm) -> None:
+    """Ju et al., "Fictitious Play achieves Blackwell approachability": best responses to what was played so far."""
+    table = np.random.default_rng(4).standard_normal((5, 7))
+    game = tp.load(MatrixGame(table))
+    assembled = build(f"{algorithm}(weight=uniform,turns=simultaneous)")
+    assert isinstance(assembled, MonteCarlo)
+    state = assembled.start(game)
+    row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state))
+    counts = np.zeros(5), np.zeros(7)
+    for _ in range(200):
+        counts[0][row] += 1
+        counts[1][column] += 1
+        row, column = int(np.argmax(table @ counts[1])), int(np.argmax(-counts[0] @ table))
+        state = assembled.advance(game, state, 1)
+        played = [int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state)]
+        assert played == [row, column]
+        for strategy, count in zip(assembled.average(game, state), counts, strict=True):
+            np.testing.assert_allclose(strategy[1:], count / count.sum(), rtol=0, atol=1e-15)
