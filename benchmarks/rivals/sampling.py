@@ -155,8 +155,8 @@ def markdown(results: dict[str, Any]) -> str:
         )
     lines += [
         "",
-        "The last column is twice the ratio of nodes a second of processor time: what two threads gain when nobody else",
-        "uses the cores. The one before it depends on the load above.",
+        "The last column is twice the ratio of nodes a second of processor time: what two threads gain when nobody",
+        "else uses the cores. The one before it depends on the load above.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -59,7 +59,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     figure = _plot(runs, folder / f"{ID}.png")
     measured = {
         "faster": _faster(runs["CFR+"], runs["warm start by PMCCFR"]),
-        "faster_safe": _faster(runs["CFR+"], runs["warm start by PMCCFR, safe"]),
+        "safe_share": _faster(runs["CFR+"], runs["warm start by PMCCFR, safe"])
+        / max(_faster(runs["CFR+"], runs["warm start by PMCCFR"]), 1e-9),
         "fewer_nodes": _faster(runs["CFR+"], runs["warm start by PMCCFR"], "nodes"),
         "faster_mccfr": _faster(runs["CFR+"], runs["warm start by MCCFR"]),
         "exploring": median(shares),
