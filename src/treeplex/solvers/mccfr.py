@@ -36,7 +36,7 @@ Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 
 MOST_THREADS: Final = 256
 STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
-SEQUENCES_PER_ITERATION: Final = 2_000  # evaluated in about the time of an iteration
+SEQUENCES_PER_ITERATION: Final = 250  # measuring them takes no longer than an iteration
 IDLE: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 
 
