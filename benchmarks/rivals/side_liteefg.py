@@ -11,11 +11,15 @@ import LiteEFG
 import pyspiel
 from LiteEFG.baselines import CFR, CFRplus
 
-BASELINES = {"cfr": (CFR.graph, "avg-iterate"), "cfr+": (CFRplus.graph, "linear-avg-iterate")}
+BASELINES = {
+    "cfr": (CFR.graph, "avg-iterate", "Enumerate"),
+    "cfr+": (CFRplus.graph, "linear-avg-iterate", "Enumerate"),
+    "external": (CFR.graph, "avg-iterate", "External"),
+}
 
 
 class Side:
-    """Baselines CFR and CFRplus over the whole tree ("Enumerate"), one thread (its default)."""
+    """Baselines CFR and CFRplus over the whole tree ("Enumerate") or by external sampling, one thread (its default)."""
 
     def versions(self) -> dict[str, str]:
         return {"LiteEFG": version("LiteEFG")}
@@ -24,9 +28,9 @@ class Side:
         self.game = pyspiel.load_game(game)
 
     def start(self, algorithm: str) -> None:
-        graph, self.average = BASELINES[algorithm]
+        graph, self.average, walk = BASELINES[algorithm]
         self.graph = graph()
-        self.env = LiteEFG.OpenSpielEnv(self.game, traverse_type="Enumerate")  # a second graph needs a second one
+        self.env = LiteEFG.OpenSpielEnv(self.game, traverse_type=walk)  # a second graph needs a second one
         self.env.set_graph(self.graph)
 
     def advance(self, iterations: int) -> None:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 import pyspiel
 
 SOLVERS = {"cfr": pyspiel.CFRSolver, "cfr+": pyspiel.CFRPlusSolver}
+SAMPLERS = {"external": pyspiel.ExternalSamplingMCCFRSolver}
 
 
 class Side:
@@ -20,14 +21,21 @@ class Side:
         return count(self.game)
 
     def start(self, algorithm: str) -> None:
-        self.solver = SOLVERS[algorithm](self.game)
+        if algorithm in SAMPLERS:
+            self.solver = SAMPLERS[algorithm](self.game, seed=1)
+            self.step = self.solver.run_iteration
+        else:
+            self.solver = SOLVERS[algorithm](self.game)
+            self.step = self.solver.evaluate_and_update_policy
 
     def advance(self, iterations: int) -> None:
-        step = self.solver.evaluate_and_update_policy
+        step = self.step
         for _ in range(iterations):
             step()
 
     def nash_conv(self) -> float:
+        if isinstance(self.solver, tuple(SAMPLERS.values())):
+            return pyspiel.nash_conv(self.game, self.solver.average_policy(), True)
         return pyspiel.nash_conv(self.game, self.solver.tabular_average_policy())
 
 

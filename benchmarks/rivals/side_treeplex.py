@@ -13,13 +13,14 @@ import treeplex as tp
 from treeplex.evaluation.exact import evaluate_behaviour
 from treeplex.kernels.rules import SIMULTANEOUS
 from treeplex.solvers.cfr import cfr, cfr_plus
+from treeplex.solvers.mccfr import mccfr_external, pure_mccfr
 
-ALGORITHMS = {"cfr": cfr(), "cfr+": cfr_plus()}
+ALGORITHMS = {"cfr": cfr(), "cfr+": cfr_plus(), "external": mccfr_external(), "pure": pure_mccfr()}
 LITEEFG = {"cfr": replace(cfr(), turns=SIMULTANEOUS), "cfr+": cfr_plus()}  # the turns LiteEFG's baselines take
 
 
 class Side:
-    """Full-width CFR over the sequence form, one thread."""
+    """Full-width CFR over the sequence form, and Monte Carlo CFR, one thread."""
 
     def versions(self) -> dict[str, str]:
         return {name: version(name) for name in ("treeplex", "numba", "numpy")}
@@ -41,6 +42,10 @@ class Side:
 
     def advance(self, iterations: int) -> None:
         self.state = self.algorithm.advance(self.game, self.state, iterations)
+
+    def nodes(self) -> int:
+        """Histories entered since the start."""
+        return self.algorithm.nodes_touched(self.game, self.state)
 
     def nash_conv(self) -> float:
         return evaluate_behaviour(self.game, self.algorithm.average(self.game, self.state)).nash_conv

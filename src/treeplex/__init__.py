@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from treeplex.abstraction.options import Growth
-    from treeplex.api import best_response, evaluate, grow, load, regrow, resume, solve
+    from treeplex.api import best_response, evaluate, explore, grow, load, merge, regrow, resume, solve
     from treeplex.compiled.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -36,8 +36,10 @@ __all__ = [
     "TreeplexError",
     "best_response",
     "evaluate",
+    "explore",
     "grow",
     "load",
+    "merge",
     "minimizer",
     "regrow",
     "resume",
@@ -56,8 +58,10 @@ _HOMES = {
     "TreeplexError": "errors",
     "best_response": "api",
     "evaluate": "api",
+    "explore": "api",
     "grow": "api",
     "load": "api",
+    "merge": "api",
     "minimizer": "solvers.custom",
     "regrow": "api",
     "resume": "api",

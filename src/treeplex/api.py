@@ -1,8 +1,8 @@
-"""Everything a newcomer needs: load, solve, resume, evaluate, best_response."""
+"""Everything a newcomer needs: load, solve, resume, evaluate, best_response, explore, merge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from treeplex.compiled import load as load_compiled
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
+from treeplex.evaluation.merge import merge as merge_policies
 from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
 from treeplex.solvers.algorithm import Algorithm
+from treeplex.solvers.explore import RESPONSES, Exploration, Moment, explore_game
 from treeplex.solvers.folder import RunFolder
 
 DEFAULT_GROWTH_SECONDS = 10.0
@@ -27,6 +29,9 @@ DEFAULT_GROWTH_SECONDS = 10.0
 
 DEFAULT_NASH_CONV = 1e-3
 """The target when nothing says when to stop."""
+
+DEFAULT_SECONDS = 60.0
+"""How long to explore when nothing says when to stop."""
 
 Source = str | Path | Game | CompiledGame
 """What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""
@@ -52,7 +57,16 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
             return load_compiled(text)
         from_catalog = not text.lower().endswith(".efg") and text.partition("(")[0].strip() in CATALOG
         name = text if from_catalog or text.startswith(OPENSPIEL) else None
-        source = make(text)
+    game = compile_game(rules(source), report)
+    if from_catalog:
+        game = replace(game, known_value=known_value(game.name))
+    return replace(game, source=name)
+
+
+def rules(source: Any) -> Game:
+    """The rules behind a name, an .efg file or a pyspiel game, or the object itself if it has them; not compiled."""
+    if isinstance(source, str | Path):
+        source = make(str(source))
     elif type(source).__module__.partition(".")[0] == "pyspiel":
         from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
 
@@ -63,10 +77,7 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> C
         needs = ", ".join(sorted(_methods() - set(dir(source))))
         lack = f"lacks {needs}" if needs else "is a class: make an object of it first"
         raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} {lack}.")
-    game = compile_game(source, report)
-    if from_catalog:
-        game = replace(game, known_value=known_value(game.name))
-    return replace(game, source=name)
+    return source
 
 
 def solve(
@@ -200,6 +211,45 @@ def best_response(game: Source | Any, policy: Policy | str | Path, player: int) 
     if player not in (0, 1):
         raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
     return respond(load(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
+
+
+def explore(
+    game: str | Path | Game | Any,
+    algorithm: str = "pure-mccfr",
+    *,
+    seconds: float | None = None,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    seed: int = 0,
+    responses: int = RESPONSES,
+    watch: Callable[[Moment], None] | None = None,
+) -> Exploration:
+    """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
+
+    ``algorithm``: "pure-mccfr", "mccfr-external", or "mccfr-outcome" for games of many moves. Quality is estimated:
+    each player learns a response from ``responses`` walks and plays as many new games with it, which bounds NashConv
+    from below.
+
+    >>> found = explore("kuhn", iterations=2000)
+    >>> found.nash_conv_at_least < 0.2
+    True
+    """
+    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
+    if not limits.any:
+        limits = Limits(seconds=DEFAULT_SECONDS)
+    return explore_game(rules(game), algorithm, limits, seed, responses, watch)
+
+
+def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: Sequence[float] | None = None) -> Policy:
+    """Several policies, or files of them, averaged by reach into one: as good as drawing one before the game.
+
+    >>> answers = [solve("kuhn", "pure-mccfr", iterations=300, seed=seed) for seed in range(8)]
+    >>> together = evaluate("kuhn", merge("kuhn", [answer.policy for answer in answers]))
+    >>> together.nash_conv < sum(answer.nash_conv for answer in answers) / 8
+    True
+    """
+    loaded = [policy if isinstance(policy, Policy) else Policy.load(policy) for policy in policies]
+    return merge_policies(load(game), loaded, shares)
 
 
 def _methods() -> set[str]:

@@ -25,3 +25,8 @@ def linear(delay: int = 0) -> Schedule:
 def power(exponent: float) -> Schedule:
     """w_t = t^exponent. Multiplying the average by (t / (t + 1))^exponent after every iteration amounts to the same."""
     return lambda iteration: iteration**exponent
+
+
+def log() -> Schedule:
+    """w_t = ln(1 + t): between uniform and linear weights (Ju et al. 2023)."""
+    return np.log1p

@@ -34,7 +34,12 @@ from treeplex.solvers.registry import ALGORITHMS, build
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
 WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br")  # algorithms that walk the history tree have tests of their own
-ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None and not name.endswith(WALKS)]
+SAMPLED = ("mccfr-", "pure-", "warm-start")  # tests/unit/test_sampling_kernels.py, test_warm_start.py
+ITERATIVE = [
+    name
+    for name, entry in ALGORITHMS.items()
+    if entry.build is not None and not name.endswith(WALKS) and not name.startswith(SAMPLED)
+]
 
 # Where two best actions are worth the same, or a regret is zero but for rounding, rounding decides and two correct
 # programs may part. The random tree has no such ties. Kuhn has many; there only those probabilities are compared that

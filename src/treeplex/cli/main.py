@@ -9,10 +9,12 @@ import typer
 from treeplex import __version__
 from treeplex.cli.compare import compare
 from treeplex.cli.evaluate import evaluate
+from treeplex.cli.explore import explore
 from treeplex.cli.export import export
 from treeplex.cli.grow import grow
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
+from treeplex.cli.merge import merge
 from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
 from treeplex.cli.reproduce import reproduce
 from treeplex.cli.solve import resume, solve
@@ -32,6 +34,8 @@ app.command()(resume)
 app.command()(compare)
 app.command()(grow)
 app.command()(evaluate)
+app.command()(explore)
+app.command()(merge)
 app.command()(export)
 app.command()(reproduce)
 

@@ -87,6 +87,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         make_tree=history.build,
         make_payoffs=sparse,
         blocks=operator,
+        dealt=history,
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from treeplex.arrow import text_bytes, unpacked
 from treeplex.compiled.blocks import Blocks, RankedBlocks
+from treeplex.compiled.dealt_tree import DealtTree
 from treeplex.compiled.history import HistoryTree
 from treeplex.compiled.labels import Labels
 from treeplex.compiled.payoffs import Payoffs
@@ -39,6 +40,7 @@ class CompiledGame:
     make_tree: Callable[[], HistoryTree] = field(repr=False)
     make_payoffs: Callable[[], Payoffs] = field(repr=False)
     blocks: Blocks | RankedBlocks | None = None
+    dealt: DealtTree | None = field(default=None, repr=False)  # its public tree, if it was compiled from one
     constant: float = 0.0
     known_value: float | None = None  # player 0's, from the literature
     source: str | None = None  # a name that loads the same game again

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3, saef_fig1
+from treeplex.papers import (
+    cfr_plus_compressibility,
+    cfr_plus_fig1,
+    pmccfr_fig2,
+    pmccfr_fig3,
+    pmccfr_table1,
+    rbp_fig1,
+    rbp_fig2,
+    rbp_fig3,
+    saef_fig1,
+)
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
@@ -59,6 +69,24 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "Brown & Sandholm 2015 (SAEF), Figure 1",
             "continuous Leduc: fixed abstractions against ones that grow",
             saef_fig1.reproduce,
+        ),
+        Reproduction(
+            pmccfr_table1.ID,
+            "Ju et al. 2023, Table 1",
+            "nodes touched by the first five iterations, five algorithms",
+            pmccfr_table1.reproduce,
+        ),
+        Reproduction(
+            pmccfr_fig2.ID,
+            "Ju et al. 2023, Figure 2",
+            "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+",
+            pmccfr_fig2.reproduce,
+        ),
+        Reproduction(
+            pmccfr_fig3.ID,
+            "Ju et al. 2023, Figure 3",
+            "warm start by elimination on matrix games",
+            pmccfr_fig3.reproduce,
         ),
     )
 }

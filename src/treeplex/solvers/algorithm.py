@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from treeplex.arrays import Floats
 from treeplex.compiled.game import CompiledGame
@@ -41,4 +41,22 @@ class Algorithm(Protocol):
 
     def nodes_touched(self, game: CompiledGame, state: Any) -> int:
         """Histories entered so far."""
+        ...
+
+
+@runtime_checkable
+class Random(Protocol):
+    """An algorithm that draws random numbers: the seed of a run decides which."""
+
+    def seeded(self, seed: int) -> Algorithm:
+        """The same algorithm with another seed."""
+        ...
+
+
+@runtime_checkable
+class Brisk(Protocol):
+    """An algorithm whose iterations may be far cheaper than measuring NashConv."""
+
+    def stride(self, game: CompiledGame) -> int:
+        """Measure at multiples of so many iterations only; depends on the game alone, so that logs can be resumed."""
         ...

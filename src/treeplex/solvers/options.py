@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
 
 from treeplex.errors import ParameterError
 from treeplex.kernels.rules import ALTERNATING, SIMULTANEOUS
+from treeplex.schedules import Schedule, linear, log, power, uniform
 
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 
 
 def turn_order(name: object) -> int:
     """The number of an order of turns."""
-    if not isinstance(name, str) or name not in TURNS:
-        raise ParameterError(f"The 'turns' parameter must be one of {', '.join(TURNS)}, got {name!r}.")
-    return TURNS[name]
+    return named("turns", name, TURNS)
+
+
+def averaging(name: object) -> Schedule:
+    """Averaging weights by name."""
+    return named("weight", name, WEIGHTS)()
+
+
+WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {
+    "uniform": uniform,
+    "linear": linear,
+    "square": lambda: power(2.0),
+    "log": log,
+}
+FLOORS: Final = {"none": False, "zero": True}
+
+Meaning = TypeVar("Meaning")
+
+
+def named(name: str, value: object, legal: Mapping[str, Meaning]) -> Meaning:
+    """What a word of a short list stands for."""
+    if not isinstance(value, str) or value not in legal:
+        raise ParameterError(f"The '{name}' parameter must be one of {', '.join(legal)}, got {value!r}.")
+    return legal[value]
 
 
 def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> float:
@@ -33,4 +56,11 @@ def whole(name: str, value: object) -> int:
     """A whole number, zero or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ParameterError(f"The '{name}' parameter must be a whole number that is not negative, got {value!r}.")
+    return value
+
+
+def counted(name: str, value: object, high: int) -> int:
+    """A whole number from one up."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a whole number from 1 to {high:,}, got {value!r}.")
     return value

@@ -10,6 +10,7 @@ from treeplex.errors import ParameterError
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.best_response import cfr_br, fp, xfp
 from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
+from treeplex.solvers.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
 from treeplex.solvers.walk import (
     cfr_full,
     cfr_partial,
@@ -20,10 +21,13 @@ from treeplex.solvers.walk import (
     cfr_rbp,
     cfr_zero_reach_br,
 )
+from treeplex.solvers.warm_start import warm_start
 from treeplex.spec import bind, parse, unknown, usage
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
+LANCTOT = "Lanctot et al. 2009"
+JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 
 
@@ -61,6 +65,13 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry("cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses where it does not go", f"{RBP}, section 3"),
         Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "CFR+, best responses likewise", f"{RBP}, section 3"),
+        Entry("mccfr-external", mccfr_external, "MCCFR: one player's moves, the rest sampled", LANCTOT),
+        Entry("mccfr-outcome", mccfr_outcome, "MCCFR: single paths, with baselines", f"{LANCTOT}; Schmid et al. 2019"),
+        Entry("mccfr-average", mccfr_average, "MCCFR: moves tried by average strategy", "Gibson et al. 2012"),
+        Entry("mccfr-chance", mccfr_chance, "MCCFR: nature's moves sampled", "Zinkevich et al. 2007"),
+        Entry("pure-cfr", pure_cfr, "CFR with values and pure strategies", JU),
+        Entry("pure-mccfr", pure_mccfr, "external sampling with pure strategies", JU),
+        Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
         Entry("fp", fp, "fictitious play, in turns", "Brown 1951"),
         Entry("xfp", xfp, "extensive-form fictitious play, both at once", "Heinrich, Lanctot & Silver 2015"),
     )

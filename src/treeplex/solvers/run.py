@@ -18,7 +18,7 @@ from treeplex.compiled.game import CompiledGame
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
 from treeplex.evaluation.log import LogRow
-from treeplex.solvers.algorithm import Algorithm, Behaviour
+from treeplex.solvers.algorithm import Algorithm, Behaviour, Brisk
 from treeplex.solvers.checkpoint import Best, Checkpoint
 from treeplex.solvers.limits import Limits
 
@@ -75,10 +75,11 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
     state, rows, best, evaluating = point.state, point.rows, point.best, point.evaluating
     clock = _Clock(point.seconds)
     pace, kept = 1.0, clock.total()
+    stride = algorithm.stride(game) if isinstance(algorithm, Brisk) else 1
     finished = _already(game, algorithm, point, plan.limits) if resumed else ""
     with ctrl_c() as pressed:
         while True:
-            due = next_row(state.iteration)
+            due = stride * next_row(state.iteration // stride)
             status, finished = finished, ""
             while state.iteration < due and not status:  # one breath at a time
                 upto = min(due, state.iteration + int(pace))

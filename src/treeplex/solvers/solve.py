@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow, to_table
 from treeplex.evaluation.policy import Policy
 from treeplex.games.protocol import name_of
-from treeplex.solvers.algorithm import Algorithm
+from treeplex.solvers.algorithm import Algorithm, Random
 from treeplex.solvers.checkpoint import Checkpoint
 from treeplex.solvers.folder import RunFolder, fingerprint
 from treeplex.solvers.limits import Limits
@@ -39,6 +39,9 @@ class Options:
         if self.iterate not in ITERATES:
             legal = ", ".join(f'"{name}"' for name in ITERATES)
             raise ParameterError(f"The 'iterate' parameter must be one of {legal}, got {self.iterate!r}.")
+        seed: Any = self.seed
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise ParameterError(f"The 'seed' parameter must be a whole number from 0 up, got {seed!r}.")
         every: Any = self.checkpoint_seconds
         if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0.0:
             raise ParameterError(
@@ -51,7 +54,7 @@ def solve_game(
 ) -> Solution:
     """Solve ``game`` by the algorithm of that name, or by an assembled one, until a limit is reached."""
     options = options or Options()
-    assembled = _assembled(algorithm)
+    assembled = _assembled(algorithm, options.seed)
     algorithm = algorithm if isinstance(algorithm, str) else name_of(algorithm)
     if assembled is not None and not limits.any:
         raise ParameterError(UNLIMITED)
@@ -78,7 +81,7 @@ def resume_run(
     request = folder.request
     if fingerprint(game) != request.fingerprint:
         raise ParameterError(f"The game in {folder.path} is not the {game.name} of this version; start a new run.")
-    assembled = _assembled(algorithm if algorithm is not None else _registered(folder))
+    assembled = _assembled(algorithm if algorithm is not None else _registered(folder), request.seed)
     if assembled is None:
         raise ParameterError(
             f"The run in {folder.path} was solved exactly by {request.algorithm}; nothing is left to do."
@@ -107,12 +110,11 @@ def _registered(folder: RunFolder) -> str:
     return name
 
 
-def _assembled(algorithm: str | Algorithm) -> Algorithm | None:
-    if isinstance(algorithm, str):
-        return build(algorithm)
-    if not hasattr(algorithm, "advance"):
+def _assembled(algorithm: str | Algorithm, seed: int) -> Algorithm | None:
+    assembled = build(algorithm) if isinstance(algorithm, str) else algorithm
+    if assembled is not None and not hasattr(assembled, "advance"):
         raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {algorithm!r}.")
-    return algorithm
+    return assembled.seeded(seed) if isinstance(assembled, Random) else assembled
 
 
 def _iterate(

@@ -1,5 +1,20 @@
-"""Which histories an iteration enters: all, those that somebody reaches, or those not pruned by regret."""
+"""Which histories an iteration enters: all, those that somebody reaches, those not pruned by regret, or a sample."""
 
 from treeplex.traversals.pruning import BOUNDS, Bound, Traversal, full, partial, regret_based, zero_reach_response
+from treeplex.traversals.sampling import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 
-__all__ = ["BOUNDS", "Bound", "Traversal", "full", "partial", "regret_based", "zero_reach_response"]
+__all__ = [
+    "BOUNDS",
+    "AverageStrategy",
+    "Bound",
+    "Chance",
+    "External",
+    "Outcome",
+    "PureExternal",
+    "Reached",
+    "Traversal",
+    "full",
+    "partial",
+    "regret_based",
+    "zero_reach_response",
+]

@@ -1,0 +1,98 @@
+"""Convergence over nodes and seconds: runs by the clock of training alone, and bands over seeds.
+
+The clock is the processor time of this process: with one thread that is the time an idle machine would take.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.compiled.game import CompiledGame
+from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.solvers.algorithm import Algorithm, Random
+
+GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
+FIRST: Final = 1e-3  # seconds
+
+
+class Point(NamedTuple):
+    """A run at one moment."""
+
+    iteration: int
+    nodes: int
+    seconds: float  # of processor time in training: evaluation is not counted
+    nash_conv: float
+
+
+Curve = list[Point]
+
+
+def curve(game: CompiledGame, algorithm: Algorithm, seconds: float, seed: int = 0) -> Curve:
+    """Run for so long, measuring at moments that lie closer together at the start."""
+    seeded = algorithm.seeded(seed) if isinstance(algorithm, Random) else algorithm
+    seeded.advance(game, seeded.start(game), 1)  # kernels are compiled, or loaded, and trees made
+    state, spent, due, batch, points = seeded.start(game), 0.0, FIRST, 1.0, Curve()
+    while spent < seconds:
+        while spent < due:
+            began = time.process_time()
+            state = seeded.advance(game, state, int(batch))
+            took = max(time.process_time() - began, 1e-6)
+            spent += took
+            batch = max(min(batch * 2.0, batch * max(due - spent, FIRST) / took), 1.0)
+        nash_conv = evaluate_behaviour(game, seeded.average(game, state)).nash_conv
+        points.append(Point(state.iteration, seeded.nodes_touched(game, state), spent, nash_conv))
+        due = max(due * GROWTH, spent)
+    return points
+
+
+def reached(points: Curve, target: float, axis: str) -> float:
+    """Where a curve first falls to ``target``, in "seconds" or "nodes"; infinite if nowhere."""
+    return next((float(getattr(point, axis)) for point in points if point.nash_conv <= target), float("inf"))
+
+
+def band(runs: Sequence[Curve], axis: str, grid: Floats) -> tuple[Floats, Floats, Floats]:
+    """Median, 5 % and 95 % of several curves on a grid, each interpolated between its points."""
+    rows: list[Any] = []
+    for points in runs:
+        at = np.log([max(float(getattr(point, axis)), 1e-12) for point in points])
+        height = np.log([max(point.nash_conv, 1e-300) for point in points])
+        rows.append(np.exp(np.interp(np.log(grid), at, height)))
+    low, middle, high = np.quantile(np.array(rows), (0.05, 0.5, 0.95), axis=0)
+    return middle, low, high
+
+
+def grid_of(runs: Sequence[Curve], axis: str) -> Floats:
+    """From where all curves have begun to where the first of them ends."""
+    begin = max(float(getattr(points[0], axis)) for points in runs)
+    end = min(float(getattr(points[-1], axis)) for points in runs)
+    return np.geomspace(begin, max(end, begin * 1.01), 80)
+
+
+def crossing(old: Sequence[Curve], new: Sequence[Curve], axis: str) -> float:
+    """How many times as far along ``axis`` the median of ``old`` is as that of ``new`` at the same NashConv.
+
+    That NashConv is the lowest that both medians reach.
+    """
+    grids = [grid_of(runs, axis) for runs in (old, new)]
+    middles = [np.minimum.accumulate(band(runs, axis, grid)[0]) for runs, grid in zip((old, new), grids, strict=True)]
+    target = max(float(middle[-1]) for middle in middles)
+    first, second = (float(grid[int(np.argmax(middle <= target))]) for grid, middle in zip(grids, middles, strict=True))
+    return first / second
+
+
+def draw(axes: Any, runs: Sequence[Curve], axis: str, label: str, colour: str) -> None:
+    """One algorithm's median and band."""
+    grid = grid_of(runs, axis)
+    middle, low, high = band(runs, axis, grid)
+    axes.plot(grid, middle, label=label, color=colour, linewidth=1.6)
+    if len(runs) > 1:
+        axes.fill_between(grid, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,77 @@
+"""Sampling on the command line: seeds, ``merge`` and ``explore``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import treeplex as tp
+
+
+def test_the_seed_reaches_the_algorithm(cli) -> None:
+    options = ("solve", "leduc", "--algorithm", "pure-mccfr", "--iterations", 200, "--no-save", "--json")
+    one, same, other = (cli(*options, "--seed", seed).last for seed in (1, 1, 2))
+    assert one["nash_conv"] == same["nash_conv"] != other["nash_conv"]
+    assert one["seed"] == 1
+
+
+def test_a_wrong_seed_is_one_sentence(cli) -> None:
+    assert "'seed' parameter" in cli("solve", "kuhn", "--algorithm", "pure-mccfr", "--seed", -1).sentence
+
+
+def test_merge_averages_and_measures(cli, tmp_path) -> None:
+    for seed in range(3):
+        run = tmp_path / f"r{seed}"
+        cli("solve", "leduc", "--algorithm", "pure-mccfr", "--iterations", 1000, "--seed", seed, "--out", run)
+    files = [tmp_path / f"r{seed}" / "policy.parquet" for seed in range(3)]
+    merged = cli("merge", "leduc", *files, "--to", "merged.json", "--json")
+    assert merged.code == 0
+    parts = [part["nash_conv"] for part in merged.last["policies"]]
+    assert merged.last["nash_conv"] < sum(parts) / 3
+    exact = tp.evaluate("leduc", tmp_path / "merged.json").nash_conv
+    assert exact == pytest.approx(merged.last["nash_conv"], abs=1e-12)
+    told = cli("merge", "leduc", *files, "--to", "merged.parquet")
+    assert "merged.parquet" in told.out
+    assert "wrote" in told.err
+
+
+def test_merge_refuses_in_one_sentence(cli, tmp_path) -> None:
+    tp.Policy.uniform(tp.load("kuhn")).save(tmp_path / "kuhn.json")
+    assert "must end in .json or .parquet" in cli("merge", "kuhn", "kuhn.json", "--to", "x.txt").sentence
+    assert "not one for leduc" in cli("merge", "leduc", "kuhn.json", "--to", "x.json").sentence
+    assert "There is no policy file" in cli("merge", "kuhn", "none.json", "--to", "x.json").sentence
+    assert "cannot be written" in cli("merge", "kuhn", "kuhn.json", "--to", "no/where.json").sentence
+
+
+def test_explore_says_that_it_estimates(cli, tmp_path) -> None:
+    found = cli("explore", "kuhn", "--iterations", 500, "--responses", 200, "--to", "policy.json", "--json")
+    assert found.code == 0
+    assert "nash_conv" not in found.last
+    assert found.last["nash_conv_margin"] > 0
+    assert found.last["infosets"] == [6, 6]
+    assert json.loads((tmp_path / "policy.json").read_text())["game"] == "kuhn"
+    words = cli("explore", "kuhn", "--iterations", 50, "--responses", 20)
+    assert "sampled" in words.out
+    assert "NashConv at least" in words.out
+
+
+def test_explore_refuses_in_one_sentence(cli) -> None:
+    assert "'algorithm' parameter must be one of" in cli("explore", "kuhn", "--algorithm", "cfr+").sentence
+    assert "must end in" in cli("explore", "kuhn", "--to", "x.txt").sentence
+    assert "There is no game" in cli("explore", "kun").sentence
+    assert "'iterations' parameter" in cli("explore", "kuhn", "--iterations", 0).sentence
+
+
+def test_a_game_too_large_to_compile_can_be_explored(cli) -> None:
+    """Goofspiel with eight cards has 10^9 histories and more."""
+    found = cli(
+        "explore", "goofspiel(cards=8)", "--algorithm", "mccfr-outcome", "--iterations", 100, "--responses", 2, "--json"
+    )
+    assert found.code == 0
+    assert 0 < sum(found.last["infosets"]) < 5_000
+
+
+@pytest.mark.parametrize("identity", ["pmccfr-table1", "pmccfr-fig2", "pmccfr-fig3"])
+def test_reproductions_are_listed(cli, identity) -> None:
+    assert identity in {entry["id"] for entry in cli("reproduce", "--json").last["reproductions"]}

@@ -1,0 +1,83 @@
+"""The reproductions of Ju et al. (2023), small: what they leave behind, and that every claim is measured."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+import treeplex as tp
+from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
+from treeplex.papers.leduc_pots import leduc_pots
+from treeplex.papers.registry import REPRODUCTIONS
+from treeplex.papers.seeded_curves import Point, band, crossing, curve, grid_of, reached
+from treeplex.solvers.mccfr import pure_mccfr
+
+
+def quiet(line: str) -> None:
+    assert line
+
+
+def test_table_1_row_by_row() -> None:
+    """The Leduc extension, two seeds of thirty: within a quarter of the paper's numbers, as the whole run must be."""
+    game = tp.load(leduc_pots())
+    for name, paper in pmccfr_table1.PAPER["leduc"].items():
+        nodes = pmccfr_table1.touched(game, pmccfr_table1.ALGORITHMS[name], seeds=2 if "MC" not in name else 30)
+        ours = nodes.looked if name in pmccfr_table1.LOOKERS else nodes.entered
+        assert 0.8 < ours / paper < 1.25, name
+
+
+def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(pmccfr_table1, "SEEDS", 1)
+    monkeypatch.setattr(pmccfr_table1, "GAMES", {"leduc": lambda: "leduc", "kuhn": lambda: "kuhn_ext(3,4,2)"})
+    report = REPRODUCTIONS["pmccfr-table1"].run(tmp_path, quiet)
+    assert len(report.claims) == 14
+    assert all(math.isfinite(claim.ours) for claim in report.claims)
+    rows = list(csv.DictReader((tmp_path / "pmccfr-table1.csv").read_text().splitlines()))
+    assert len(rows) == 2 * 6
+    assert (tmp_path / "pmccfr-table1.png").stat().st_size > 10_000
+    json.dumps(report.summary(), allow_nan=False)
+
+
+def test_the_whole_of_figure_2(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(pmccfr_fig2, "SEEDS", 2)
+    monkeypatch.setattr(pmccfr_fig2, "SECONDS", 0.05)
+    small = {"leduc": "leduc", "kuhn": "kuhn_ext(3,3,2)", "pursuit": "princess_and_monster(horizon=1)"}
+    monkeypatch.setattr(pmccfr_fig2, "GAMES", small)
+    report = REPRODUCTIONS["pmccfr-fig2"].run(tmp_path, quiet)
+    assert len(report.claims) == 10
+    assert all(math.isfinite(claim.ours) and claim.ours > 0 for claim in report.claims)
+    assert (tmp_path / "pmccfr-fig2.png").stat().st_size > 10_000
+    json.dumps(report.summary(), allow_nan=False)
+
+
+def test_the_whole_of_figure_3(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(pmccfr_fig3, "SEEDS", 2)
+    monkeypatch.setattr(pmccfr_fig3, "SECONDS", 0.3)
+    report = REPRODUCTIONS["pmccfr-fig3"].run(tmp_path, quiet)
+    measured = {claim.claim: claim.ours for claim in report.claims}
+    assert all(math.isfinite(value) for value in measured.values())
+    assert next(value for claim, value in measured.items() if "few of the 95" in claim) < 20
+    assert (tmp_path / "pmccfr-fig3.csv").exists()
+    json.dumps(report.summary(), allow_nan=False)
+
+
+def test_curves_count_training_alone() -> None:
+    points = curve(tp.load("kuhn"), pure_mccfr(), 0.05, seed=1)
+    assert [point.seconds for point in points] == sorted(point.seconds for point in points)
+    assert points[-1].seconds >= 0.05
+    assert points[-1].nodes > points[0].nodes > 0
+
+
+def test_medians_meet_where_they_should() -> None:
+    """NashConv 1 / seconds against 1 / (4 seconds): four times as far, whatever the seed."""
+    slow = [[Point(0, 0, t, factor / t) for t in (1.0, 2.0, 4.0, 8.0)] for factor in (0.9, 1.0, 1.1)]
+    fast = [[point._replace(nash_conv=point.nash_conv / 4.0) for point in points] for points in slow]
+    assert crossing(slow, fast, "seconds") == pytest.approx(4.0, rel=0.05)
+    middle, low, high = band(slow, "seconds", grid_of(slow, "seconds"))
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    assert reached(slow[1], 0.25, "seconds") == 4.0
+    assert reached(slow[1], 0.01, "seconds") == float("inf")

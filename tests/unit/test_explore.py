@@ -1,0 +1,125 @@
+"""Exploring rules without compiling them; what is said about quality is a bound from below, and is labelled so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import treeplex as tp
+from treeplex.errors import GameError, ParameterError
+from treeplex.games.protocol import TERMINAL
+from treeplex.games.random_tree import RandomTree
+from treeplex.solvers.explore import WALKS
+
+
+@pytest.mark.parametrize("algorithm", WALKS)
+def test_it_learns(algorithm) -> None:
+    """Kuhn, all infosets visited: NashConv, measured exactly, falls far below that of uniform play, 11/12."""
+    found = tp.explore("kuhn", algorithm, iterations=4000, seed=1)
+    assert found.iterations == 4000
+    assert found.status == "iterations"
+    assert tp.evaluate("kuhn", found.policy).nash_conv < 0.15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_estimate_is_a_bound_from_below(seed) -> None:
+    """Within its interval: four standard errors, so that one test in thousands fails by chance."""
+    found = tp.explore("leduc", iterations=150, seed=seed, responses=1500)
+    exact = tp.evaluate("leduc", whole(found)).nash_conv
+    assert found.nash_conv_at_least <= exact + 4 * found.margin / 1.96
+    assert found.nash_conv_at_least > 0.4 * exact  # and not an empty one
+
+
+def whole(found: Any) -> Any:
+    """The policy with uniform play where nothing was visited, as it is played in the estimate."""
+    game = tp.load("leduc")
+    rows = []
+    uniform = tp.Policy.uniform(game)
+    for (player, label), actions in uniform.items():
+        known = found.policy.strategies[player].index
+        rows += [(player, label, a, p) for a, p in (found.policy[player, label] if label in known else actions).items()]
+    return tp.Policy.from_rows(rows)
+
+
+def test_the_value_is_estimated_too() -> None:
+    found = tp.explore("kuhn", iterations=3000, responses=4000)
+    exact = tp.evaluate("kuhn", found.policy).value
+    assert abs(found.value.mean - exact) < 5 * found.value.error
+    assert 0 < found.value.error < 0.1
+
+
+def test_only_what_is_visited_is_stored() -> None:
+    found = tp.explore("goofspiel(cards=6)", "mccfr-outcome", iterations=50, responses=2)
+    visited = sum(len(strategy.infosets) for strategy in found.policy.strategies)
+    assert 50 < visited <= found.nodes_touched
+    assert found.nodes_touched == 2 * 50 * 11  # five bids each before the last is forced, and the end
+
+
+def test_a_seed_decides_everything() -> None:
+    one, same, other = (tp.explore("leduc", iterations=50, seed=seed, responses=10) for seed in (1, 1, 2))
+    assert list(one.policy.rows()) == list(same.policy.rows())
+    assert one.responses == same.responses
+    assert list(one.policy.rows()) != list(other.policy.rows())
+
+
+def test_it_says_that_it_is_an_estimate() -> None:
+    summary = tp.explore("kuhn", iterations=20, responses=10).summary()
+    assert "nash_conv" not in summary
+    assert {"nash_conv_sampled_at_least", "nash_conv_margin", "value_sampled"} <= set(summary)
+
+
+class Long:
+    """Two thousand moves, one after the other."""
+
+    name = "long"
+
+    def root(self) -> int:
+        return 0
+
+    def mover(self, history: int) -> int:
+        return history % 2 if history < 2000 else TERMINAL
+
+    def actions(self, history: int) -> tuple[str, ...]:
+        return ("on",)
+
+    def probabilities(self, history: int) -> tuple[float, ...]:
+        return ()
+
+    def child(self, history: int, action: str) -> int:
+        return history + 1
+
+    def infoset(self, history: int) -> str:
+        return str(history)
+
+    def payoff(self, history: int) -> Any:
+        return 1.0
+
+
+def test_long_games_do_not_run_out_of_stack() -> None:
+    found = tp.explore(Long(), iterations=2, responses=2)
+    assert found.nodes_touched == 2 * 2 * 2001
+    assert found.value.mean == 1.0
+    assert found.nash_conv_at_least == 0.0
+
+
+def test_games_that_are_not_zero_sum_are_refused() -> None:
+    class Shared(RandomTree):
+        def payoff(self, history: Any) -> Any:
+            return (super().payoff(history), 1.0)
+
+    with pytest.raises(GameError, match="is not zero-sum"):
+        tp.explore(Shared(seed=1), iterations=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"algorithm": "cfr+"}, "'algorithm' parameter must be one of pure-mccfr, mccfr-external, mccfr-outcome"),
+        ({"responses": 1}, "'responses' parameter must be a whole number from 2 up"),
+        ({"iterations": 0}, "'iterations' parameter must be a whole number from 1 up"),
+    ],
+)
+def test_wrong_options_are_refused(options, words) -> None:
+    with pytest.raises(ParameterError, match=words):
+        tp.explore("kuhn", **({"iterations": 1} | options))

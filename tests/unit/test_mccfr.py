@@ -1,0 +1,227 @@
+"""Monte Carlo CFR as a user runs it: seeds, streams, resuming, forms of the tree, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.compiled.sample_tree import sampling
+from treeplex.errors import ParameterError
+from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.games.matrix import MatrixGame
+from treeplex.games.random_tree import RandomTree
+from treeplex.kernels.sampling import MATCH
+from treeplex.papers.leduc_pots import leduc_pots
+from treeplex.papers.pmccfr_table1 import ALGORITHMS as PAPER
+from treeplex.schedules import uniform
+from treeplex.solvers.cfr import CFR, cfr, cfr_plus
+from treeplex.solvers.mccfr import MonteCarlo, sample_tree
+from treeplex.solvers.options import turn_order
+from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.traversals import Reached
+
+SAMPLED = [name for name, entry in ALGORITHMS.items() if entry.build and isinstance(build(name), MonteCarlo)]
+RANDOM = [*SAMPLED, "warm-start(warmup=50)"]
+
+
+def rows(solution: Any) -> list[Any]:
+    return list(solution.policy.rows())
+
+
+def test_all_samplers_are_here() -> None:
+    assert set(SAMPLED) == {
+        "mccfr-external",
+        "mccfr-outcome",
+        "mccfr-average",
+        "mccfr-chance",
+        "pure-cfr",
+        "pure-mccfr",
+    }
+
+
+@pytest.mark.parametrize("algorithm", RANDOM)
+def test_a_seed_decides_everything(algorithm) -> None:
+    one, same, other = (tp.solve("leduc", algorithm, iterations=100, seed=seed) for seed in (5, 5, 6))
+    assert rows(one) == rows(same)
+    assert one.nodes_touched == same.nodes_touched
+    assert rows(one) != rows(other)
+    assert one.seed == 5
+
+
+@pytest.mark.parametrize("algorithm", [*RANDOM, "pure-mccfr(threads=2)", "mccfr-external(turns=simultaneous)"])
+def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
+    whole = tp.solve("leduc", algorithm, iterations=90, seed=3)
+    tp.solve("leduc", algorithm, iterations=37, seed=3, folder=tmp_path / "run")
+    resumed = tp.resume(tmp_path / "run", iterations=90)
+    assert rows(resumed) == rows(whole)
+    assert resumed.nodes_touched == whole.nodes_touched
+    assert [row["nash_conv"] for row in resumed.log.to_pylist()] == [row["nash_conv"] for row in whole.log.to_pylist()]
+
+
+@pytest.mark.parametrize("rules", [RandomTree(seed=4), leduc_pots()], ids=["plain", "dealt"])
+def test_a_game_without_a_name_resumes_too(rules, tmp_path, monkeypatch) -> None:
+    """It is read from the folder, where it has no public tree any more."""
+    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
+    whole = tp.solve(rules, "pure-mccfr", iterations=60, seed=3)
+    tp.solve(rules, "pure-mccfr", iterations=20, seed=3, folder=tmp_path / "run")
+    assert rows(tp.resume(tmp_path / "run", iterations=60)) == rows(whole)
+
+
+def test_threads_are_runs_of_their_own_merged_by_reach() -> None:
+    """Deterministic; the first is the run of one thread; the answer is the sum of both averages."""
+    game, algorithm = tp.load("leduc"), build("pure-mccfr(threads=2)")
+    assert isinstance(algorithm, MonteCarlo)
+    states = [algorithm.advance(game, algorithm.start(game), 500) for _ in range(2)]
+    single = replace(algorithm, threads=1)
+    alone = single.advance(game, single.start(game), 500)
+    for player in (0, 1):
+        parts = [[stream.tables[player].average for stream in state.streams] for state in states]
+        np.testing.assert_array_equal(parts[0], parts[1])
+        np.testing.assert_array_equal(parts[0][0], alone.streams[0].tables[player].average)
+        assert not np.array_equal(parts[0][0], parts[0][1])
+    assert algorithm.nodes_touched(game, states[0]) > single.nodes_touched(game, alone)
+    both, form = algorithm.average(game, states[0]), sample_tree(game)
+    for player, treeplex in enumerate(game.treeplexes):
+        total = sum(form.of_player(player, stream.tables[player].average) for stream in states[0].streams)
+        sums = np.add.reduceat(total, treeplex.first[:-1])
+        visited = np.repeat(sums > 0, treeplex.actions)
+        expected = total[1:][visited] / np.repeat(sums, treeplex.actions)[visited]
+        np.testing.assert_allclose(both[player][1:][visited], expected, rtol=0, atol=1e-15)
+
+
+def test_more_streams_are_stronger_on_average() -> None:
+    """Eight streams against the mean of eight runs of one stream with as many iterations each."""
+    alone = [tp.solve("leduc", "pure-mccfr", iterations=2000, seed=seed).nash_conv for seed in range(8)]
+    together = tp.solve("leduc", "pure-mccfr(threads=8)", iterations=2000).nash_conv
+    assert together < sum(alone) / 8
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "leduc(suits=true)", "liars_dice(sides=3)", "leduc_ext(4,2,2)"])
+@pytest.mark.parametrize("algorithm", ["mccfr-chance", "pure-cfr"])
+def test_public_trees_and_histories_are_the_same_game(algorithm, name) -> None:
+    """Full walks enter the same number of nodes; sampled ones converge to the same value."""
+    game, assembled = tp.load(name), build(algorithm)
+    assert isinstance(assembled, MonteCarlo)
+    plain = replace(game, dealt=None)
+    assert sampling(plain).opening == 0
+    found = []
+    for form in (game, plain):
+        state = assembled.advance(form, assembled.start(form), 3000 if algorithm == "mccfr-chance" else 200)
+        found.append(evaluate_behaviour(form, assembled.average(form, state)))
+    scale = game.largest_payoff
+    assert all(one.nash_conv < 0.5 * scale for one in found)
+    assert abs(found[0].value - found[1].value) < sum(one.nash_conv for one in found)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc(suits=true)", "liars_dice(sides=3)", "goofspiel(cards=3)"])
+def test_a_full_first_walk_enters_what_regret_matching_reaches(name) -> None:
+    """From uniform strategies everything is reached: the walk of CFR enters every history once."""
+    game = tp.load(name)
+    for form in (game, replace(game, dealt=None)):
+        state = PAPER["CFR"].advance(form, PAPER["CFR"].start(form), 1)
+        assert state.streams[0].nodes.tolist() == [game.nodes, 0]
+
+
+@pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
+@pytest.mark.parametrize("floor", ["none", "zero"])
+def test_full_walks_are_cfr(floor, turns) -> None:
+    """With regret matching and nothing sampled: the averages of the array solvers, but for the order of averaging.
+
+    Walks in turns add the opponent's strategy, so player 0's average starts with the second one; at once they agree.
+    """
+    game = tp.load(RandomTree(seed=1, depth=5))
+    walks = MonteCarlo(Reached(MATCH), uniform(), turn_order(turns), floor == "zero", 1)
+    arrays: CFR = replace((cfr_plus if floor == "zero" else cfr)(turns=turns), weight=uniform())
+    one, two = walks.start(game), arrays.start(game)
+    for _ in range(10):
+        one, two = walks.advance(game, one, 1), arrays.advance(game, two, 1)
+        for left, right in zip(walks.current(game, one), arrays.current(game, two), strict=True):
+            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+    if turns == "simultaneous":
+        for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
+            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+
+
+def test_weights_are_what_they_are_called() -> None:
+    t = np.arange(1.0, 6.0)
+    for name, expected in {"uniform": t**0, "linear": t, "square": t**2, "log": np.log(1 + t)}.items():
+        algorithm = build(f"mccfr-external(weight={name})")
+        assert isinstance(algorithm, MonteCarlo)
+        np.testing.assert_allclose(algorithm.weight(t), expected)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("mccfr-external(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
+        ("pure-mccfr(turns=both)", "'turns' parameter must be one of alternating, simultaneous"),
+        ("pure-mccfr(floor=1)", "'floor' parameter must be one of none, zero, got 1"),
+        ("pure-mccfr(threads=0)", "'threads' parameter must be a whole number from 1 to 256, got 0"),
+        ("mccfr-outcome(explore=0)", "'explore' parameter must be a number from 1e-06 to 1, got 0"),
+        ("mccfr-outcome(baseline=2)", "'baseline' parameter must be a number from 0 to 1, got 2"),
+        ("mccfr-average(epsilon=2)", "'epsilon' parameter must be a number"),
+        ("mccfr-chance(idle=never)", "'idle' parameter must be one of uniform, random"),
+        ("warm-start(warmup=0)", "'warmup' parameter must be a whole number from 1"),
+        ("warm-start(mode=bold)", "'mode' parameter must be one of safe, once"),
+        ("warm-start(explorer=cfr)", "'explorer' parameter must be one of pure-mccfr, mccfr-external"),
+        ("warm-start(rare=-1)", "'rare' parameter must be a number"),
+    ],
+)
+def test_wrong_parameters_are_refused_in_one_sentence(spec, words) -> None:
+    with pytest.raises(ParameterError, match=words.replace("(", r"\(")):
+        tp.solve("kuhn", spec, iterations=1)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, 2**63, "a"])
+def test_a_seed_is_a_whole_number(seed) -> None:
+    with pytest.raises(ParameterError, match="'seed' parameter must be a whole number from 0 up"):
+        tp.solve("kuhn", "pure-mccfr", iterations=1, seed=seed)
+
+
+def test_large_games_are_measured_at_strides() -> None:
+    game, algorithm = tp.load("leduc5"), build("pure-mccfr")
+    assert isinstance(algorithm, MonteCarlo)
+    stride = algorithm.stride(game)
+    assert stride > 1
+    log = tp.solve(game, algorithm, iterations=3 * stride).log["iteration"].to_pylist()
+    assert log == [stride, 2 * stride, 3 * stride]
+    assert build("pure-mccfr").stride(tp.load("kuhn")) == 1  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+
+
+def test_the_leduc_of_the_paper_has_the_papers_nodes(check_rules) -> None:
+    assert tp.load(leduc_pots()).nodes == 245_336
+    check_rules(leduc_pots())
+
+
+def test_nothing_of_the_size_of_the_game_is_stored() -> None:
+    """A public tree for thirty deals."""
+    game = tp.load("kuhn_ext(cards=6,bets=12,raises=4)")
+    form = sample_tree(game)
+    assert len(form.tree.word) * 30 + 1 == game.nodes  # thirty deals
+    assert form.tree.word.nbytes + form.tree.outcome.nbytes < game.nodes
+
+
+@pytest.mark.parametrize("algorithm", ["pure-cfr", "pure-mccfr"])
+def test_in_a_matrix_game_pure_strategies_are_fictitious_play(algorithm) -> None:
+    """Ju et al., "Fictitious Play achieves Blackwell approachability": best responses to what was played so far."""
+    table = np.random.default_rng(4).standard_normal((5, 7))
+    game = tp.load(MatrixGame(table))
+    assembled = build(f"{algorithm}(weight=uniform,turns=simultaneous)")
+    assert isinstance(assembled, MonteCarlo)
+    state = assembled.start(game)
+    row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state))
+    counts = np.zeros(5), np.zeros(7)
+    for _ in range(200):
+        counts[0][row] += 1
+        counts[1][column] += 1
+        row, column = int(np.argmax(table @ counts[1])), int(np.argmax(-counts[0] @ table))
+        state = assembled.advance(game, state, 1)
+        played = [int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state)]
+        assert played == [row, column]
+        for strategy, count in zip(assembled.average(game, state), counts, strict=True):
+            np.testing.assert_allclose(strategy[1:], count / count.sum(), rtol=0, atol=1e-15)

@@ -1,0 +1,148 @@
+"""Sampling kernels against the recursions of ``kernels.reference.sampling``: the same random numbers, the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.compiled.sample_tree import sampling
+from treeplex.kernels.cpu.random import uniform
+from treeplex.kernels.reference import random
+from treeplex.kernels.reference import sampling as book
+from treeplex.kernels.rules import SIMULTANEOUS
+from treeplex.kernels.sampling import BOTH, PURE
+from treeplex.solvers.mccfr import MonteCarlo, State
+from treeplex.solvers.registry import build
+from treeplex.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+
+GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
+
+VARIANTS = [
+    f"{name}({options})"
+    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
+    for options in ("", "turns=simultaneous", "floor=zero,weight=square", "turns=simultaneous,floor=zero,weight=linear")
+] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(idle=random)"]
+
+
+def iterate(algorithm: MonteCarlo, game: Any, iterations: int) -> State:
+    """The whole algorithm by the recursions, one stream."""
+    form = sampling(game)
+    stream = algorithm._newborn(form, 0)  # the arrays, before anything is drawn
+    draws, tables = random.Draws(random.start(algorithm.seed, 0)), stream.tables
+    for table in tables:
+        table.pick[:] = 0
+    if len(tables[0].pick) > 1:
+        held = form.tree.hands.max(axis=1) + 1
+        book.scatter(form.tree, tables, (int(held[0]), int(held[1])), draws)
+    nodes = np.zeros(2, dtype=np.int64)
+    weights = algorithm.weight(np.arange(1, iterations + 1, dtype=np.float64))
+    for weight in weights.tolist():
+        one(algorithm, form, tables, weight, draws, nodes)
+    return State((stream._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes),), iterations)
+
+
+def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: random.Draws, nodes: Any) -> None:
+    at_once, tree = algorithm.turns == SIMULTANEOUS, form.tree
+    sampler, late = algorithm.sampler, []
+    joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
+    for who in (BOTH,) if joint and at_once else (0, 1):
+        full = isinstance(sampler, Reached)
+        nodes[0] += form.openings if full else form.opening
+        gains: dict[Any, list[float]] = {}
+        for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
+            walk = book.Walk(tree, deal, tables, weight, algorithm.floor, draws, gains=gains)
+            walk.later = late if at_once else None
+            match sampler:
+                case External():
+                    book.external(walk, who, 1.0, 0.0, 0.0)
+                case AverageStrategy(epsilon, tau, beta):
+                    book.external(walk, who, epsilon, tau, beta)
+                case Outcome(explore, rate):
+                    book.outcome(walk, who, explore, rate)
+                case PureExternal() if not joint:
+                    book.pure(walk, who)
+                case _:
+                    rule = PURE if isinstance(sampler, PureExternal) else sampler.rule
+                    chance = float(tree.chances.probability[deal]) if full else 1.0
+                    book.joint(walk, who, rule, not full, chance=chance)
+            nodes += (walk.nodes, walk.refused)
+        if joint:
+            for player in (0, 1) if who == BOTH else (who,):
+                book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
+    for player, start, gains in late:
+        book.add(tables[player], start, gains, algorithm.floor)
+
+
+def leaves(state: Any) -> list[Any]:
+    return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [np.asarray(state)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_kernels_follow_the_recursions_to_the_bit(variant, name) -> None:
+    game, algorithm = tp.load(name), build(variant)
+    assert isinstance(algorithm, MonteCarlo)
+    algorithm = algorithm.seeded(11)
+    iterations = 30 if isinstance(algorithm.sampler, Reached) else 200
+    ours = algorithm.advance(game, algorithm.start(game), iterations)
+    expected = iterate(algorithm, game, iterations)
+    for left, right in zip(leaves(ours), leaves(expected), strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert ours.streams[0].nodes[0] > 0
+    assert any(table.average.any() for table in ours.streams[0].tables)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
+def test_random_numbers_are_those_of_splitmix(seed) -> None:
+    draws, state = random.Draws(random.start(seed, 3)), random.counter(seed, 3)
+    assert [uniform(state) for _ in range(1000)] == [draws.uniform() for _ in range(1000)]
+    assert int(state[0]) == draws.counter
+
+
+def test_splitmix_gives_the_published_numbers() -> None:
+    """The first outputs for seed 1234567, as the generator's reference implementation in C prints them."""
+    state, found = 1234567, []
+    for _ in range(5):
+        state = (state + random.GOLDEN) & random.MASK
+        found.append(random.mixed(state))
+    assert found == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+
+
+def test_streams_differ_and_numbers_are_even() -> None:
+    starts = {random.start(seed, stream) for seed in range(50) for stream in range(50)}
+    assert len(starts) == 2500
+    state = random.counter(7, 0)
+    numbers = np.array([uniform(state) for _ in range(20_000)])
+    assert 0.0 <= numbers.min() < numbers.max() < 1.0
+    counts = np.bincount((numbers * 20).astype(int), minlength=20)
+    assert ((counts - 1000) ** 2 / 1000).sum() < 50.0  # chi squared with 19 degrees: above 50 once in 7,000
+    assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 0.03  # four standard errors
+
+
+@pytest.mark.parametrize("check", [lambda c: c.probability, lambda c: c.threshold])
+def test_alias_tables_hold_the_probabilities(check: Callable[[Any], Any]) -> None:
+    """Every draw of a slot and a fraction, integrated: what comes out is the distribution itself."""
+    for name in (*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"):
+        form = sampling(tp.load(name))
+        chances, word = form.tree.chances, form.tree.word
+        deals = form.tree.hands.shape[1]
+        places = {(0, deals)}
+        for node in np.flatnonzero((word[:, 0] & 3) == 2).tolist():
+            width = (int(word[node, 0]) >> 2) & (2**24 - 1)
+            places |= {(int(word[node, 1]) + deal * width, width) for deal in range(deals)}
+        assert len(check(chances)) == len(chances.alias)
+        for start, width in places:
+            p, keep, alias = (part[start : start + width] for part in chances)
+            drawn = (keep + np.bincount(alias, weights=1.0 - keep, minlength=width)) / width
+            np.testing.assert_allclose(drawn, p, rtol=0, atol=1e-14)
+            assert (drawn[p == 0.0] == 0.0).all()
