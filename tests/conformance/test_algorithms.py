@@ -26,13 +26,14 @@ from treeplex.kernels.reference import treeplex as walks
 from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
 from treeplex.solvers.cfr import CFR
 from treeplex.solvers.excessive_gap import ExcessiveGap
+from treeplex.solvers.hedge import HedgeCFR
 from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.solvers.mirror import MirrorProx
 from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
-LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | BestResponseCFR | FictitiousPlay)]
+LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
 ITERATES = ["average", "current", "best"]

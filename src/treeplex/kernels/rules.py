@@ -46,6 +46,10 @@ class Steps(NamedTuple):
     negative: Floats  # [T] what negative regret is multiplied by afterwards
 
 
+VARIANCE: Final = 0  # how Hedge chooses its rate
+THEORY: Final = 1
+LEAST_SPREAD: Final = 1e-6  # of the range of payoffs: what the spread of an infoset's values is taken to be at least
+
 KROER_2015: Final = 0  # schemes of weights of the dilated entropy
 KROER_2020: Final = 1
 FARINA_2021: Final = 2
@@ -54,6 +58,17 @@ LONGEST_STEP: Final = 0.5  # of the excessive gap technique
 LAG: Final = 0.5  # weight of the lag in the bound of optimistic mirror descent
 ROUNDING: Final = 1e-13  # what a smoothed value may be wrong by, relative to the numbers it is added up from
 STEP_GROWTH: Final = 1.1  # how much longer the next step may be than the last
+
+
+class HedgeLearner(NamedTuple):
+    """What CFR with Hedge keeps for one player between iterations; all modified in place."""
+
+    regret: Floats  # [S]
+    average: Floats  # [S] weighted sum of sequence-form strategies played
+    behaviour: Floats  # [S] the current strategy
+    weights: Floats  # [S] the current strategy in sequence form
+    mean: Floats  # [I] of v(I) over all iterations
+    squares: Floats  # [I] sum of the squared distances of v(I) to its mean
 
 
 class Gap(NamedTuple):

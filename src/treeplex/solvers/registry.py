@@ -11,6 +11,7 @@ from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.best_response import cfr_br, fp, xfp
 from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
 from treeplex.solvers.excessive_gap import egt, egt_dt
+from treeplex.solvers.hedge import hedge
 from treeplex.solvers.mirror import mirror_prox, omd
 from treeplex.solvers.walk import (
     cfr_full,
@@ -64,6 +65,7 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry("cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses where it does not go", f"{RBP}, section 3"),
         Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "CFR+, best responses likewise", f"{RBP}, section 3"),
+        Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "the same by walks cut where nobody comes", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
