@@ -48,6 +48,7 @@ class Steps(NamedTuple):
 
 VARIANCE: Final = 0  # how Hedge chooses its rate
 THEORY: Final = 1
+MATCHING: Final = 2  # no Hedge but regret matching
 LEAST_SPREAD: Final = 1e-6  # of the range of payoffs: what the spread of an infoset's values is taken to be at least
 
 KROER_2015: Final = 0  # schemes of weights of the dilated entropy
@@ -69,6 +70,16 @@ class HedgeLearner(NamedTuple):
     weights: Floats  # [S] the current strategy in sequence form
     mean: Floats  # [I] of v(I) over all iterations
     squares: Floats  # [I] sum of the squared distances of v(I) to its mean
+
+
+class Odds(NamedTuple):
+    """How walks with thresholds choose one player's strategies, and what they prune."""
+
+    freedom: Floats  # [I] ln |A|
+    span: Floats  # [I] Delta(I)
+    limit: Floats  # [I] the threshold, to be divided by sqrt(t)
+    kind: int  # VARIANCE, THEORY or MATCHING
+    patience: float  # prune by regret where about this many iterations will be skipped; negative: never
 
 
 class Gap(NamedTuple):

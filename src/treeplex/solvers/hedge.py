@@ -111,7 +111,7 @@ def spans(game: CompiledGame, rate: int) -> tuple[Floats, Floats]:
     """
     first, second = (treeplex.infosets for treeplex in game.treeplexes)
     widest = 2.0 * game.largest_payoff or 1.0
-    if rate == VARIANCE:
+    if rate != THEORY:
         return np.full(first, widest), np.full(second, widest)
     if game not in _SPANS:
         own = np.empty(first), np.empty(second)

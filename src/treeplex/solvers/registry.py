@@ -13,6 +13,7 @@ from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plu
 from treeplex.solvers.excessive_gap import egt, egt_dt
 from treeplex.solvers.hedge import hedge
 from treeplex.solvers.mirror import mirror_prox, omd
+from treeplex.solvers.threshold_walk import hedge_dt, hedge_dt_rbp, rm_dt
 from treeplex.solvers.walk import (
     cfr_full,
     cfr_partial,
@@ -66,6 +67,9 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses where it does not go", f"{RBP}, section 3"),
         Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "CFR+, best responses likewise", f"{RBP}, section 3"),
         Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
+        Entry("hedge-dt", hedge_dt, "Hedge with dynamic thresholding, by walks", f"{DT}, section 3"),
+        Entry("hedge-dt-rbp", hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry("rm-dt", rm_dt, "CFR with dynamic thresholding, by walks", f"{DT}, Theorem 2"),
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "the same by walks cut where nobody comes", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeplex.compiled.game import CompiledGame
-from treeplex.compiled.paths import paths
 from treeplex.kernels.cpu.oracle import TreeOperator, TreeRows, ways
 
 _KNOWN: WeakKeyDictionary[CompiledGame, TreeOperator] = WeakKeyDictionary()
@@ -18,7 +17,7 @@ def tree_operator(game: CompiledGame) -> TreeOperator:
     if game not in _KNOWN:
         nodes = game.tree.nodes
         chance, first, second = np.empty(nodes), np.empty(nodes, dtype=np.int32), np.empty(nodes, dtype=np.int32)
-        ways(game.tree, paths(game).sequence, chance, first, second)
+        ways(game.tree, game.treeplexes, chance, first, second)
         pays = chance * game.tree.payoff
         limit, count = np.zeros(1), np.zeros(1, dtype=np.int64)
         size = game.tree.size

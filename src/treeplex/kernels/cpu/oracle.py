@@ -15,6 +15,7 @@ from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compiled.history import HistoryTree
+from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.jit import kernel
 from treeplex.kernels.cpu.operators import Side, earn
 
@@ -77,12 +78,17 @@ def ask(side: Side | TreeRows, sign: float, opponent: Floats, values: Floats) ->
 
 
 @kernel
-def ways(tree: HistoryTree, sequence: Ints, chance: Floats, first: Ints, second: Ints) -> None:
+def ways(tree: HistoryTree, treeplexes: tuple[Treeplex, Treeplex], chance: Floats, first: Ints, second: Ints) -> None:
     """Chance's probability of every node and each player's last sequence there, into arrays [N]."""
+    children = np.zeros(len(tree.parent), dtype=np.int32)  # seen so far, of each node: they stand in order
     chance[0], first[0], second[0] = 1.0, 0, 0
     for node in range(1, len(tree.parent)):
         above = tree.parent[node]
-        actor = tree.mover[above]
+        actor, infoset = tree.mover[above], tree.infoset[above]
         chance[node] = chance[above] * tree.probability[node]
-        first[node] = sequence[node] if actor == 0 else first[above]
-        second[node] = sequence[node] if actor == 1 else second[above]
+        first[node], second[node] = first[above], second[above]
+        if actor == 0:
+            first[node] = treeplexes[0].first[infoset] + children[above]
+        elif actor == 1:
+            second[node] = treeplexes[1].first[infoset] + children[above]
+        children[above] += 1
