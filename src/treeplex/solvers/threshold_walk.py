@@ -20,11 +20,18 @@ from treeplex.solvers.hedge import freedoms, hedge_kind, spans
 from treeplex.solvers.learners import behaviours, newborns
 from treeplex.solvers.options import number, turn_order
 from treeplex.solvers.walk import (
+    _bounded as bounded,  # pyright: ignore[reportPrivateUsage]
+)
+from treeplex.solvers.walk import (
     _ground as ground,  # pyright: ignore[reportPrivateUsage]
 )
 from treeplex.solvers.walk import (
     _paths as game_paths,  # pyright: ignore[reportPrivateUsage]
 )
+from treeplex.solvers.walk import (
+    _regret_based as regret_based_pruning,  # pyright: ignore[reportPrivateUsage]
+)
+from treeplex.traversals import Bound
 
 NEVER: Final = -1.0
 
@@ -51,6 +58,7 @@ class ThresholdedWalk:
     d: float
     partial: bool = True
     patience: float = NEVER
+    bound: Bound = "payoff"
 
     def start(self, game: CompiledGame) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
@@ -65,7 +73,7 @@ class ThresholdedWalk:
         touched = thresholded_iterations(
             ways.tree,
             game.treeplexes,
-            ways.sides,
+            (bounded(ways.sides[0], self.bound), bounded(ways.sides[1], self.bound)),
             game.payoffs,
             state.pruners,
             (
@@ -124,20 +132,26 @@ class ThresholdedWalk:
         return np.ascontiguousarray(cells[:, SUM])
 
 
-def hedge_dt(d: float = 0.5, rate: str = "variance", turns: str = "simultaneous") -> ThresholdedWalk:
+def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "simultaneous") -> ThresholdedWalk:
     """CFR with Hedge and dynamic thresholding, by walks that skip what the opponent does not reach."""
     return ThresholdedWalk(hedge_kind(rate), uniform(), turn_order(turns), _d(d))
 
 
 def hedge_dt_rbp(
-    d: float = 0.5, threshold: float = 25.0, rate: str = "variance", turns: str = "simultaneous"
+    d: float = 1.0,
+    threshold: float = 25.0,
+    bound: str = "payoff",
+    rate: str = "variance",
+    turns: str = "simultaneous",
 ) -> ThresholdedWalk:
     """The same with regret-based pruning, condition (11)."""
-    patience = number("threshold", threshold, 0.0)
-    return ThresholdedWalk(hedge_kind(rate), uniform(), turn_order(turns), _d(d, 1e-9), patience=patience)
+    pruning = regret_based_pruning(threshold, bound)
+    return ThresholdedWalk(
+        hedge_kind(rate), uniform(), turn_order(turns), _d(d, 1e-9), patience=pruning.threshold, bound=pruning.bound
+    )
 
 
-def rm_dt(d: float = 0.5, turns: str = "simultaneous") -> ThresholdedWalk:
+def rm_dt(d: float = 1.0, turns: str = "simultaneous") -> ThresholdedWalk:
     """CFR with regret matching and dynamic thresholding, by the same walks (Theorem 2)."""
     return ThresholdedWalk(MATCHING, uniform(), turn_order(turns), _d(d))
 
