@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, dt_fig1, dt_fig2, rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
+DT = "Brown, Kroer & Sandholm 2017"
 
 
 class Reproduction(NamedTuple):
@@ -53,6 +54,18 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             f"{RBP}, Figure 3",
             "Leduc-5: how many iterations a pruning must be expected to skip",
             rbp_fig3.reproduce,
+        ),
+        Reproduction(
+            dt_fig1.ID,
+            f"{DT}, Figure 1",
+            "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not",
+            dt_fig1.reproduce,
+        ),
+        Reproduction(
+            dt_fig2.ID,
+            f"{DT}, Figure 2",
+            "the same games: how aggressive thresholds of EGT and Hedge may be",
+            dt_fig2.reproduce,
         ),
     )
 }

@@ -195,9 +195,7 @@ def _respond(
 
 
 @inlined
-def _all_odds(
-    first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index, eta: float, best: float
-) -> float:
+def _all_odds(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index, eta: float, best: float) -> float:
     """Sum over the open actions of exp(eta (R - best))."""
     i = np.uint64(infoset)
     begin = np.uint64(first[i])
