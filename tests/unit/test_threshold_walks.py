@@ -10,14 +10,18 @@ import pytest
 
 import treeplex as tp
 from treeplex.compiled import CompiledGame
+from treeplex.compiled.paths import paths
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
 from treeplex.kernels.pruner import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MASS, WHOLE_WORTH
+from treeplex.kernels.reference import threshold_walk as reference
+from treeplex.kernels.reference.prune import ledger
 from treeplex.kernels.rules import MATCHING, THEORY, VARIANCE
 from treeplex.schedules import uniform
 from treeplex.solvers.hedge import HedgeCFR, spans
+from treeplex.solvers.learners import behaviours
 from treeplex.solvers.options import TURNS
 from treeplex.solvers.registry import build
 from treeplex.solvers.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
@@ -334,3 +338,50 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
 def test_refusals_name_the_parameter(spec, parameter) -> None:
     with pytest.raises(ParameterError, match=f"'{parameter}' parameter must be"):
         build(spec)
+
+
+# --- the NumPy twin --------------------------------------------------------------------------------------------------
+
+
+SPECS = [
+    "hedge-dt(d=2",
+    "hedge-dt(d=2,rate=theory",
+    "rm-dt(d=2",
+    "hedge-dt-rbp(d=2,threshold=0",
+    "hedge-dt-rbp(d=3,threshold=3",
+]
+SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=7,width=3)", "leduc_ext(2,1,1)"]
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("name", SMALL)
+def test_kernels_follow_the_reference(name, spec, turns) -> None:
+    """Regrets, strategies, averages and nodes, after every iteration, through the ends and beginnings of pruning."""
+    game, algorithm = tp.load(name), build(f"{spec},turns={turns})")
+    assert isinstance(algorithm, ThresholdedWalk)
+    ways, state, nodes, ended = paths(game), algorithm.start(game), 0, 0
+    odds = algorithm.odds(game)
+    first, second = (
+        reference.Thinking(
+            game.treeplexes[i], ways.sides[i], ledger(game.treeplexes[i], state.pruners[i].behaviour), odds[i]
+        )
+        for i in (0, 1)
+    )
+    for t in range(60):
+        before = [pruner.pruned.copy() for pruner in state.pruners]
+        state = algorithm.advance(game, state, 1)
+        nodes += reference.thresholded_iterations(
+            ways.tree, game.payoffs, (first, second), t, np.ones(1), True, algorithm.turns
+        )
+        assert nodes == state.nodes
+        averages = algorithm.average(game, state)
+        for player, (thinking, pruner) in enumerate(zip((first, second), state.pruners, strict=True)):
+            ended += int((before[player] > pruner.pruned).sum())
+            np.testing.assert_array_equal(pruner.pruned, thinking.ledger.pruned)
+            np.testing.assert_allclose(pruner.regret[1:], thinking.ledger.regret[1:], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(pruner.behaviour[1:], thinking.ledger.behaviour[1:], rtol=0, atol=1e-9)
+            own = behaviours(game, (first.ledger.average, second.ledger.average))[player]
+            np.testing.assert_allclose(averages[player], own, rtol=0, atol=1e-9)
+    if "rbp" in spec and name.startswith("random"):
+        assert ended > 0

@@ -82,7 +82,7 @@ class ThresholdedWalk:
             ),
             (scratch(first.infosets, first.sequences), scratch(second.infosets, second.sequences)),
             ground(ways),
-            self._odds(game),
+            self.odds(game),
             state.iteration,
             self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64)),
             self.partial,
@@ -117,7 +117,8 @@ class ThresholdedWalk:
             frozen=np.zeros(infosets if pruning else 0, dtype=np.int8),
         )
 
-    def _odds(self, game: CompiledGame) -> tuple[Odds, Odds]:
+    def odds(self, game: CompiledGame) -> tuple[Odds, Odds]:
+        """What the kernels are told about both players."""
         threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
         first, second = (
             Odds(freedom, span, threshold(treeplex.actions, self.d), self.kind, self.patience)
