@@ -19,18 +19,7 @@ from treeplex.solvers.algorithm import Behaviour
 from treeplex.solvers.hedge import freedoms, hedge_kind, spans
 from treeplex.solvers.learners import behaviours, newborns
 from treeplex.solvers.options import number, turn_order
-from treeplex.solvers.walk import (
-    _bounded as bounded,  # pyright: ignore[reportPrivateUsage]
-)
-from treeplex.solvers.walk import (
-    _ground as ground,  # pyright: ignore[reportPrivateUsage]
-)
-from treeplex.solvers.walk import (
-    _paths as game_paths,  # pyright: ignore[reportPrivateUsage]
-)
-from treeplex.solvers.walk import (
-    _regret_based as regret_based_pruning,  # pyright: ignore[reportPrivateUsage]
-)
+from treeplex.solvers.walk import bounded, game_paths, ground, regret_pruning
 from treeplex.traversals import Bound
 
 NEVER: Final = -1.0
@@ -146,7 +135,7 @@ def hedge_dt_rbp(
     turns: str = "simultaneous",
 ) -> ThresholdedWalk:
     """The same with regret-based pruning, condition (11)."""
-    pruning = regret_based_pruning(threshold, bound)
+    pruning = regret_pruning(threshold, bound)
     return ThresholdedWalk(
         hedge_kind(rate), uniform(), turn_order(turns), _d(d, 1e-9), patience=pruning.threshold, bound=pruning.bound
     )

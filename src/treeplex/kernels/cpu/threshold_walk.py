@@ -26,12 +26,7 @@ from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.exponential import exp_below_zero
 from treeplex.kernels.cpu.hedge import hedge_rate
 from treeplex.kernels.cpu.jit import Index, inlined, kernel
-from treeplex.kernels.cpu.prune import (
-    _below,  # pyright: ignore[reportPrivateUsage]
-    _complete,  # pyright: ignore[reportPrivateUsage]
-    _pass_on,  # pyright: ignore[reportPrivateUsage]
-    _reopen,  # pyright: ignore[reportPrivateUsage]
-)
+from treeplex.kernels.cpu.prune import complete, infosets_below, pass_on, reopen
 from treeplex.kernels.cpu.walk import Ground, enter
 from treeplex.kernels.pruner import (
     BEHAVIOUR,
@@ -148,7 +143,7 @@ def _next_strategies(
     freedom, span, limit, kind, _ = odds
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
-        _pass_on(first, parent, cells, tallies, infoset)
+        pass_on(first, parent, cells, tallies, infoset)
         _strategy(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
 
@@ -189,7 +184,7 @@ def _respond(
     for place in range(np.uint64(count)):
         infoset = np.uint64(found[place])
         frozen[infoset] = 0
-        _pass_on(first, parent, cells, tallies, infoset)
+        pass_on(first, parent, cells, tallies, infoset)
         stamp[infoset] = now
         _strategy(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
@@ -263,7 +258,7 @@ def _revise(
     nodes = 0
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
-        _pass_on(first, parent, cells, tallies, infoset)
+        pass_on(first, parent, cells, tallies, infoset)
         stamp[infoset] = now
         if frozen[infoset] == 1:
             continue
@@ -284,7 +279,7 @@ def _revise(
                 starts = _worth_pruning(cells[s, REGRET], best, total, eta, least, drift, t, patience)
             if not (due or starts):
                 continue
-            count = _below(first, child_start, child, s, found)
+            count = infosets_below(first, child_start, child, s, found)
             nodes += below[s]
             from_, to = s, s + one
             for step in range(np.uint64(count) + one):  # what s and all below it earned since last stored
@@ -294,7 +289,7 @@ def _revise(
                         other = np.uint64(column[entry])
                         theirs = owner1[other]
                         if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
-                            _complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
+                            complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
                         earned += data[entry] * cells1[other, played]
                     gain[q] = sign * earned - stored[q]
                     stored[q] = sign * earned
@@ -305,7 +300,7 @@ def _revise(
             for step in range(np.uint64(count) + one):  # end what is pruned, here or below
                 for q in range(from_, to):
                     if pruned[q] == 1:
-                        deeper = _below(first, child_start, child, q, nested)
+                        deeper = infosets_below(first, child_start, child, q, nested)
                         _respond(
                             first,
                             parent,
@@ -328,7 +323,7 @@ def _revise(
                         above = np.uint64(owner[q])
                         cells[q, REGRET] += gain[q] - (tallies[above, WHOLE_WORTH] - begun[q])
                         pruned[q] = 0
-                        _reopen(first, pruned, open_, opened, above)
+                        reopen(first, pruned, open_, opened, above)
                 if due:
                     break
                 if step < count:
@@ -342,7 +337,7 @@ def _revise(
                 for step in range(np.uint64(count)):
                     frozen[np.uint64(found[step])] = 1
                 pruned[s] = 1
-                _reopen(first, pruned, open_, opened, infoset)
+                reopen(first, pruned, open_, opened, infoset)
                 begun[s] = worth
                 cells[s, LIMIT] = cells[s, REGRET] - drift
                 cells[s, BEHAVIOUR] = 0.0
