@@ -26,6 +26,7 @@ from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.exponential import exp_below_zero
 from treeplex.kernels.cpu.hedge import hedge_rate
 from treeplex.kernels.cpu.jit import Index, inlined, kernel
+from treeplex.kernels.cpu.odds import all_odds, choose, largest_regret, observe, worth_pruning
 from treeplex.kernels.cpu.prune import complete, infosets_below, pass_on, reopen
 from treeplex.kernels.cpu.walk import Ground, enter
 from treeplex.kernels.pruner import (
@@ -33,7 +34,6 @@ from treeplex.kernels.pruner import (
     EARNED,
     LIMIT,
     MASS,
-    MEAN,
     PLAYED,
     REGRET,
     SEEN,
@@ -45,63 +45,7 @@ from treeplex.kernels.pruner import (
     Pruner,
     Scratch,
 )
-from treeplex.kernels.rules import MATCHING, SIMULTANEOUS, Odds
-
-
-@inlined
-def _observe(tallies: Floats, i: Index, value: float, times: float) -> None:
-    """Mean and squares of v(I), which was ``value`` in each of the next ``times`` iterations."""
-    if times > 0.0:
-        seen = tallies[i, SEEN]
-        off, share = value - tallies[i, MEAN], times / (seen + times)
-        tallies[i, MEAN] += off * share
-        tallies[i, SQUARES] += off * off * seen * share
-        tallies[i, SEEN] = seen + times
-
-
-@inlined
-def _strategy(
-    first: Ints,
-    cells: Floats,
-    tallies: Floats,
-    open_: Ints,
-    opened: Ints,
-    freedom: Floats,
-    span: Floats,
-    limit: Floats,
-    kind: int,
-    infoset: Index,
-    t: float,
-) -> None:
-    """The strategy of an infoset after iteration ``t``, over the actions that are not pruned, thresholded."""
-    i = np.uint64(infoset)
-    begin = np.uint64(first[i])
-    end = begin + np.uint64(opened[i])
-    best, total = -np.inf, 0.0
-    for free in range(begin, end):
-        best = max(best, cells[np.uint64(open_[free]), REGRET])
-    eta = 0.0
-    if kind != MATCHING:
-        eta = hedge_rate(kind, freedom[i], span[i], tallies[i, SQUARES], t)
-    for free in range(begin, end):
-        s = np.uint64(open_[free])
-        if kind != MATCHING:
-            odds = exp_below_zero((cells[s, REGRET] - best) * eta)
-        elif best > 0.0:
-            odds = max(cells[s, REGRET], 0.0) / best
-        else:
-            odds = 1.0
-        cells[s, BEHAVIOUR] = odds
-        total += odds
-    least = limit[i] / math.sqrt(t + 1.0) * total
-    total = 0.0
-    for free in range(begin, end):
-        s = np.uint64(open_[free])
-        if cells[s, BEHAVIOUR] < least and cells[s, BEHAVIOUR] < 1.0:  # the best action has odds of one, and stays
-            cells[s, BEHAVIOUR] = 0.0
-        total += cells[s, BEHAVIOUR]
-    for free in range(begin, end):
-        cells[np.uint64(open_[free]), BEHAVIOUR] /= total
+from treeplex.kernels.rules import SIMULTANEOUS, Odds
 
 
 @kernel
@@ -124,8 +68,8 @@ def _learn(treeplex: Treeplex, pruner: Pruner, mine: Open, scratch: Scratch, met
             s = np.uint64(open_[free])
             cells[s, REGRET] += cells[s, EARNED] - value
             cells[s, EARNED] = 0.0
-        _observe(tallies, infoset, 0.0, t - 1.0 - tallies[infoset, SEEN])  # it was not reached, so its value was zero
-        _observe(tallies, infoset, value, 1.0)
+        observe(tallies, infoset, 0.0, t - 1.0 - tallies[infoset, SEEN])  # it was not reached, so its value was zero
+        observe(tallies, infoset, value, 1.0)
         tallies[infoset, WHOLE_WORTH] += value
         tallies[infoset, WHOLE_MASS] += tallies[infoset, MASS]
         tallies[infoset, MASS] = 0.0
@@ -144,7 +88,7 @@ def _next_strategies(
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
         pass_on(first, parent, cells, tallies, infoset)
-        _strategy(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
+        choose(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
 
 @inlined
@@ -180,47 +124,13 @@ def _respond(
         gain[np.uint64(parent[infoset])] += best
         missed = t - tallies[infoset, SEEN]
         if missed > 0.0:
-            _observe(tallies, infoset, best / missed, missed)
+            observe(tallies, infoset, best / missed, missed)
     for place in range(np.uint64(count)):
         infoset = np.uint64(found[place])
         frozen[infoset] = 0
         pass_on(first, parent, cells, tallies, infoset)
         stamp[infoset] = now
-        _strategy(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
-
-
-@inlined
-def _all_odds(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index, eta: float, best: float) -> float:
-    """Sum over the open actions of exp(eta (R - best))."""
-    i = np.uint64(infoset)
-    begin = np.uint64(first[i])
-    total = 0.0
-    for free in range(begin, begin + np.uint64(opened[i])):
-        total += exp_below_zero((cells[np.uint64(open_[free]), REGRET] - best) * eta)
-    return total
-
-
-@inlined
-def _largest(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index) -> float:
-    """The largest regret of an infoset's open actions."""
-    i = np.uint64(infoset)
-    begin = np.uint64(first[i])
-    best = -np.inf
-    for free in range(begin, begin + np.uint64(opened[i])):
-        best = max(best, cells[np.uint64(open_[free]), REGRET])
-    return best
-
-
-@inlined
-def _worth_pruning(
-    regret: float, best: float, total: float, eta: float, least: float, drift: float, t: float, patience: float
-) -> bool:
-    """Is an open action below the threshold, and at its drift so far, for more than ``patience`` iterations to come?"""
-    own = exp_below_zero((regret - best) * eta)
-    if own >= least * total or own >= 1.0:
-        return False
-    allowed = best + math.log(least / (1.0 - least) * (total - own)) / eta  # the regret that reaches the threshold
-    return (allowed - regret) * t > patience * drift
+        choose(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
 
 @kernel
@@ -266,8 +176,8 @@ def _revise(
         mass, worth = tallies[infoset, WHOLE_MASS], tallies[infoset, WHOLE_WORTH]
         least = limit[infoset] / math.sqrt(t + 1.0)
         eta = hedge_rate(kind, freedom[infoset], span[infoset], tallies[infoset, SQUARES], t)
-        best = _largest(first, cells, open_, opened, infoset)
-        total = _all_odds(first, cells, open_, opened, infoset, eta, best)
+        best = largest_regret(first, cells, open_, opened, infoset)
+        total = all_odds(first, cells, open_, opened, infoset, eta, best)
         for s in range(begin, end):
             drift = mass * highest[s] - worth
             if pruned[s] == 1:
@@ -276,7 +186,7 @@ def _revise(
                 due, starts = likely >= least * (total + likely), False
             else:
                 due = False
-                starts = _worth_pruning(cells[s, REGRET], best, total, eta, least, drift, t, patience)
+                starts = worth_pruning(cells[s, REGRET], best, total, eta, least, drift, t, patience)
             if not (due or starts):
                 continue
             count = infosets_below(first, child_start, child, s, found)
@@ -331,8 +241,8 @@ def _revise(
                     to = np.uint64(first[np.uint64(found[step]) + one])
             if due:
                 best = max(best, cells[s, REGRET])
-                total = _all_odds(first, cells, open_, opened, infoset, eta, best)
-                starts = _worth_pruning(cells[s, REGRET], best, total, eta, least, drift, t, patience)
+                total = all_odds(first, cells, open_, opened, infoset, eta, best)
+                starts = worth_pruning(cells[s, REGRET], best, total, eta, least, drift, t, patience)
             if starts:
                 for step in range(np.uint64(count)):
                     frozen[np.uint64(found[step])] = 1
@@ -341,8 +251,8 @@ def _revise(
                 begun[s] = worth
                 cells[s, LIMIT] = cells[s, REGRET] - drift
                 cells[s, BEHAVIOUR] = 0.0
-                total = _all_odds(first, cells, open_, opened, infoset, eta, best)
-        _strategy(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
+                total = all_odds(first, cells, open_, opened, infoset, eta, best)
+        choose(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
     return nodes
 
 
