@@ -56,6 +56,7 @@ KROER_2020: Final = 1
 FARINA_2021: Final = 2
 
 LONGEST_STEP: Final = 0.5  # of the excessive gap technique
+SHORTEST_STEP: Final = 1e-12  # of the longest: taken untested, so that rounding cannot halve steps for ever
 LAG: Final = 0.5  # weight of the lag in the bound of optimistic mirror descent
 ROUNDING: Final = 1e-13  # what a smoothed value may be wrong by, relative to the numbers it is added up from
 STEP_GROWTH: Final = 1.1  # how much longer the next step may be than the last

@@ -13,7 +13,7 @@ from treeplex.kernels.cpu.jit import kernel
 from treeplex.kernels.cpu.operators import Side
 from treeplex.kernels.cpu.oracle import TreeOperator, TreeRows, ask
 from treeplex.kernels.cpu.prox import mix, respond
-from treeplex.kernels.rules import LONGEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
+from treeplex.kernels.rules import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
 
 
 @kernel
@@ -122,7 +122,7 @@ def gap_iterations(
     for t in range(start, start + count):
         limit[0] = cut / (t + 1.0)
         player = t % 2
-        enough = 0.0
+        enough = SHORTEST_STEP
         if adaptive:
             if cut > 0.0:  # gradients are not exact, nor is the test: neither runs away nor gets stuck
                 pace.step[0] = min(pace.step[0], 4.0 / (t + 4.0))

@@ -13,7 +13,7 @@ from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.cpu.jit import kernel
 from treeplex.kernels.cpu.operators import earn
 from treeplex.kernels.cpu.prox import respond
-from treeplex.kernels.rules import LAG, ROUNDING, STEP_GROWTH, Entropy, Mirror, MirrorScratch, Rate
+from treeplex.kernels.rules import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, Entropy, Mirror, MirrorScratch, Rate
 
 
 @kernel
@@ -103,7 +103,7 @@ def mirror_iterations(
             if optimistic:
                 bound += LAG * far
             slack = ROUNDING * (abs(first) + abs(second))
-            if bound <= rate.bound[0] + slack:
+            if bound <= rate.bound[0] + slack or step <= SHORTEST_STEP * SHORTEST_STEP * longest:
                 break
             rate.growth[0] = STEP_GROWTH
             rate.step[0] = 0.5 * step

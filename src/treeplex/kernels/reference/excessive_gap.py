@@ -19,7 +19,7 @@ from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.reference.operators import earn
 from treeplex.kernels.reference.prox import mix, respond
-from treeplex.kernels.rules import LONGEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
+from treeplex.kernels.rules import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
 
 
 def begin(
@@ -111,7 +111,7 @@ def _shrink(
     earn(sides[j], signs[j], me.answer, they.earned)
     mix(theirs.gradient, step, they.earned, they.mixed)
     their_value = respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.bench, they.next)
-    if adaptive and mine_value + their_value > slack:
+    if adaptive and mine_value + their_value > slack and step > SHORTEST_STEP:
         return False
     mix(mine.plan, step, me.answer, mine.plan)
     mix(theirs.plan, step, they.answer, theirs.plan)

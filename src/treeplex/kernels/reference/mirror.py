@@ -25,7 +25,7 @@ from treeplex.compiled.game import Operator
 from treeplex.compiled.treeplex import Treeplex
 from treeplex.kernels.reference.operators import earn
 from treeplex.kernels.reference.prox import respond
-from treeplex.kernels.rules import LAG, ROUNDING, STEP_GROWTH, Entropy, Mirror, MirrorScratch, Rate
+from treeplex.kernels.rules import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, Entropy, Mirror, MirrorScratch, Rate
 
 
 def mirror_iterations(
@@ -50,7 +50,8 @@ def mirror_iterations(
             earn(operator.rows, 1.0, mirrors[1].response, mirrors[0].expected)
             earn(operator.columns, -1.0, mirrors[0].response, mirrors[1].expected)
             products += 2
-        while not _attempt(treeplexes, operator, entropies, mirrors, scratch, rate, optimistic):
+        least = SHORTEST_STEP * SHORTEST_STEP * longest
+        while not _attempt(treeplexes, operator, entropies, mirrors, scratch, rate, optimistic, least):
             rate.growth[0] = STEP_GROWTH
             rate.step[0] *= 0.5
             products += 2
@@ -70,6 +71,7 @@ def _attempt(
     scratch: tuple[MirrorScratch, MirrorScratch],
     rate: Rate,
     optimistic: bool,
+    least: float,
 ) -> bool:
     """One iteration into ``scratch``; False if the bound grows."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
@@ -85,7 +87,7 @@ def _attempt(
         potential += value
         size += abs(value)
     bound = potential + (LAG * lag if optimistic else 0.0)
-    if bound > rate.bound[0] + ROUNDING * size:
+    if bound > rate.bound[0] + ROUNDING * size and step > least:
         return False
     rate.bound[0] = bound
     return True
