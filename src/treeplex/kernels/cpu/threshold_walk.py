@@ -27,7 +27,7 @@ from treeplex.kernels.cpu.exponential import exp_below_zero
 from treeplex.kernels.cpu.hedge import hedge_rate
 from treeplex.kernels.cpu.jit import Index, inlined, kernel
 from treeplex.kernels.cpu.odds import all_odds, choose, largest_regret, observe, worth_pruning
-from treeplex.kernels.cpu.prune import complete, infosets_below, pass_on, reopen
+from treeplex.kernels.cpu.prune import complete, infosets_below, pass_to, reopen
 from treeplex.kernels.cpu.walk import Ground, enter
 from treeplex.kernels.pruner import (
     BEHAVIOUR,
@@ -81,13 +81,12 @@ def _next_strategies(
     treeplex: Treeplex, pruner: Pruner, mine: Open, meeting: Ints, met: Index, odds: Odds, t: float
 ) -> None:
     """New strategies in the infosets met."""
-    first, parent = treeplex
+    first = treeplex.first
     cells, tallies = pruner.cells, pruner.tallies
     open_, opened = mine
     freedom, span, limit, kind, _ = odds
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
-        pass_on(first, parent, cells, tallies, infoset)
         choose(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
 
@@ -128,7 +127,7 @@ def _respond(
     for place in range(np.uint64(count)):
         infoset = np.uint64(found[place])
         frozen[infoset] = 0
-        pass_on(first, parent, cells, tallies, infoset)
+        pass_to(first, parent, cells, tallies, infoset)
         stamp[infoset] = now
         choose(first, cells, tallies, open_, opened, freedom, span, limit, kind, infoset, t)
 
@@ -168,8 +167,6 @@ def _revise(
     nodes = 0
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
-        pass_on(first, parent, cells, tallies, infoset)
-        stamp[infoset] = now
         if frozen[infoset] == 1:
             continue
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
@@ -275,7 +272,6 @@ def thresholded_iterations(
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
     cells, tallies = (pruners[0].cells, pruners[1].cells), (pruners[0].tallies, pruners[1].tallies)
-    met = (scratches[0].met, scratches[1].met)
     pruning, apart = odds[0].patience >= 0.0, cells[0].shape[1] > PLAYED
     passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
@@ -283,8 +279,6 @@ def thresholded_iterations(
         for turn in range(passes):
             who = 2 if passes == 1 else turn
             now = 2 * i + turn
-            touched, met0, met1 = enter(tree, cells, tallies, open_sequences, met, partial, who, ground)
-            nodes += touched
             if who != 1:
                 cells[0][0, SUM] += weight[i]
                 if apart:
@@ -293,6 +287,8 @@ def thresholded_iterations(
                 cells[1][0, SUM] += weight[i]
                 if apart:
                     cells[0][0, PLAYED] += 1.0
+            touched, met0, met1 = enter(tree, cells, tallies, open_sequences, scratches, partial, who, now, ground)
+            nodes += touched
             if who != 1:
                 mine = open_sequences[0]
                 _learn(treeplexes[0], pruners[0], mine, scratches[0], met0, t)
@@ -301,7 +297,7 @@ def thresholded_iterations(
                         treeplexes, sides, matrices[0], 1.0, pruners, mine, scratches, met0, odds[0], t, now
                     )
                 else:
-                    _next_strategies(treeplexes[0], pruners[0], mine, met[0], met0, odds[0], t)
+                    _next_strategies(treeplexes[0], pruners[0], mine, scratches[0].met, met0, odds[0], t)
             if who != 0:
                 mine = open_sequences[1]
                 _learn(treeplexes[1], pruners[1], mine, scratches[1], met1, t)
@@ -320,5 +316,5 @@ def thresholded_iterations(
                         now,
                     )
                 else:
-                    _next_strategies(treeplexes[1], pruners[1], mine, met[1], met1, odds[1], t)
+                    _next_strategies(treeplexes[1], pruners[1], mine, scratches[1].met, met1, odds[1], t)
     return nodes
