@@ -10,7 +10,7 @@ import treeplex as tp
 
 
 @tp.minimizer(memory=2)
-def hedge(t, values, strategy, memory):
+def own_hedge(t, values, strategy, memory):
     earned, seen = memory[0], memory[1]  # a number for each action; of ``seen`` only the first is used
     seen[0] += (values.max() - values.min()) ** 2
     patience = np.sqrt(seen[0])
@@ -28,6 +28,6 @@ def hedge(t, values, strategy, memory):
 
 if __name__ == "__main__":
     for game in ("kuhn", "leduc"):
-        for algorithm in (hedge, "cfr", "cfr+"):
+        for algorithm in (own_hedge, "cfr", "cfr+"):
             solution = tp.solve(game, algorithm, iterations=1000)
             print(f"{game:6} {solution.algorithm:6} NashConv {solution.nash_conv:.5f} after 1,000 iterations")

@@ -25,15 +25,18 @@ from treeplex.kernels import cpu
 from treeplex.kernels.reference import treeplex as walks
 from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
 from treeplex.solvers.cfr import CFR
+from treeplex.solvers.excessive_gap import ExcessiveGap
+from treeplex.solvers.hedge import HedgeCFR
 from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.solvers.mccfr import MonteCarlo
+from treeplex.solvers.mirror import MirrorProx
 from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
-FULL_WIDTH = [
-    name for name in ITERATIVE if isinstance(build(name), CFR | BestResponseCFR | FictitiousPlay)
-]  # on arrays
+LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
+FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
+FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
 SAMPLED = [name for name in ITERATIVE if isinstance(build(name), MonteCarlo)]
 ITERATES = ["average", "current", "best"]
 
@@ -215,7 +218,7 @@ def leaves(state: Any) -> list[Any]:
     return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [np.asarray(state)]
 
 
-@pytest.mark.parametrize("algorithm", FULL_WIDTH)
+@pytest.mark.parametrize("algorithm", LEARNERS)
 def test_nodes_touched_count_whole_passes(algorithm) -> None:
     """One history entered a node and pass; a pass for each player, and in CFR-BR another for each best response."""
     game = tp.load("kuhn")
@@ -303,7 +306,7 @@ def stirred(game: CompiledGame, assembled: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("name", ["one_card_poker(16)", "one_card_poker(41)"])
-@pytest.mark.parametrize("algorithm", FULL_WIDTH)
+@pytest.mark.parametrize("algorithm", LEARNERS)
 def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
     """Their sums run in another order, so bits differ, and only those: five iterations agree to 1e-12.
 

@@ -28,6 +28,7 @@ DEALT = [
     "one_card_poker(66)",  # enough cards to be compiled by rank
     "leduc",
     "leduc(suits=true)",
+    'leduc(sizes="dt")',
     "leduc_ext(2,1,1)",
     "leduc_ext(3,2,2)",
     "continuous_leduc(sizes=[[0.01,1],[0.5]])",

@@ -24,16 +24,19 @@ from treeplex.evaluation import Policy
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import best_response, cfr
+from treeplex.kernels.reference import best_response, cfr, excessive_gap, hedge, mirror
 from treeplex.kernels.reference import treeplex as walks
 from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
 from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
 from treeplex.solvers.cfr import CFR
+from treeplex.solvers.excessive_gap import ExcessiveGap
+from treeplex.solvers.hedge import HedgeCFR
+from treeplex.solvers.mirror import MirrorProx
 from treeplex.solvers.registry import ALGORITHMS, build
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
-WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br")  # algorithms that walk the history tree have tests of their own
+WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt")  # walks over the history tree have tests of their own
 SAMPLED = ("mccfr-", "pure-", "warm-start")  # tests/unit/test_sampling_kernels.py, test_warm_start.py
 ITERATIVE = [
     name
@@ -70,6 +73,8 @@ def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
 def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
     """The same assembly's rule, weights and turns, with NumPy kernels and the sparse payoffs."""
     assembled: Any = build(algorithm)
+    if isinstance(assembled, ExcessiveGap | MirrorProx | HedgeCFR):
+        return exchanged_trace(game, assembled)
     learners, trace = tuple(newborn(game, player) for player in (0, 1)), []
     values, choices = (tuple(np.empty(treeplex.sequences) for treeplex in game.treeplexes) for _ in range(2))
     for t in range(1, ITERATIONS + 1):
@@ -91,6 +96,22 @@ def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
             average = [behaviour(game, player, learners[player].average) for player in (0, 1)]
             current = [learners[player].behaviour for player in (0, 1)]
         trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
+    return trace
+
+
+def exchanged_trace(game: CompiledGame, assembled: Any) -> Trace:
+    """The compiled solver with its kernels exchanged for the NumPy ones, and the sparse payoffs."""
+    plain, trace = replace(game, blocks=None), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("treeplex.solvers.excessive_gap.begin", excessive_gap.begin)
+        patch.setattr("treeplex.solvers.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
+        patch.setattr("treeplex.solvers.hedge.hedge_iterations", hedge.hedge_iterations)
+        patch.setattr("treeplex.solvers.mirror.mirror_iterations", mirror.mirror_iterations)
+        state = assembled.start(plain)
+        for _ in range(ITERATIONS):
+            state = assembled.advance(plain, state, 1)
+            average, current = assembled.average(plain, state), assembled.current(plain, state)
+            trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
     return trace
 
 

@@ -25,6 +25,7 @@ VARIANTS = [
     "kuhn_ext(4,2,2)",
     "leduc(suits=true)",
     "leduc(suits=false)",
+    'leduc(sizes="dt")',
     'leduc5(sizes="dt")',
     "leduc_ext(3,2,1)",
     'continuous_leduc(sizes="branch-3")',
@@ -158,7 +159,7 @@ def test_far_names_list_the_whole_catalog() -> None:
     [
         ("kuhn(cards=3)", ["The game 'kuhn' has ", "'cards'"]),
         ("kuhn(3)", ["The game 'kuhn' has ", "1 values"]),
-        ("leduc(suit=true)", ["leduc(suits=false)", "'suit'"]),
+        ("leduc(suit=true)", ["leduc(suits=false,sizes=\"rbp\")", "'suit'"]),
         ("kuhn_ext(1,2,3,4)", ["kuhn_ext(cards=3,bets=1,raises=1)", "4 values"]),
         ("kuhn_ext(3,cards=4)", ["The parameter 'cards' of 'kuhn_ext' is given twice."]),
         ("leduc(suits=true,suits=false)", ["'suits' of 'leduc' is given twice"]),

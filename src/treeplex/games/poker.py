@@ -200,14 +200,19 @@ def one_card_poker(deck: int = 13) -> DealtGame:
     return DealtGame(Poker(name, _numbered(deck), (Round((1.0,), 1),)))
 
 
-def leduc(suits: bool = False) -> DealtGame:
-    """Leduc hold'em: J, Q, K twice each, ante 1, one public card, two rounds of at most two bets of 2, then of 4.
+LEDUC_SIZES: Final = {"rbp": (2.0, 4.0), "dt": (1.0, 2.0)}
+
+
+def leduc(suits: bool = False, sizes: str = "rbp") -> DealtGame:
+    """Leduc hold'em: J, Q, K twice each, ante 1, one public card, two rounds of at most two bets.
 
     With ``suits`` the six cards are told apart, as in OpenSpiel's ``leduc_poker``; without, cards are ranks, the
-    papers' 288-infoset form. Both have the same value.
+    papers' 288-infoset form. Both have the same value. ``sizes``: "rbp" (bets of 2, then of 4, as almost everywhere) or
+    "dt" (1, then 2; the dynamic thresholding paper).
     """
-    name = title("leduc", suits=True if boolean("suits", suits) else None)
-    return DealtGame(Poker(name, _court(suits), (Round((2.0,), 2), Round((4.0,), 2))))
+    first, second = LEDUC_SIZES[choice("sizes", sizes, list(LEDUC_SIZES))]
+    name = title("leduc", suits=True if boolean("suits", suits) else None, sizes=sizes if sizes != "rbp" else None)
+    return DealtGame(Poker(name, _court(suits), (Round((first,), 2), Round((second,), 2))))
 
 
 LEDUC5_SIZES: Final = {

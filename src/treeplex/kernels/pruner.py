@@ -22,6 +22,9 @@ TAKEN: Final = 1  # how much of its parent sequence's SUM it has passed on
 WHOLE_MASS: Final = 2  # MASS over all iterations
 WHOLE_WORTH: Final = 3  # v(I) over all iterations
 TAKEN_PLAYED: Final = 4  # as TAKEN
+MEAN: Final = 5  # of v(I), for Hedge's rate
+SQUARES: Final = 6  # sum of the squared distances of v(I) to its mean
+SEEN: Final = 7  # how many iterations both are about
 
 
 class Pruner(NamedTuple):

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from treeplex.papers import (
     cfr_plus_compressibility,
     cfr_plus_fig1,
+    dt_fig1,
+    dt_fig2,
     pmccfr_fig2,
     pmccfr_fig3,
     pmccfr_table1,
@@ -20,6 +22,7 @@ from treeplex.papers import (
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
+DT = "Brown, Kroer & Sandholm 2017"
 
 
 class Reproduction(NamedTuple):
@@ -87,6 +90,18 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "Ju et al. 2023, Figure 3",
             "warm start by elimination on matrix games",
             pmccfr_fig3.reproduce,
+        ),
+        Reproduction(
+            dt_fig1.ID,
+            f"{DT}, Figure 1",
+            "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not",
+            dt_fig1.reproduce,
+        ),
+        Reproduction(
+            dt_fig2.ID,
+            f"{DT}, Figure 2",
+            "the same games: how aggressive thresholds of EGT and Hedge may be",
+            dt_fig2.reproduce,
         ),
     )
 }

@@ -1,7 +1,7 @@
 """CFR with a user's own update rule, at kernel speed.
 
 >>> @minimizer(memory=1)
-... def hedge(t, values, strategy, memory):
+... def softmax(t, values, strategy, memory):
 ...     total = 0.0
 ...     for a in range(len(values)):
 ...         memory[0, a] += values[a]
@@ -11,8 +11,8 @@
 ...         total += strategy[a]
 ...     for a in range(len(values)):
 ...         strategy[a] /= total
->>> hedge.name
-'hedge'
+>>> softmax.name
+'softmax'
 """
 
 from __future__ import annotations

@@ -10,7 +10,11 @@ from treeplex.errors import ParameterError
 from treeplex.solvers.algorithm import Algorithm
 from treeplex.solvers.best_response import cfr_br, fp, xfp
 from treeplex.solvers.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
+from treeplex.solvers.excessive_gap import egt, egt_dt
+from treeplex.solvers.hedge import hedge
 from treeplex.solvers.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
+from treeplex.solvers.mirror import mirror_prox, omd
+from treeplex.solvers.threshold_walk import hedge_dt, hedge_dt_rbp, rm_dt
 from treeplex.solvers.walk import (
     cfr_full,
     cfr_partial,
@@ -29,6 +33,7 @@ TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
 LANCTOT = "Lanctot et al. 2009"
 JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
+DT = "Brown, Kroer & Sandholm 2017"
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,14 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("pure-cfr", pure_cfr, "CFR with values and pure strategies", JU),
         Entry("pure-mccfr", pure_mccfr, "external sampling with pure strategies", JU),
         Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
+        Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
+        Entry("hedge-dt", hedge_dt, "Hedge with dynamic thresholding, by walks", f"{DT}, section 3"),
+        Entry("hedge-dt-rbp", hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry("rm-dt", rm_dt, "CFR with dynamic thresholding, by walks", f"{DT}, Theorem 2"),
+        Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
+        Entry("egt-dt", egt_dt, "the same by walks cut where nobody comes", f"{DT}, section 5"),
+        Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
+        Entry("omd", omd, "optimistic mirror descent with the same", "Rakhlin & Sridharan 2013"),
         Entry("fp", fp, "fictitious play, in turns", "Brown 1951"),
         Entry("xfp", xfp, "extensive-form fictitious play, both at once", "Heinrich, Lanctot & Silver 2015"),
     )

@@ -54,16 +54,16 @@ class WalkCFR:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         weight = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
-        ways, traversal = _paths(game), self.traversal
+        ways, traversal = game_paths(game), self.traversal
         touched = pruned_iterations(
             ways.tree,
             game.treeplexes,
-            (_bounded(ways.sides[0], traversal.bound), _bounded(ways.sides[1], traversal.bound)),
+            (bounded(ways.sides[0], traversal.bound), bounded(ways.sides[1], traversal.bound)),
             game.payoffs,
             state.pruners,
             (_open(game, state, 0), _open(game, state, 1)),
             (_scratch(game, 0), _scratch(game, 1)),
-            _ground(ways),
+            ground(ways),
             state.iteration,
             weight,
             Rule(self.plus, traversal.partial, traversal.respond, traversal.threshold),
@@ -136,15 +136,16 @@ def cfr_plus_zero_reach_br(turns: str = "simultaneous") -> WalkCFR:
 
 def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
-    return WalkCFR(False, uniform(), _regret_based(threshold, bound), turn_order(turns))
+    return WalkCFR(False, uniform(), regret_pruning(threshold, bound), turn_order(turns))
 
 
 def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return WalkCFR(True, linear(), _regret_based(threshold, bound), turn_order(turns))
+    return WalkCFR(True, linear(), regret_pruning(threshold, bound), turn_order(turns))
 
 
-def _regret_based(threshold: float, bound: str) -> Traversal:
+def regret_pruning(threshold: float, bound: str) -> Traversal:
+    """Regret-based pruning with parameters that are checked."""
     for known in BOUNDS:
         if bound == known:
             return regret_based(number("threshold", threshold, 0.0), known)
@@ -154,13 +155,15 @@ def _regret_based(threshold: float, bound: str) -> Traversal:
 _PATHS: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
 
 
-def _paths(game: CompiledGame) -> Paths:
+def game_paths(game: CompiledGame) -> Paths:
+    """What walks need of a game, made once."""
     if game not in _PATHS:
         _PATHS[game] = paths(game)
     return _PATHS[game]
 
 
-def _bounded(side: Side, bound: Bound) -> Side:
+def bounded(side: Side, bound: Bound) -> Side:
+    """With the bound asked for as U(I, a)."""
     return side if bound == "payoff" else side._replace(best=side.wished)
 
 
@@ -179,7 +182,8 @@ def _scratch(game: CompiledGame, player: int) -> Scratch:
     return scratch(game.treeplexes[player].infosets, game.treeplexes[player].sequences)
 
 
-def _ground(ways: Paths) -> Ground:
+def ground(ways: Paths) -> Ground:
+    """Scratch of a walk."""
     inner = max(ways.tree.inner, 1)
     node, last0, last1 = (np.empty(inner, dtype=np.int32) for _ in range(3))
     return Ground(node, np.empty(inner), np.empty(inner), last0, last1)

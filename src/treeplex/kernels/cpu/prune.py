@@ -39,7 +39,8 @@ from treeplex.kernels.rules import SIMULTANEOUS
 
 
 @inlined
-def _pass_on(first: Ints, parent: Ints, cells: Floats, tallies: Floats, infoset: Index) -> None:
+def pass_to(first: Ints, parent: Ints, cells: Floats, tallies: Floats, infoset: Index) -> None:
+    """Pass on to an infoset's sequences what its parent sequence has gained since."""
     i = np.uint64(infoset)
     pass_on(cells, tallies, i, np.uint64(parent[i]), np.uint64(first[i]), np.uint64(first[i + np.uint64(1)]))
 
@@ -49,11 +50,11 @@ def complete_sums(treeplex: Treeplex, cells: Floats, tallies: Floats) -> None:
     """Pass on everything, from the top down."""
     first, parent = treeplex
     for infoset in range(len(parent)):
-        _pass_on(first, parent, cells, tallies, infoset)
+        pass_to(first, parent, cells, tallies, infoset)
 
 
 @inlined
-def _complete(
+def complete(
     first: Ints,
     parent: Ints,
     owner: Ints,
@@ -73,12 +74,12 @@ def _complete(
     while height > 0:
         height -= one
         here = np.uint64(stack[height])
-        _pass_on(first, parent, cells, tallies, here)
+        pass_to(first, parent, cells, tallies, here)
         stamp[here] = now
 
 
 @inlined
-def _below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
+def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
     for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
@@ -112,7 +113,7 @@ def _match(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index
 
 
 @inlined
-def _reopen(first: Ints, pruned: Bytes, open_: Ints, opened: Ints, infoset: Index) -> None:
+def reopen(first: Ints, pruned: Bytes, open_: Ints, opened: Ints, infoset: Index) -> None:
     """List the sequences of an infoset that are not pruned."""
     i = np.uint64(infoset)
     begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
@@ -154,7 +155,7 @@ def _respond(
     for place in range(np.uint64(count)):
         infoset = np.uint64(found[place])
         frozen[infoset] = 0
-        _pass_on(first, parent, cells, tallies, infoset)
+        pass_to(first, parent, cells, tallies, infoset)
         stamp[infoset] = now
         _match(first, cells, open_, opened, infoset)
 
@@ -209,7 +210,7 @@ def _revise(
                 due, starts = False, positive and regret < 0.0 and -regret * t > rule.threshold * drift
             if not (due or starts):
                 continue
-            count = _below(first, child_start, child, s, found)
+            count = infosets_below(first, child_start, child, s, found)
             nodes += below[s]
             from_, to = s, s + one
             for step in range(np.uint64(count) + one):  # what s and all below it earned since last stored
@@ -219,7 +220,7 @@ def _revise(
                         other = np.uint64(column[entry])
                         theirs = owner1[other]
                         if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
-                            _complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
+                            complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
                         total += data[entry] * cells1[other, played]
                     gain[q] = sign * total - stored[q]
                     stored[q] = sign * total
@@ -230,7 +231,7 @@ def _revise(
             for step in range(np.uint64(count) + one):  # end what is pruned, here or below
                 for q in range(from_, to):
                     if pruned[q] == 1:
-                        deeper = _below(first, child_start, child, q, nested)
+                        deeper = infosets_below(first, child_start, child, q, nested)
                         _respond(
                             first,
                             parent,
@@ -252,7 +253,7 @@ def _revise(
                         if rule.plus and risen > 0.0 and cells[q, REGRET] < 0.0:
                             cells[q, REGRET] = 0.0
                         pruned[q] = 0
-                        _reopen(first, pruned, open_, opened, above)
+                        reopen(first, pruned, open_, opened, above)
                 if due:
                     break
                 if step < count:
@@ -263,7 +264,7 @@ def _revise(
                 for step in range(np.uint64(count)):
                     frozen[np.uint64(found[step])] = 1
                 pruned[s] = 1
-                _reopen(first, pruned, open_, opened, infoset)
+                reopen(first, pruned, open_, opened, infoset)
                 begun[s] = worth
                 cells[s, LIMIT] = cells[s, REGRET] - drift
                 cells[s, BEHAVIOUR] = 0.0

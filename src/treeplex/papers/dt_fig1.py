@@ -1,0 +1,167 @@
+"""Brown, Kroer & Sandholm (2017), Figure 1: Hedge, regret matching and the excessive gap technique, pruned and not.
+
+NashConv against nodes touched, on Leduc and Leduc-5 with the paper's bet sizes. CFR updates both players in one
+traversal; the excessive gap technique asks for three gradients a step, each a traversal. The paper states neither the
+length of its runs nor its c and d; ratios grow with the run, and ours are taken where the slower run ends.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Final
+
+from treeplex.api import load
+from treeplex.errors import ParameterError
+from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
+from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.solvers import Limits
+from treeplex.solvers.registry import build
+
+ID: Final = "dt-fig1"
+
+GAMES: Final = {"leduc": 'leduc(sizes="dt")', "leduc5": 'leduc5(sizes="dt")'}
+NODES: Final = {  # by family, which is how labels begin
+    ("leduc", "EGT"): 5 * 10**8,
+    ("leduc", "Hedge"): 10**9,
+    ("leduc", "RM"): 10**9,
+    ("leduc", "CFR+"): 5 * 10**8,
+    ("leduc5", "EGT"): 5 * 10**9,
+    ("leduc5", "Hedge"): 10**10,
+    ("leduc5", "RM"): 10**9,
+    ("leduc5", "CFR+"): 10**9,
+}
+LINES: Final = {  # label: algorithm
+    "EGT": "egt",
+    "EGT, thresholds": "egt-dt",
+    "Hedge": "hedge(turns=simultaneous)",
+    "Hedge, thresholds": "hedge-dt",
+    "Hedge, thresholds and RBP": "hedge-dt-rbp",
+    "RM, partial pruning": "cfr-partial",
+    "RM, thresholds": "rm-dt",
+    "RM, RBP": "cfr-rbp",
+    "CFR+, partial pruning": "cfr+-partial",
+    "CFR+, RBP": "cfr+-rbp",
+}
+PANELS: Final = (  # as in the paper: what thresholds do on the left, who wins on the right
+    ("EGT", "EGT, thresholds", "Hedge", "Hedge, thresholds", "Hedge, thresholds and RBP"),
+    (
+        "EGT, thresholds",
+        "Hedge, thresholds and RBP",
+        "RM, partial pruning",
+        "RM, RBP",
+        "CFR+, partial pruning",
+        "CFR+, RBP",
+    ),
+)
+
+RACE: Final = (LINES["RM, partial pruning"], LINES["Hedge, thresholds"])
+COLUMNS: Final = ("game", "slower", "faster", "nash_conv", "nodes", "seconds")
+
+Curves = dict[tuple[str, str], Curve]
+
+
+def reproduce(folder: Path, tell: Tell) -> Report:
+    """Run all; leaves the curves, a table of ratios and a figure."""
+    curves: Curves = {}
+    for short, name in GAMES.items():
+        game = load(name)
+        for label, algorithm in LINES.items():
+            _compile(algorithm)
+            family = label.partition(",")[0]
+            goal = curves[short, family].best_so_far()[-1] if (short, family) in curves else None
+            limits = Limits(nash_conv=goal, nodes=NODES[short, family])  # no further than the plain run came
+            curves[short, label] = run_curve(game, label, algorithm, limits, tell)
+    files = [
+        write_curves(folder / f"{ID}.csv", list(curves.values())),
+        write_csv(folder / f"{ID}-ratios.csv", COLUMNS, _table(curves)),
+        _plot(curves, folder / f"{ID}.png"),
+    ]
+    tell("nodes a second")
+    measured = measure(curves) | {"nodes_a_second": _speed(RACE[0]) / _speed(RACE[1])}
+    return Report(ID, judge(ID, measured), files)
+
+
+def measure(curves: Curves) -> dict[str, float]:
+    """What the claims are about."""
+    out: dict[str, float] = {}
+    for game in GAMES:
+        out[f"{game}_egt"] = times(curves, game, "EGT", "EGT, thresholds")
+        out[f"{game}_hedge"] = times(curves, game, "Hedge", "Hedge, thresholds and RBP")
+        out[f"{game}_hedge_seconds"] = times(curves, game, "Hedge", "Hedge, thresholds and RBP", seconds)
+        out[f"{game}_egt_seconds"] = times(curves, game, "EGT", "EGT, thresholds", seconds)
+        out[f"{game}_matching_over_hedge"] = times(curves, game, "RM, RBP", "Hedge, thresholds and RBP")
+        same = times(curves, game, "RM, partial pruning", "RM, thresholds")
+        out["matching"] = max(same, 1.0 / same, out.get("matching", 1.0))
+    out["egt_growth"] = out["leduc5_egt"] / out["leduc_egt"]
+    out["hedge_growth"] = out["leduc5_hedge"] / out["leduc_hedge"]
+    out["hedge_over_matching"] = 1.0 / out["leduc5_matching_over_hedge"]
+    others = (label for label in LINES if not label.startswith("CFR+"))
+    out["plus_ahead"] = min(times(curves, "leduc5", label, "CFR+, partial pruning") for label in others)
+    out["plus_pruned"] = times(curves, "leduc", "CFR+, RBP", "CFR+, partial pruning")
+    out["egt_over_plus"] = times(curves, "leduc", "CFR+, partial pruning", "EGT, thresholds")
+    return out
+
+
+def _compile(algorithm: str) -> None:
+    """So that seconds do not count it."""
+    game, assembled = load("kuhn"), build(algorithm)
+    if assembled is not None:
+        assembled.advance(game, assembled.start(game), 1)
+
+
+def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
+    """Nodes a second of processor time on Leduc-5, in the fastest of some stretches of a run that has settled."""
+    game, assembled = load(GAMES["leduc5"]), build(algorithm)
+    if assembled is None:
+        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
+    state, best = assembled.advance(game, assembled.start(game), 100), 0.0
+    for _ in range(rounds):
+        before, began = assembled.nodes_touched(game, state), time.process_time()
+        state = assembled.advance(game, state, stretch)
+        best = max(best, (assembled.nodes_touched(game, state) - before) / (time.process_time() - began))
+    return best
+
+
+def times(curves: Curves, game: str, slow: str, fast: str, cost: Cost = nodes) -> float:
+    """How many times less the second costs, at the worse of both final NashConvs."""
+    one, two = curves[game, slow], curves[game, fast]
+    level = max(one.best_so_far()[-1], two.best_so_far()[-1])
+    return one.cost_of(level, cost) / two.cost_of(level, cost)
+
+
+def _table(curves: Curves) -> list[tuple[str, str, str, float, str, str]]:
+    """Ratios on the way: how much is saved grows with the run."""
+    rows: list[tuple[str, str, str, float, str, str]] = []
+    pairs = (("EGT", "EGT, thresholds"), ("Hedge", "Hedge, thresholds"), ("Hedge", "Hedge, thresholds and RBP"))
+    for game in GAMES:
+        for slow, fast in pairs:
+            one, two = curves[game, slow], curves[game, fast]
+            last = max(one.best_so_far()[-1], two.best_so_far()[-1])
+            level = one.rows[0].nash_conv / 10.0
+            levels = [last]
+            while level > last:
+                levels.insert(-1, level)
+                level /= 10.0**0.5
+            for each in levels:
+                in_nodes, in_seconds = (one.cost_of(each, cost) / two.cost_of(each, cost) for cost in (nodes, seconds))
+                rows.append((game, slow, fast, each, f"{in_nodes:.2f}", f"{in_seconds:.2f}"))
+    return rows
+
+
+def _plot(curves: Curves, path: Path) -> Path:
+    panels = [
+        (
+            curves[game, labels[0]].game,
+            "nodes touched",
+            "NashConv",
+            [
+                (label, [nodes(row) for row in curve.rows], [row.nash_conv for row in curve.rows])
+                for label in labels
+                for curve in (curves[game, label],)
+            ],
+        )
+        for game in GAMES
+        for labels in PANELS
+    ]
+    return plot(path, "Dynamic thresholding (Brown, Kroer & Sandholm 2017, Figure 1)", panels)

@@ -1,0 +1,186 @@
+"""Dynamic thresholding of minimizers on their own: Theorems 1 and 2 of Brown, Kroer & Sandholm (2017).
+
+Regret is added up here, from the strategies and the utilities, and not asked of the minimizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeplex.errors import ParameterError
+from treeplex.minimizers.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
+from treeplex.minimizers.thresholds import cut, hedge_threshold, matching_threshold
+
+ROUNDS = 400
+SPAN = 3.0
+ROUNDING = 1e-9
+
+Adversary = Callable[[np.random.Generator, int, Any], Any]
+"""(random numbers, round, strategy about to be played) -> utilities in [0, SPAN]."""
+
+
+def uniform(rng: np.random.Generator, _: int, strategy: Any) -> Any:
+    return SPAN * rng.random(len(strategy))
+
+
+def favourite(rng: np.random.Generator, _: int, strategy: Any) -> Any:
+    """A stream with one good action, so that others fall below the threshold."""
+    utilities = SPAN * rng.random(len(strategy))
+    utilities[0] = SPAN * rng.random() ** 0.2
+    return utilities
+
+
+def spiteful(_: np.random.Generator, __: int, strategy: Any) -> Any:
+    """Pays what is played least, and nothing else: an action that was just dropped, if there is one."""
+    utilities = np.zeros(len(strategy))
+    utilities[np.argmin(strategy)] = SPAN
+    return utilities
+
+
+def patient(_: np.random.Generator, t: int, strategy: Any) -> Any:
+    """Makes one action look bad for long, then good again."""
+    utilities = np.full(len(strategy), SPAN / 2)
+    utilities[-1] = 0.0 if (t // 60) % 2 == 0 else SPAN
+    return utilities
+
+
+def punishing(_: np.random.Generator, __: int, strategy: Any) -> Any:
+    """Pays everything but what is played most, and nothing quite like another."""
+    utilities = np.linspace(0.95, 1.0, len(strategy)) * SPAN
+    utilities[np.argmax(strategy)] = 0.0
+    return utilities
+
+
+ADVERSARIES = [uniform, favourite, spiteful, patient, punishing]
+
+
+def play(minimizer: OnlineMinimizer, adversary: Adversary, rounds: int = ROUNDS) -> tuple[Any, int]:
+    """Regret after every round, and how many probabilities were zero in all."""
+    rng = np.random.default_rng(7)
+    earned, total, regrets, zeros = 0.0, np.zeros(minimizer.actions), [], 0
+    for t in range(1, rounds + 1):
+        strategy = minimizer.strategy()
+        assert (strategy >= 0.0).all()
+        assert strategy.sum() == pytest.approx(1.0, abs=1e-12)
+        zeros += int((strategy == 0.0).sum())
+        utilities = adversary(rng, t, strategy)
+        minimizer.observe(utilities)
+        earned += float(strategy @ utilities)
+        total += utilities
+        regrets.append(float(total.max()) - earned)
+    assert minimizer.regret() == pytest.approx(regrets[-1], abs=1e-9)
+    return np.array(regrets), zeros
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("actions", [2, 3, 7, 20])
+@pytest.mark.parametrize("c", [1.0, 1.2, 2.0, 4.0])
+def test_theorem_1_hedge(c, actions, adversary) -> None:
+    """R <= C sqrt(2) Delta sqrt(ln |A|) sqrt(T), with the proof's rate for known T; at every T with the other rate.
+
+    The rate sqrt(8 ln |A| / t) has a bound that is sqrt(ln |A| / 8) Delta higher (Cesa-Bianchi & Lugosi, Theorem 2.3).
+    """
+    bound = c * np.sqrt(2.0) * SPAN * np.sqrt(np.log(actions)) * np.sqrt(np.arange(1, ROUNDS + 1))
+    known, _ = play(Thresholded(Hedge(actions, SPAN, rounds=ROUNDS), d=c - 1.0), adversary)
+    assert known[-1] <= bound[-1] * (1 + ROUNDING)
+    always, _ = play(Thresholded(Hedge(actions, SPAN), d=c - 1.0), adversary)
+    assert (always <= bound * (1 + ROUNDING) + SPAN * np.sqrt(np.log(actions) / 8.0)).all()
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("actions", [2, 3, 7, 20])
+@pytest.mark.parametrize("c", [1.0, 1.2, 2.0, 4.0])
+def test_theorem_2_regret_matching(c, actions, adversary) -> None:
+    """R <= C Delta sqrt(|A|) sqrt(T), at every T."""
+    regret, _ = play(Thresholded(RegretMatching(actions), d=c - 1.0), adversary)
+    assert (regret <= c * SPAN * np.sqrt(actions * np.arange(1, ROUNDS + 1)) * (1 + ROUNDING)).all()
+
+
+def test_thresholds_are_felt() -> None:
+    """Otherwise the theorems would be tested of nothing: plain Hedge plays everything, thresholded Hedge does not."""
+    _, plain = play(Hedge(7, SPAN), favourite)
+    _, dropped = play(Thresholded(Hedge(7, SPAN), d=1.0), favourite)
+    assert plain == 0
+    assert dropped > ROUNDS
+    _, plain = play(RegretMatching(7), favourite)
+    _, dropped = play(Thresholded(RegretMatching(7), d=3.0), favourite)
+    assert dropped > plain
+
+
+@pytest.mark.parametrize("minimizer", [Hedge(7, SPAN), RegretMatching(7)], ids=["hedge", "matching"])
+def test_a_threshold_that_does_not_fall_breaks_the_bound(minimizer) -> None:
+    """So that the tests above can fail: a constant threshold makes either follow the leader, who is punished."""
+    regret, _ = play(Thresholded(minimizer, 1.0, threshold=lambda d, t: 0.9 * d), punishing)
+    assert regret[-1] > 2.0 * SPAN * np.sqrt(7.0 * ROUNDS)
+
+
+def test_thresholds_are_the_papers() -> None:
+    """By hand: |A| = 4, C = 3, t = 9. Hedge: 2 sqrt(ln 4) / (sqrt(2) 16 3). Matching: (9 - 1) / (2 3 16 3)."""
+    assert hedge_threshold(4, 2.0) / 3.0 == pytest.approx(2.0 * 1.1774100225154747 / (1.4142135623730951 * 48.0))
+    assert matching_threshold(4, 2.0) / 3.0 == pytest.approx(8.0 / 288.0)
+    learner = Thresholded(Hedge(4, 1.0), 2.0)
+    for _ in range(8):
+        learner.observe(np.zeros(4))
+    assert learner.threshold(2.0) == pytest.approx(hedge_threshold(4, 2.0) / 3.0)
+    assert Thresholded(RegretMatching(4), 2.0).threshold(2.0) == pytest.approx(8.0 / 96.0)
+
+
+def test_cutting() -> None:
+    np.testing.assert_allclose(cut(np.array([0.5, 0.3, 0.15, 0.05]), 0.1), np.array([0.5, 0.3, 0.15, 0.0]) / 0.95)
+    np.testing.assert_array_equal(cut(np.array([0.6, 0.4]), 0.0), [0.6, 0.4])
+    np.testing.assert_array_equal(cut(np.array([0.3, 0.45, 0.25]), 0.9), [0.0, 1.0, 0.0])  # the largest always stays
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("kind", [lambda s: Hedge(5, s), lambda _: RegretMatching(5)], ids=["hedge", "matching"])
+def test_any_scale_any_regret(kind, scale) -> None:
+    """Probabilities do not depend on the unit of utilities, and stay probabilities when regrets are huge."""
+    learner, unit = Thresholded(kind(scale), 1.0), Thresholded(kind(1.0), 1.0)
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        utilities = rng.random(5)
+        learner.observe(scale * utilities)
+        unit.observe(utilities)
+        np.testing.assert_allclose(learner.strategy(), unit.strategy(), atol=1e-9)
+    for _ in range(10):
+        learner.observe(1e12 * scale * rng.standard_normal(5))  # far beyond the span that was promised
+        assert np.isfinite(learner.strategy()).all()
+        assert learner.strategy().sum() == pytest.approx(1.0)
+
+
+def test_a_matrix_game() -> None:
+    """Two thresholded Hedges on rock-paper-scissors with unequal stakes: averages close in on the equilibrium."""
+    matrix = np.array([[0.0, -1.0, 2.0], [1.0, 0.0, -1.0], [-2.0, 1.0, 0.0]])
+    rows, columns = (Thresholded(Hedge(3, 4.0), 0.5) for _ in range(2))
+    total = np.zeros(3)
+    for _ in range(3000):
+        x, y = rows.strategy(), columns.strategy()
+        rows.observe(matrix @ y)
+        columns.observe(-matrix.T @ x)
+        total += x
+    bound = 2 * 1.5 * np.sqrt(2.0) * 4.0 * np.sqrt(np.log(3)) / np.sqrt(3000)  # both players' regrets
+    assert (total / 3000 @ matrix).min() >= -bound
+    np.testing.assert_allclose(total / 3000, [0.25, 0.5, 0.25], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("make", "parameter"),
+    [
+        (lambda: Hedge(0, 1.0), "actions"),
+        (lambda: Hedge(2, 0.0), "span"),
+        (lambda: Hedge(2, float("nan")), "span"),
+        (lambda: Hedge(2, 1.0, rounds=0), "rounds"),
+        (lambda: RegretMatching(-1), "actions"),
+        (lambda: Thresholded(RegretMatching(2), -0.1), "d"),
+        (lambda: RegretMatching(2).observe(np.array([1.0])), "utilities"),
+        (lambda: RegretMatching(2).observe(np.array([1.0, np.inf])), "utilities"),
+        (lambda: RegretMatching(2).observe(np.zeros(2), np.ones(3)), "played"),
+    ],
+)
+def test_refusals_name_the_parameter(make, parameter) -> None:
+    with pytest.raises(ParameterError, match=f"'{parameter}' parameter must be"):
+        make()

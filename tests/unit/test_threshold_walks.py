@@ -1,0 +1,387 @@
+"""Walks with dynamic thresholding: against the paper's recursion, against arrays, and what pruning may not change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.compiled import CompiledGame
+from treeplex.compiled.paths import paths
+from treeplex.errors import ParameterError
+from treeplex.evaluation import Policy
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.random_tree import RandomTree
+from treeplex.kernels.pruner import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MASS, WHOLE_WORTH
+from treeplex.kernels.reference import threshold_walk as reference
+from treeplex.kernels.reference.prune import ledger
+from treeplex.kernels.rules import MATCHING, THEORY, VARIANCE
+from treeplex.schedules import uniform
+from treeplex.solvers.hedge import HedgeCFR, spans
+from treeplex.solvers.learners import behaviours
+from treeplex.solvers.options import TURNS
+from treeplex.solvers.registry import build
+from treeplex.solvers.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
+from treeplex.solvers.walk import cfr_partial
+
+KINDS = {"variance": VARIANCE, "theory": THEORY, "matching": MATCHING}
+GAMES = ["leduc", "liars_dice(sides=3)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
+
+
+# --- the recursion of the paper --------------------------------------------------------------------------------------
+
+
+class Textbook:
+    """CFR over histories, with Hedge or regret matching and dynamic thresholding, as sections 2, 3 and 5 tell it.
+
+    Shares nothing with the kernels. A strategy is made anew where the opponent and chance came; Delta(I) is handed in.
+    """
+
+    def __init__(self, rules: Any, game: CompiledGame, kind: str, d: float, simultaneous: bool) -> None:
+        self.rules, self.kind, self.d, self.simultaneous = rules, kind, d, simultaneous
+        self.strategy: dict[Any, dict[str, float]] = {}
+        self.regret: dict[Any, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self.total: dict[Any, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self.values: dict[Any, list[float]] = defaultdict(list)
+        self.span = {
+            (player, label): span
+            for player in (0, 1)
+            for label, span in zip(game.infoset_index[player], spans(game, KINDS[kind])[player].tolist(), strict=True)
+        }
+        self._prepare(rules.root())
+
+    def _prepare(self, history: Any) -> None:
+        mover = self.rules.mover(history)
+        if mover == TERMINAL:
+            return
+        actions = self.rules.actions(history)
+        if mover != CHANCE:
+            self.strategy[mover, self.rules.infoset(history)] = {a: 1 / len(actions) for a in actions}
+        for action in actions:
+            self._prepare(self.rules.child(history, action))
+
+    def _walk(self, history: Any, reach: tuple[float, float, float]) -> float:
+        mover = self.rules.mover(history)
+        if mover == TERMINAL:
+            return self.rules.payoff(history)
+        actions = self.rules.actions(history)
+        if mover == CHANCE:
+            chances = self.rules.probabilities(history)
+            return sum(
+                p * self._walk(self.rules.child(history, a), (reach[0], reach[1], reach[2] * p))
+                for a, p in zip(actions, chances, strict=True)
+            )
+        infoset = (mover, self.rules.infoset(history))
+        sigma, below = self.strategy[infoset], {}
+        for a in actions:
+            after = tuple(r * sigma[a] if k == mover else r for k, r in enumerate(reach))
+            below[a] = self._walk(self.rules.child(history, a), after)  # pyright: ignore[reportArgumentType]
+        value = sum(sigma[a] * below[a] for a in actions)
+        others, sign = reach[1 - mover] * reach[2], 1.0 if mover == 0 else -1.0
+        self.mass[infoset] += others
+        self.worth[infoset] += others * sign * value
+        for a in actions:
+            self.gain[infoset][a] += others * sign * (below[a] - value)
+        self.own[infoset] = reach[mover]
+        return value
+
+    def iterate(self, t: int) -> None:
+        for learning in ((0, 1),) if self.simultaneous else ((0,), (1,)):
+            self.mass, self.worth, self.own = defaultdict(float), defaultdict(float), {}
+            self.gain: Any = defaultdict(lambda: defaultdict(float))
+            self._walk(self.rules.root(), (1.0, 1.0, 1.0))
+            for infoset in self.strategy:
+                if infoset[0] not in learning:
+                    continue
+                for a, p in self.strategy[infoset].items():
+                    self.total[infoset][a] += self.own[infoset] * p
+                self.values[infoset].append(self.worth[infoset])
+                if self.mass[infoset] > 0.0:
+                    for a, gain in self.gain[infoset].items():
+                        self.regret[infoset][a] += gain
+                    self.strategy[infoset] = self._next(infoset, t)
+
+    def _next(self, infoset: Any, t: int) -> dict[str, float]:
+        regret, n = self.regret[infoset], len(self.strategy[infoset])
+        if self.kind == "matching":
+            odds = {a: max(regret[a], 0.0) for a in self.strategy[infoset]}
+            if sum(odds.values()) == 0.0:
+                odds = dict.fromkeys(odds, 1.0)
+            c = 1.0 + self.d
+            least = (c * c - 1) / (2 * c * n * n * np.sqrt(t + 1))
+        else:
+            span, deviation = self.span[infoset], float(np.std(self.values[infoset]))
+            if self.kind == "theory":
+                eta = np.sqrt(8 * np.log(n)) / (span * np.sqrt(t))
+            else:
+                spread = min(max(3 * deviation, 1e-6 * span), span) if t > 1 and deviation > 1e-14 else span
+                eta = np.sqrt(np.log(n)) / (spread * np.sqrt(t))
+            best = max(regret[a] for a in self.strategy[infoset])
+            odds = {a: float(np.exp(eta * (regret[a] - best))) for a in self.strategy[infoset]}
+            least = self.d * np.sqrt(np.log(n)) / (np.sqrt(2) * n * n * np.sqrt(t + 1))
+        total, most = sum(odds.values()), max(odds.values())
+        odds = {a: 0.0 if o / total < least and o < most else o for a, o in odds.items()}
+        return {a: o / sum(odds.values()) for a, o in odds.items()}
+
+    def policy(self, game: CompiledGame, table: dict[Any, dict[str, float]]) -> Any:
+        rows = []
+        for (player, infoset), actions in table.items():
+            norm = sum(actions.values())
+            rows += [(player, infoset, a, x / norm if norm > 0 else 1 / len(actions)) for a, x in actions.items()]
+        return Policy.from_rows(rows).aligned(game)
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("d", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [1, 7])
+def test_the_recursion_of_the_paper_gives_the_same(seed, kind, d, turns) -> None:
+    rules = RandomTree(seed=seed, depth=5)
+    game = tp.load(rules)
+    book = Textbook(rules, game, kind, d, turns == "simultaneous")
+    walk = ThresholdedWalk(KINDS[kind], uniform(), TURNS[turns], d)
+    state, zeros = walk.start(game), 0
+    for t in range(1, 16):
+        book.iterate(t)
+        state = walk.advance(game, state, 1)
+        for ours, theirs in zip(walk.average(game, state), book.policy(game, book.total), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+        for ours, theirs in zip(walk.current(game, state), book.policy(game, book.strategy), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+            zeros += int((theirs == 0.0).sum())
+    assert zeros > 0 or d < 3.0  # thresholds were felt
+
+
+# --- against arrays --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", GAMES)
+def test_walks_and_arrays_compute_the_same(name, turns) -> None:
+    """With the rate of theory nobody is far from uniform for long, so every infoset is met and both do the same."""
+    game = tp.load(name)
+    array = HedgeCFR(THEORY, uniform(), TURNS[turns])
+    walk = ThresholdedWalk(THEORY, uniform(), TURNS[turns], 0.0)
+    one, two = array.start(game), walk.start(game)
+    for _ in range(25):
+        one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
+        for left, right in zip(array.average(game, one), walk.average(game, two), strict=True):
+            np.testing.assert_allclose(left, right, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["variance", "matching"])
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", GAMES)
+def test_partial_pruning_changes_no_bit_and_saves_nodes(name, turns, kind) -> None:
+    game = tp.load(name)
+    whole, part = (
+        ThresholdedWalk(KINDS[kind], uniform(), TURNS[turns], 1.0, partial=partial) for partial in (False, True)
+    )
+    one, two = whole.advance(game, whole.start(game), 80), part.advance(game, part.start(game), 80)
+    for left, right in zip(one.pruners, two.pruners, strict=True):
+        np.testing.assert_array_equal(left.cells, right.cells)
+        np.testing.assert_array_equal(left.tallies, right.tallies)
+    assert one.nodes == (80 if turns == "simultaneous" else 160) * game.nodes
+    assert two.nodes < one.nodes
+
+
+def test_regret_matching_without_a_threshold_is_cfr() -> None:
+    game = tp.load("leduc")
+    one, two = cfr_partial(), rm_dt(d=0)
+    left, right = one.advance(game, one.start(game), 30), two.advance(game, two.start(game), 30)
+    for ours, theirs in zip(one.average(game, left), two.average(game, right), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
+    assert left.nodes == right.nodes
+
+
+# --- regret-based pruning --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", GAMES)
+def test_until_a_revisit_pruning_changes_nothing_else(name, turns) -> None:
+    """Regrets of open actions outside D(I, a) are those of the run that does not prune.
+
+    Nor does anybody play there what is pruned here, and its true regret does not exceed the bound. Threshold 0: as much
+    is pruned as (11) allows.
+    """
+    game = tp.load(name)
+    plain, pruning = hedge_dt(turns=turns), hedge_dt_rbp(turns=turns, threshold=0.0)
+    one, two = plain.start(game), pruning.start(game)
+    skipped = 0
+    for _ in range(300):
+        before = [pruner.pruned.copy() for pruner in two.pruners]
+        one, two = plain.advance(game, one, 1), pruning.advance(game, two, 1)
+        if any((old > pruner.pruned).any() for old, pruner in zip(before, two.pruners, strict=True)):
+            break
+        for player, (left, right) in enumerate(zip(one.pruners, two.pruners, strict=True)):
+            treeplex = game.treeplexes[player]
+            free = np.concatenate(([False], np.repeat(right.frozen == 0, treeplex.actions))) & (right.pruned == 0)
+            scale = 1e-9 * game.largest_payoff * two.iteration
+            np.testing.assert_allclose(left.regret[free], right.regret[free], rtol=0, atol=scale)
+            gone = right.pruned == 1
+            assert (left.behaviour[gone] == 0.0).all()
+            assert (left.regret[gone] <= bounds(game, right, player)[gone] + scale).all()
+            skipped += int(gone.sum())
+    assert skipped > 0
+
+
+def bounds(game: CompiledGame, pruner: Any, player: int) -> Any:
+    """[S] B of (11), from stored sums; U(I, a) from the tree."""
+    tree, treeplex = game.tree, game.treeplexes[player]
+    best, sign = np.full(treeplex.sequences, -np.inf), 1.0 if player == 0 else -1.0
+    high, children = np.where(tree.mover == TERMINAL, sign * tree.payoff, -np.inf), np.zeros(tree.nodes, dtype=int)
+    for node in range(tree.nodes - 1, 0, -1):
+        high[tree.parent[node]] = max(high[tree.parent[node]], high[node])
+    for node in range(1, tree.nodes):
+        above = tree.parent[node]
+        if tree.mover[above] == player:
+            s = treeplex.first[tree.infoset[above]] + children[above]
+            best[s] = max(best[s], high[node])
+        children[above] += 1
+    owner = np.concatenate(([0], np.repeat(np.arange(treeplex.infosets), treeplex.actions)))
+    mass, worth = pruner.tallies[owner, WHOLE_MASS], pruner.tallies[owner, WHOLE_WORTH]
+    with np.errstate(invalid="ignore"):
+        return np.where(pruner.pruned == 1, pruner.cells[:, LIMIT] + mass * best - worth, 0.0)
+
+
+@pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=3)"])
+def test_condition_11_holds_of_all_that_is_pruned(name) -> None:
+    """Computed here from the sums kept, after every fiftieth iteration, where the infoset was met in the last one."""
+    game, algorithm = tp.load(name), hedge_dt_rbp()
+    state, ever = algorithm.start(game), 0
+    for _ in range(40):
+        state = algorithm.advance(game, state, 50)
+        t = float(state.iteration)
+        for player, pruner in enumerate(state.pruners):
+            first, most = game.treeplexes[player].first, bounds(game, pruner, player)
+            for infoset in np.flatnonzero(pruner.tallies[:, SEEN] == t).tolist():
+                own = np.arange(first[infoset], first[infoset + 1])
+                gone, n = own[pruner.pruned[own] == 1], len(own)
+                assert pruner.behaviour[own].sum() == pytest.approx(1.0)
+                assert (pruner.behaviour[gone] == 0.0).all()
+                if len(gone) == 0 or pruner.frozen[infoset] == 1:
+                    continue
+                widest = 2 * game.largest_payoff
+                spread = 3 * np.sqrt(pruner.tallies[infoset, SQUARES] / t)
+                spread = min(max(spread, 1e-6 * widest), widest)
+                eta = np.sqrt(np.log(n) / t) / spread
+                rest = pruner.regret[own[pruner.pruned[own] == 0]]
+                odds = np.exp(eta * (most[gone] - rest.max()))
+                share = odds / (odds + np.exp(eta * (rest - rest.max())).sum())
+                assert (share < np.sqrt(np.log(n)) / (np.sqrt(2) * n**2 * np.sqrt(t + 1)) * (1 + 1e-9)).all()
+                ever += len(gone)
+    assert ever > 100
+
+
+def test_variance_counts_every_iteration() -> None:
+    """v(I) was zero where nobody came: mean and squares are about all iterations since the first."""
+    game, algorithm = tp.load("leduc"), hedge_dt(d=3.0)
+    state, seen = algorithm.start(game), [[] for _ in range(2)]
+    worth = [pruner.tallies[:, WHOLE_WORTH].copy() for pruner in state.pruners]
+    for _ in range(120):
+        state = algorithm.advance(game, state, 1)
+        for player, pruner in enumerate(state.pruners):
+            seen[player].append(pruner.tallies[:, WHOLE_WORTH] - worth[player])
+            worth[player] = pruner.tallies[:, WHOLE_WORTH].copy()
+    missed = 0
+    for player, pruner in enumerate(state.pruners):
+        values, counted = np.array(seen[player]), pruner.tallies[:, SEEN].astype(int)
+        for infoset, count in enumerate(counted.tolist()):
+            missed += 120 - count + int((values[:count, infoset] == 0.0).sum())
+            assert pruner.tallies[infoset, MEAN] == pytest.approx(values[:count, infoset].mean(), abs=1e-12)
+            assert pruner.tallies[infoset, SQUARES] == pytest.approx(values[:count, infoset].var() * count, rel=1e-9)
+    assert missed > 0
+
+
+@pytest.mark.parametrize("turns", TURNS)
+def test_pruned_runs_find_the_value(turns) -> None:
+    """Within twice of Hedge's NashConv after as many iterations, for fewer nodes than walks that prune partially."""
+    game = tp.load("leduc")
+    plain, partial, pruned = (
+        tp.solve(game, f"{name}(turns={turns})", iterations=20_000) for name in ("hedge", "hedge-dt", "hedge-dt-rbp")
+    )
+    assert partial.nash_conv < 2 * plain.nash_conv
+    assert pruned.nash_conv < 2 * plain.nash_conv
+    assert pruned.nodes_touched < 0.8 * partial.nodes_touched < 0.8 * plain.nodes_touched
+    assert abs(pruned.value - tp.solve(game, "lp").value) <= pruned.nash_conv
+
+
+@pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "egt-dt"])
+def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
+    whole = tp.solve("leduc", algorithm, iterations=150)
+    tp.solve("leduc", algorithm, iterations=60, folder=tmp_path / "run")
+    resumed = tp.resume(tmp_path / "run", iterations=150)
+    assert resumed.nodes_touched == whole.nodes_touched
+    for left, right in zip(resumed.policy.aligned(whole.game), whole.policy.aligned(whole.game), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize(
+    ("spec", "parameter"),
+    [
+        ("hedge(rate=fast)", "rate"),
+        ("hedge-dt(d=-1)", "d"),
+        ("hedge-dt-rbp(d=0)", "d"),
+        ("hedge-dt-rbp(threshold=-1)", "threshold"),
+        ("hedge-dt-rbp(bound=none)", "bound"),
+        ("rm-dt(turns=both)", "turns"),
+        ("egt(weights=none)", "weights"),
+        ("egt(steps=long)", "steps"),
+        ("egt-dt(c=2)", "c"),
+        ("omd(weights=1)", "weights"),
+    ],
+)
+def test_refusals_name_the_parameter(spec, parameter) -> None:
+    with pytest.raises(ParameterError, match=f"'{parameter}' parameter must be"):
+        build(spec)
+
+
+# --- the NumPy twin --------------------------------------------------------------------------------------------------
+
+
+SPECS = [
+    "hedge-dt(d=2",
+    "hedge-dt(d=2,rate=theory",
+    "rm-dt(d=2",
+    "hedge-dt-rbp(d=2,threshold=0",
+    "hedge-dt-rbp(d=3,threshold=3",
+]
+SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=7,width=3)", "leduc_ext(2,1,1)"]
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("name", SMALL)
+def test_kernels_follow_the_reference(name, spec, turns) -> None:
+    """Regrets, strategies, averages and nodes, after every iteration, through the ends and beginnings of pruning."""
+    game, algorithm = tp.load(name), build(f"{spec},turns={turns})")
+    assert isinstance(algorithm, ThresholdedWalk)
+    ways, state, nodes, ended = paths(game), algorithm.start(game), 0, 0
+    odds = algorithm.odds(game)
+    first, second = (
+        reference.Thinking(
+            game.treeplexes[i], ways.sides[i], ledger(game.treeplexes[i], state.pruners[i].behaviour), odds[i]
+        )
+        for i in (0, 1)
+    )
+    for t in range(60):
+        before = [pruner.pruned.copy() for pruner in state.pruners]
+        state = algorithm.advance(game, state, 1)
+        nodes += reference.thresholded_iterations(
+            ways.tree, game.payoffs, (first, second), t, np.ones(1), True, algorithm.turns
+        )
+        assert nodes == state.nodes
+        averages = algorithm.average(game, state)
+        for player, (thinking, pruner) in enumerate(zip((first, second), state.pruners, strict=True)):
+            ended += int((before[player] > pruner.pruned).sum())
+            np.testing.assert_array_equal(pruner.pruned, thinking.ledger.pruned)
+            np.testing.assert_allclose(pruner.regret[1:], thinking.ledger.regret[1:], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(pruner.behaviour[1:], thinking.ledger.behaviour[1:], rtol=0, atol=1e-9)
+            own = behaviours(game, (first.ledger.average, second.ledger.average))[player]
+            np.testing.assert_allclose(averages[player], own, rtol=0, atol=1e-9)
+    if "rbp" in spec and name.startswith("random"):
+        assert ended > 0
