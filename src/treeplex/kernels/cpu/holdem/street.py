@@ -1,0 +1,370 @@
+"""One street on one board: the way down through the rival's decisions, terminals, the way up through the learner's.
+
+Numbers are stored as float64, float32 or 16-bit whole numbers with one scale a decision, and computed in the precision
+of the scratch arrays. Loops run along hands, which lie side by side. No fastmath but in ``_largest``, where the order
+does not matter. One thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.kernels.cpu.holdem.lanes import lanes_close, lanes_deal, lanes_spared, lanes_spared_more, lanes_transpose
+from treeplex.kernels.cpu.jit import kernel
+from treeplex.kernels.holdem import (
+    BEST,
+    LANES,
+    ROWS_OF_SUMS,
+    UPDATE,
+    WHOLE,
+    Betting,
+    Boards,
+    Errand,
+    HandLearner,
+    Hands,
+    Minds,
+    Rule,
+    Scratch,
+)
+
+Array = npt.NDArray[Any]
+
+LARGEST = 32767.0  # what the largest number of a decision is stored as in 16 bits
+
+
+@kernel
+def play(source: Array, start: int, actions: int, width: int, total: Array, out: Array, at: int) -> None:
+    """The strategy of a decision, ``source`` cut at zero and divided by its sum, into ``out`` from ``at`` on.
+
+    Even where nothing is positive.
+    """
+    number = total.dtype.type
+    zero, even = number(0.0), number(1.0) / number(actions)
+    sums = total[:width]
+    for h in range(width):
+        sums[h] = zero
+    for a in range(actions):
+        row = source[start + a * width : start + (a + 1) * width]
+        mine = out[at + a * width : at + (a + 1) * width]
+        for h in range(width):
+            x = max(number(row[h]), zero)
+            mine[h] = x
+            sums[h] += x
+    for a in range(actions):
+        mine = out[at + a * width : at + (a + 1) * width]
+        for h in range(width):
+            mine[h] = mine[h] / sums[h] if sums[h] > zero else even
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(row: Array) -> Any:
+    """The largest absolute value: the order of comparing does not matter."""
+    top = row.dtype.type(0.0)
+    for h in range(len(row)):
+        top = max(top, abs(row[h]))
+    return top
+
+
+@kernel
+def _pack(fresh: Array, target: Array, start: int, largest: float) -> float:
+    """Store ``fresh`` as whole numbers up to ``largest``; returns the scale."""
+    number = fresh.dtype.type
+    top = _largest(fresh)
+    if top <= number(0.0):
+        target[start : start + len(fresh)] = 0
+        return 0.0
+    factor = number(largest) / top
+    rows = target[start : start + len(fresh)]
+    for h in range(len(fresh)):
+        rows[h] = np.int32(np.rint(fresh[h] * factor))
+    return top / largest
+
+
+@kernel
+def _remember(
+    learner: HandLearner, rule: Rule, weight: float, start: int, place: int, size: int, width: int, above: Array,
+    played: Array, fresh: Array,
+) -> None:
+    """Add ``weight`` times what was played to the average: reach probabilities, or the strategy by itself.
+
+    ``played`` holds the strategy and is multiplied by the reach ``above`` in place.
+    """
+    if weight > 0.0 and not rule.by_reach:
+        _add(learner, rule.compact, weight, start, place, size, played, fresh)
+    for a in range(size // width):
+        mine = played[a * width : (a + 1) * width]
+        for h in range(width):
+            mine[h] *= above[h]
+    if weight > 0.0 and rule.by_reach:
+        _add(learner, rule.compact, weight, start, place, size, played, fresh)
+
+
+@kernel
+def _add(
+    learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array
+) -> None:
+    number = fresh.dtype.type
+    w = number(weight)
+    average = learner.average[start : start + size]
+    if not compact:
+        for k in range(size):
+            average[k] += w * played[k]
+        return
+    unit = number(learner.average_scale[place])
+    for k in range(size):
+        fresh[k] = number(average[k]) * unit + w * played[k]
+    learner.average_scale[place] = _pack(fresh[:size], learner.average, start, LARGEST)
+
+
+@kernel
+def descend(
+    betting: Betting, part: int, hands: Hands, board: int, minds: Minds, rule: Rule, errand: Errand, scratch: Scratch
+) -> None:
+    """Reach rows of a bunch from those of its entries, which are given; the rival's average is kept on the way.
+
+    Rows that are zero for every hand are marked, and nothing below them is touched.
+    """
+    width = hands.start[board + 1] - hands.start[board]
+    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
+    base = betting.bunch[part, 2]
+    reach, alive = scratch.reach, scratch.alive
+    rival = 1 - errand.player
+    weight = rule.weight[errand.t] if errand.mode == UPDATE else 0.0
+    for n in range(betting.bunch[part, 3], betting.bunch[part + 1, 3]):
+        above, slot, actions = betting.reply[n, 0], betting.reply[n, 1], betting.reply[n, 2]
+        first = np.int64(entries + slot - base)
+        if not alive[above]:
+            for a in range(actions):
+                alive[first + a] = False
+            continue
+        size = actions * width
+        start = hands.storage[board] + slot * width
+        parent = reach[above * width : (above + 1) * width]
+        rows = reach[first * width : first * width + size]
+        play(minds.source[rival], start, actions, width, scratch.total, rows, 0)
+        place = hands.decision[board] + betting.reply[n, 3]
+        _remember(minds.learners[rival], rule, weight, start, place, size, width, parent, rows, scratch.node)
+        for a in range(actions):
+            alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
+
+
+@kernel
+def _any(row: Array) -> bool:
+    for x in row:  # noqa: SIM110 - compiled
+        if x != 0:
+            return True
+    return False
+
+
+@kernel
+def settle(betting: Betting, part: int, boards: Boards, board: int, player: int, scratch: Scratch) -> None:
+    """Add what terminals are worth to the learner's value rows, 16 reach rows at a time."""
+    rows = np.zeros(LANES, dtype=np.int64)
+    lanes = np.zeros(LANES, dtype=np.int64)
+    filled, shows = 0, False
+    stop = betting.bunch[part + 1, 5]
+    for n in range(betting.bunch[part, 5], stop):
+        row = betting.lane[n, 0]
+        if scratch.alive[row]:
+            rows[filled], lanes[filled] = row, n
+            shows |= betting.lane[n, 3] != 0
+            filled += 1
+        if filled == LANES or (n + 1 == stop and filled > 0):
+            _settle_lanes(betting, boards, board, player, rows, lanes, filled, shows, scratch)
+            filled, shows = 0, False
+
+
+@kernel
+def _settle_lanes(
+    betting: Betting, boards: Boards, board: int, player: int, rows: Array, lanes: Array, filled: int, shows: bool,
+    scratch: Scratch,
+) -> None:
+    mine = boards.hands[player]
+    theirs = boards.hands[1 - player]
+    width = mine.start[board + 1] - mine.start[board]
+    wide = theirs.start[board + 1] - theirs.start[board]
+    first, second = mine.first[mine.start[board] :], mine.second[mine.start[board] :]
+    same = mine.same[mine.start[board] :]
+    dealt, ahead, everyone, sums = scratch.dealt, scratch.ahead, scratch.everyone, scratch.sums
+    sources, targets = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int64)
+    nowhere = np.int64(len(scratch.reach) - wide)  # the last row is always zero
+    for h in range(0, wide, LANES):
+        for k in range(LANES):
+            sources[k] = (rows[k] * wide if k < filled else nowhere) + h
+            targets[k] = (h + k) * LANES
+        lanes_transpose(dealt, targets, scratch.reach, sources)
+    for k in range(ROWS_OF_SUMS * LANES):
+        sums[k] = 0
+    if shows:
+        _sweep(boards, board, player, scratch)
+    else:
+        _count_all(theirs, board, scratch)
+        for k in range(width * LANES):
+            ahead[k] = 0
+    for i in range(mine.count[board]):
+        lanes_close(
+            ahead, everyone, i * LANES, sums, WHOLE * LANES, np.int64(first[i]) * LANES, np.int64(second[i]) * LANES,
+            dealt, np.int64(same[i]) * LANES,
+        )
+    for k in range(mine.count[board] * LANES, width * LANES):
+        ahead[k] = 0
+        everyone[k] = 0
+    for kind in range(2):
+        if kind == 0 and not shows:
+            continue
+        needed = False
+        for k in range(filled):
+            for z in range(betting.lane[lanes[k], 1], betting.lane[lanes[k], 2]):
+                needed |= betting.amount[z, kind] != 0.0
+        if needed:
+            _spread(betting, lanes, filled, kind, ahead if kind == 0 else everyone, width, scratch, sources, targets)
+
+
+@kernel
+def _spread(
+    betting: Betting, lanes: Array, filled: int, kind: int, found: Array, width: int, scratch: Scratch, sources: Array,
+    targets: Array,
+) -> None:
+    """Turn lanes back into rows, and add them to the value rows of their terminals."""
+    number = found.dtype.type
+    for h in range(0, width, LANES):
+        for k in range(LANES):
+            sources[k] = (h + k) * LANES
+            targets[k] = k * width + h
+        lanes_transpose(scratch.rows, targets, found, sources)
+    for k in range(filled):
+        row = scratch.rows[k * width : (k + 1) * width]
+        for z in range(betting.lane[lanes[k], 1], betting.lane[lanes[k], 2]):
+            amount = number(betting.amount[z, kind])
+            if amount != number(0.0):
+                at = np.int64(betting.leaf[z]) * width
+                value = scratch.value[at : at + width]
+                for h in range(width):
+                    value[h] += amount * row[h]
+
+
+@kernel
+def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
+    """What the rival holds in all, and with every card."""
+    start = theirs.start[board]
+    for j in range(theirs.count[board]):
+        one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
+        lanes_deal(scratch.sums, WHOLE * LANES, one * LANES, two * LANES, scratch.dealt, j * LANES)
+
+
+@kernel
+def _sweep(boards: Boards, board: int, player: int, scratch: Scratch) -> None:
+    """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger.
+
+    ``lanes_close`` then takes off all hands that can be held against ours: weaker + (weaker + equal) - all
+    = weaker - stronger.
+    """
+    mine = boards.hands[player]
+    theirs = boards.hands[1 - player]
+    ours, start = mine.start[board], theirs.start[board]
+    ahead, sums, dealt = scratch.ahead, scratch.sums, scratch.dealt
+    i = j = 0
+    for g in range(boards.group_start[board], boards.group_start[board + 1]):
+        end, stop = np.int64(boards.group[g, player]), np.int64(boards.group[g, 1 - player])
+        for k in range(i, end):
+            one, two = np.int64(mine.first[ours + k]), np.int64(mine.second[ours + k])
+            lanes_spared(ahead, k * LANES, sums, WHOLE * LANES, one * LANES, two * LANES)
+        while j < stop:
+            one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
+            lanes_deal(sums, WHOLE * LANES, one * LANES, two * LANES, dealt, j * LANES)
+            j += 1
+        for k in range(i, end):
+            one, two = np.int64(mine.first[ours + k]), np.int64(mine.second[ours + k])
+            lanes_spared_more(ahead, k * LANES, sums, WHOLE * LANES, one * LANES, two * LANES)
+        i = end
+
+
+@kernel
+def ascend(
+    betting: Betting, part: int, hands: Hands, board: int, minds: Minds, rule: Rule, errand: Errand, scratch: Scratch
+) -> None:
+    """Value rows from the last decisions up to the entries, and what the learner learns on the way."""
+    width = hands.start[board + 1] - hands.start[board]
+    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
+    base = betting.bunch[part, 1]
+    number = scratch.value.dtype.type
+    learner = minds.learners[errand.player]
+    source = minds.source[errand.player]
+    frozen = minds.frozen[errand.player]
+    for n in range(betting.bunch[part + 1, 4] - 1, betting.bunch[part, 4] - 1, -1):
+        if not scratch.alive[betting.choice[n, 4]]:
+            continue
+        slot, actions = betting.choice[n, 1], betting.choice[n, 2]
+        first = np.int64(entries + slot - base) * width
+        size = actions * width
+        start = hands.storage[board] + slot * width
+        place = hands.decision[board] + betting.choice[n, 3]
+        values = scratch.value[first : first + size]
+        above = np.int64(betting.choice[n, 0]) * width
+        parent = scratch.value[above : above + width]
+        worth = scratch.total[width : 2 * width]
+        locked = frozen[place]
+        if errand.mode == BEST and not locked:
+            for h in range(width):
+                worth[h] = values[h]
+            for a in range(1, actions):
+                row = values[a * width : (a + 1) * width]
+                for h in range(width):
+                    worth[h] = max(worth[h], row[h])
+        else:
+            strategy = scratch.node[:size]
+            play(source, start, actions, width, scratch.total, strategy, 0)
+            for h in range(width):
+                worth[h] = number(0.0)
+            for a in range(actions):
+                row, mine = values[a * width : (a + 1) * width], strategy[a * width : (a + 1) * width]
+                for h in range(width):
+                    worth[h] += mine[h] * row[h]
+        for h in range(width):
+            parent[h] += worth[h]
+        if errand.mode == UPDATE and not locked:
+            _learn(learner, rule, errand.t, start, place, actions, width, values, worth, scratch.node)
+
+
+@kernel
+def _learn(
+    learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
+    worth: Array, fresh: Array,
+) -> None:
+    """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
+    number = worth.dtype.type
+    up, down = 1.0, 1.0
+    for k in range(learner.last[place], t):
+        up *= rule.positive[k]
+        down *= rule.negative[k]
+    learner.last[place] = t
+    positive, negative, zero = number(up), number(down), number(0.0)
+    for a in range(actions):
+        regret = learner.regret[start + a * width : start + (a + 1) * width]
+        row = values[a * width : (a + 1) * width]
+        if rule.compact:
+            unit = number(learner.regret_scale[place])
+            good, bad = positive * unit, negative * unit
+            out = fresh[a * width : (a + 1) * width]
+            for h in range(width):
+                r = number(regret[h])
+                out[h] = r * (good if r > zero else bad) + (row[h] - worth[h])
+        elif rule.predict > 0.0:
+            hope = learner.hope[start + a * width : start + (a + 1) * width]
+            good, bad, p = number(rule.positive[t]), number(rule.negative[t]), number(rule.predict)
+            for h in range(width):
+                r = regret[h]
+                gain = row[h] - worth[h]
+                r = r * (positive if r > zero else negative) + gain
+                regret[h] = r
+                hope[h] = r * (good if r > zero else bad) + p * gain
+        else:
+            for h in range(width):
+                r = regret[h]
+                regret[h] = r * (positive if r > zero else negative) + (row[h] - worth[h])
+    if rule.compact:
+        learner.regret_scale[place] = _pack(fresh[: actions * width], learner.regret, start, LARGEST)
