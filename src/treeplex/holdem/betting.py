@@ -40,6 +40,8 @@ class Node:
     street: int  # 0 flop, 1 turn, 2 river
     paid: int
     player: int = -1  # who decides, or who has folded
+    faced: int = 0  # what the bettor has put in on this street, if there is a bet to call
+    to_call: int = 0  # chips that a call costs
     actions: list[Action] = field(default_factory=list[Action])
     children: list[Node] = field(default_factory=list["Node"])  # one a action; of a chance node the next street's one
 
@@ -102,7 +104,8 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
             after = _Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
         else:
             left[player] -= to_call + action.amount - moment.bet
-            child = Node(DECISION, node.street, node.paid + to_call, player=other)
+            more = action.amount - moment.bet
+            child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
             all_in = action.kind == "all-in"
             after = _Moment((left[0], left[1]), action.amount, moment.raises + 1, opened=True, all_in=all_in)
         node.children.append(child)

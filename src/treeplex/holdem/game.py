@@ -22,7 +22,7 @@ BYTES: Final = {"float64": 8, "float32": 4, "int16": 2}
 CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HoldemGame:
     """What solvers see of a spot. Player 0 is out of position."""
 

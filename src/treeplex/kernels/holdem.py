@@ -120,7 +120,6 @@ class Rule(NamedTuple):
     negative: Floats  # what negative regret is multiplied by
     weight: Floats  # of an iteration's strategies in the average
     predict: float  # how much of the last gain is expected to come again
-    by_reach: bool  # are strategies averaged by how often they are reached?
     prune: bool  # is what the rival never reaches left alone?
     compact: bool  # are numbers stored in 16 bits?
 
@@ -139,3 +138,12 @@ class Team(NamedTuple):
     thread: int
     threads: int
     sync: Offsets  # see ``kernels.cpu.holdem.threads``
+
+
+class Snapshot(NamedTuple):
+    """A copy of the rows of one board below the first street, taken on the way; ``board`` -1: of none."""
+
+    last: bool  # on the last street, or on the one between
+    board: int
+    reach: npt.NDArray[Any]  # rows times H, of the rival
+    value: npt.NDArray[Any]  # rows times H, of the learner

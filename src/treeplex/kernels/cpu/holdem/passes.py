@@ -15,9 +15,11 @@ import numpy.typing as npt
 from treeplex.kernels.cpu.holdem.street import ascend, descend, settle
 from treeplex.kernels.cpu.holdem.threads import meet, take
 from treeplex.kernels.cpu.jit import kernel
-from treeplex.kernels.holdem import UPDATE, Betting, Boards, Errand, Hands, Level, Minds, Rule, Scratch, Team
+from treeplex.kernels.holdem import Betting, Boards, Errand, Hands, Level, Minds, Offsets, Rule, Scratch, Snapshot, Team
 
 Array = npt.NDArray[Any]
+
+ONLY = 0  # the only board of the first street; the only bunch of a street that is not the last
 
 
 @kernel
@@ -72,7 +74,7 @@ def _clear(betting: Betting, part: int, width: int, scratch: Scratch) -> None:
 @kernel
 def _last_street(
     level: Level, board: int, chance: float, above: Betting, wide: int, before: Scratch, minds: Minds, rule: Rule,
-    errand: Errand, scratch: Scratch, out: Array,
+    errand: Errand, scratch: Scratch, out: Array, snapshot: Snapshot,
 ) -> None:
     """The river on one board; value rows of its entries into ``out``."""
     player = errand.player
@@ -87,6 +89,8 @@ def _last_street(
         ascend(betting, part, mine, board, minds, rule, errand, scratch)
         first, stop = betting.bunch[part, 0], betting.bunch[part + 1, 0]
         out[first * width : stop * width] = scratch.value[: (stop - first) * width]
+        if snapshot.last and snapshot.board == board:
+            _copy(level, part, board, player, scratch, snapshot)
 
 
 @kernel
@@ -121,10 +125,26 @@ def _finish(level: Level, board: int, minds: Minds, rule: Rule, errand: Errand, 
     betting = level.betting[player]
     mine = level.boards.hands[player]
     width = mine.start[board + 1] - mine.start[board]
-    _clear(betting, 0, width, scratch)
+    part = np.int64(ONLY)
+    _clear(betting, part, width, scratch)
     _leave(betting, width, scratch.gathered, scratch)
-    settle(betting, 0, level.boards, board, player, scratch)
-    ascend(betting, 0, mine, board, minds, rule, errand, scratch)
+    settle(betting, part, level.boards, board, player, scratch)
+    ascend(betting, part, mine, board, minds, rule, errand, scratch)
+
+
+@kernel
+def _copy(level: Level, part: int, board: int, player: int, scratch: Scratch, snapshot: Snapshot) -> None:
+    """Keep the rows of a bunch, those of earlier bunches before them."""
+    betting = level.betting[player]
+    width, wide = _width(level.boards.hands[player], board), _width(level.boards.hands[1 - player], board)
+    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
+    for k in range(2):
+        row = betting.bunch[part, 0] + betting.bunch[part, 1 + k]
+        rows = entries + betting.bunch[part + 1, 1 + k] - betting.bunch[part, 1 + k]
+        if k == 0:
+            snapshot.value[row * width : (row + rows) * width] = scratch.value[: rows * width]
+        else:
+            snapshot.reach[row * wide : (row + rows) * wide] = scratch.reach[: rows * wide]
 
 
 @kernel
@@ -136,87 +156,74 @@ def _width(hands: Hands, board: int) -> int:
 def _middle_street(
     middle: Level, last: Level, board: int, chances: tuple[float, float], above: Betting, wide: int, before: Scratch,
     minds: Minds, rule: Rule, errand: Errand, scratch: Scratch, below: Scratch, out: Array,
+    snapshot: Snapshot,
 ) -> None:
     """The turn on one board with all its rivers; value rows of its entries into ``out``."""
     player = errand.player
     betting = middle.betting[player]
     theirs = middle.boards.hands[1 - player]
     width = _width(middle.boards.hands[player], board)
-    _enter(betting, 0, middle, board, player, chances[0], above, wide, before, scratch)
-    descend(betting, 0, theirs, board, minds, rule, errand, scratch)
+    part = np.int64(ONLY)
+    _enter(betting, part, middle, board, player, chances[0], above, wide, before, scratch)
+    descend(betting, part, theirs, board, minds, rule, errand, scratch)
     exits = len(betting.exit)
     scratch.gathered[: exits * width] = 0
     for river in range(middle.boards.child[board], middle.boards.child[board + 1]):
         _last_street(
-            last, river, chances[1], betting, _width(theirs, board), scratch, minds, rule, errand, below, below.found
+            last, river, chances[1], betting, _width(theirs, board), scratch, minds, rule, errand, below, below.found,
+            snapshot,
         )
         _gather(last.boards, river, player, exits, width, below.found, scratch.gathered)
     _finish(middle, board, minds, rule, errand, scratch)
     out[: betting.bunch[1, 0] * width] = scratch.value[: betting.bunch[1, 0] * width]
+    if not snapshot.last and snapshot.board == board:
+        _copy(middle, part, board, player, scratch, snapshot)
 
 
 @kernel
-def _branches(
-    root: Betting, wide: int, middle: Level, last: Level, streets: int, chances: tuple[float, float], minds: Minds,
-    rule: Rule, errand: Errand, top: Scratch, middling: Scratch, lasting: Scratch, found: Array, team: Team,
-) -> None:
-    """This thread's share of the boards of the second street; each leaves its values in its row of ``found``."""
-    board = take(team.sync)
-    while board < len(found):
-        if streets == 2:
-            _last_street(last, board, chances[1], root, wide, top, minds, rule, errand, lasting, found[board])
-        else:
-            _middle_street(
-                middle, last, board, chances, root, wide, top, minds, rule, errand, middling, lasting, found[board]
-            )
-        board = take(team.sync)
-
-
-@kernel
-def one_pass(
+def run_errands(
     levels: tuple[Level, Level, Level], streets: int, chances: tuple[float, float], start: tuple[Array, Array],
-    minds: Minds, rule: Rule, errand: Errand, scratches: tuple[Scratch, Scratch, Scratch], found: Array, team: Team,
+    minds: Minds, rule: Rule, errands: Offsets, scratches: tuple[Scratch, Scratch, Scratch], found: Array, team: Team,
+    snapshot: Snapshot,
 ) -> None:
-    """One pass from the root; ``start``: both players' weights there. Levels that are not played are repeated.
+    """Passes from the root, one for each of ``errands`` [., 3]: who learns, mode, iteration.
 
-    The values of the learner's hands are left in the first row of the first street's scratch array.
+    ``start``: both players' weights at the root. Levels that are not played are repeated. Learners and scratch arrays
+    are modified in place; the last pass leaves the values of the learner's hands in the first row of the first
+    street's scratch array. One function, because Numba optimises the whole again for every function around it.
     """
     root, middle, last = levels
-    player = errand.player
-    betting, hands = root.betting[player], root.boards.hands
-    mine, theirs = hands[player], hands[1 - player]
-    wide = _width(theirs, 0)
-    top = room(scratches[0], 0)
-    if team.thread == 0:
-        top.reach[:wide] = start[1 - player]
-        top.alive[0] = True
-        descend(betting, 0, theirs, 0, minds, rule, errand, top)
-    if streets > 1:
-        middling, lasting = room(scratches[1], team.thread), room(scratches[2], team.thread)
+    only = np.int64(ONLY)  # a literal would compile everything below a second time
+    top = room(scratches[0], only)
+    middling, lasting = room(scratches[1], team.thread), room(scratches[2], team.thread)
+    for e in range(len(errands)):
+        errand = Errand(errands[e, 0], errands[e, 1], errands[e, 2])
+        player = errand.player
+        betting, hands = root.betting[player], root.boards.hands
+        mine, theirs = hands[player], hands[1 - player]
+        wide = _width(theirs, only)
+        if team.thread == 0:
+            top.reach[:wide] = start[1 - player]
+            top.alive[0] = True
+            descend(betting, only, theirs, only, minds, rule, errand, top)
         meet(team.sync, team.threads)
-        _branches(
-            betting, wide, middle, last, streets, chances, minds, rule, errand, top, middling, lasting, found, team
-        )
-        meet(team.sync, team.threads)
-    if team.thread == 0:
-        width, exits = _width(mine, 0), len(betting.exit)
-        top.gathered[: exits * width] = 0
-        for board in range(len(found)):
+        board = take(team.sync)
+        while board < len(found):
             if streets == 2:
-                _gather(last.boards, board, player, exits, width, found[board], top.gathered)
+                _last_street(
+                    last, board, chances[1], betting, wide, top, minds, rule, errand, lasting, found[board], snapshot
+                )
             else:
-                _gather(middle.boards, board, player, exits, width, found[board], top.gathered)
-        _finish(root, 0, minds, rule, errand, top)
-
-
-@kernel
-def holdem_iterations(
-    levels: tuple[Level, Level, Level], streets: int, chances: tuple[float, float], start: tuple[Array, Array],
-    minds: Minds, rule: Rule, first: int, stop: int, scratches: tuple[Scratch, Scratch, Scratch], found: Array,
-    team: Team,
-) -> None:
-    """Iterations ``first`` to ``stop``, both players in turn; learners and scratch arrays are modified in place."""
-    for t in range(first, stop):
-        for player in range(2):
-            errand = Errand(player, UPDATE, t)
-            one_pass(levels, streets, chances, start, minds, rule, errand, scratches, found, team)
+                _middle_street(
+                    middle, last, board, chances, betting, wide, top, minds, rule, errand, middling, lasting,
+                    found[board], snapshot,
+                )
+            board = take(team.sync)
+        meet(team.sync, team.threads)
+        if team.thread == 0:
+            width, exits = _width(mine, only), len(betting.exit)
+            top.gathered[: exits * width] = 0
+            boards = middle.boards if streets == 3 else last.boards
+            for child in range(len(found)):
+                _gather(boards, child, player, exits, width, found[child], top.gathered)
+            _finish(root, only, minds, rule, errand, top)

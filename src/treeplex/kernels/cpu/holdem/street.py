@@ -86,27 +86,9 @@ def _pack(fresh: Array, target: Array, start: int, largest: float) -> float:
 
 @kernel
 def _remember(
-    learner: HandLearner, rule: Rule, weight: float, start: int, place: int, size: int, width: int, above: Array,
-    played: Array, fresh: Array,
-) -> None:
-    """Add ``weight`` times what was played to the average: reach probabilities, or the strategy by itself.
-
-    ``played`` holds the strategy and is multiplied by the reach ``above`` in place.
-    """
-    if weight > 0.0 and not rule.by_reach:
-        _add(learner, rule.compact, weight, start, place, size, played, fresh)
-    for a in range(size // width):
-        mine = played[a * width : (a + 1) * width]
-        for h in range(width):
-            mine[h] *= above[h]
-    if weight > 0.0 and rule.by_reach:
-        _add(learner, rule.compact, weight, start, place, size, played, fresh)
-
-
-@kernel
-def _add(
     learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array
 ) -> None:
+    """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
     w = number(weight)
     average = learner.average[start : start + size]
@@ -146,10 +128,14 @@ def descend(
         parent = reach[above * width : (above + 1) * width]
         rows = reach[first * width : first * width + size]
         play(minds.source[rival], start, actions, width, scratch.total, rows, 0)
-        place = hands.decision[board] + betting.reply[n, 3]
-        _remember(minds.learners[rival], rule, weight, start, place, size, width, parent, rows, scratch.node)
         for a in range(actions):
-            alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
+            row = rows[a * width : (a + 1) * width]
+            for h in range(width):
+                row[h] *= parent[h]
+            alive[first + a] = not rule.prune or _any(row)
+        if weight > 0.0:
+            place = hands.decision[board] + betting.reply[n, 3]
+            _remember(minds.learners[rival], rule.compact, weight, start, place, size, rows, scratch.node)
 
 
 @kernel

@@ -66,6 +66,7 @@ def _give_way(typingctx):
 def meet(sync: Sync, threads: int) -> None:
     """Wait until all threads are here."""
     if threads == 1:
+        sync[NEXT] = 0
         return
     meeting = _add(sync, MEETINGS, 0)
     if _add(sync, ARRIVED, 1) == threads - 1:
