@@ -11,6 +11,7 @@ from treeplex.cli.compare import compare
 from treeplex.cli.evaluate import evaluate
 from treeplex.cli.export import export
 from treeplex.cli.grow import grow
+from treeplex.cli.holdem import holdem
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
 from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
@@ -34,6 +35,7 @@ app.command()(grow)
 app.command()(evaluate)
 app.command()(export)
 app.command()(reproduce)
+app.add_typer(holdem)
 
 
 @app.callback(invoke_without_command=True)
