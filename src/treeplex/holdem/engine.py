@@ -105,7 +105,7 @@ class Engine:
         street, width = self._game.streets[depth], self._widest(depth)
         rows = street.entries + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
-        sizes = (rows * width, rows * width, actions * width, 2 * width, *(3 * (width * LANES,)), LANES * width)
+        sizes = (rows * width, rows * width, actions * width, 3 * width, *(3 * (width * LANES,)), LANES * width)
         reach, value, node, total, dealt, ahead, everyone, lanes = (
             aligned((threads, size), self._work) for size in sizes
         )

@@ -87,7 +87,7 @@ class Scratch(NamedTuple):
     reach: npt.NDArray[Any]  # rows times H
     value: npt.NDArray[Any]  # rows times H
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
-    node: npt.NDArray[Any]  # actions times H, twice
+    node: npt.NDArray[Any]  # actions times H
     total: npt.NDArray[Any]  # H, three times
     dealt: npt.NDArray[Any]  # H times lanes: what the rival holds
     ahead: npt.NDArray[Any]  # H times lanes: weaker minus stronger hands

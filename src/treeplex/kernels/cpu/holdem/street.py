@@ -37,27 +37,55 @@ LARGEST = 32767.0  # what the largest number of a decision is stored as in 16 bi
 
 
 @kernel
-def play(source: Array, start: int, actions: int, width: int, total: Array, out: Array, at: int) -> None:
-    """The strategy of a decision, ``source`` cut at zero and divided by its sum, into ``out`` from ``at`` on.
+def _play(source: Array, start: int, actions: int, width: int, parent: Array, total: Array, out: Array) -> None:
+    """Reach of a decision's actions: ``parent`` times the shares of ``source`` cut at zero, even where none is positive.
 
-    Even where nothing is positive.
+    Each number is multiplied by parent / sum, so a share may be off by one rounding, but zero stays zero.
     """
     number = total.dtype.type
-    zero, even = number(0.0), number(1.0) / number(actions)
-    sums = total[:width]
+    zero, one = number(0.0), number(1.0)
+    even = one / number(actions)
+    factor, rest = total[:width], total[width : 2 * width]
     for h in range(width):
-        sums[h] = zero
+        factor[h] = zero
     for a in range(actions):
         row = source[start + a * width : start + (a + 1) * width]
-        mine = out[at + a * width : at + (a + 1) * width]
+        for h in range(width):
+            factor[h] += max(number(row[h]), zero)
+    for h in range(width):
+        some = factor[h] > zero  # both results are computed, so that the loop has no branch
+        shared, mean = parent[h] / (factor[h] if some else one), parent[h] * even
+        rest[h] = zero if some else mean
+        factor[h] = shared if some else zero
+    for a in range(actions):
+        row = source[start + a * width : start + (a + 1) * width]
+        mine = out[a * width : (a + 1) * width]
+        for h in range(width):
+            mine[h] = max(number(row[h]), zero) * factor[h] + rest[h]
+
+
+@kernel
+def _expect(source: Array, start: int, actions: int, width: int, values: Array, total: Array) -> None:
+    """What the strategy is worth to each hand: values weighted by ``source`` cut at zero; into ``total``, second part."""
+    number = total.dtype.type
+    zero, one = number(0.0), number(1.0)
+    even = one / number(actions)
+    sums, worth, plain = total[:width], total[width : 2 * width], total[2 * width : 3 * width]
+    for h in range(width):
+        sums[h] = zero
+        worth[h] = zero
+        plain[h] = zero
+    for a in range(actions):
+        row, value = source[start + a * width : start + (a + 1) * width], values[a * width : (a + 1) * width]
         for h in range(width):
             x = max(number(row[h]), zero)
-            mine[h] = x
             sums[h] += x
-    for a in range(actions):
-        mine = out[at + a * width : at + (a + 1) * width]
-        for h in range(width):
-            mine[h] = mine[h] / sums[h] if sums[h] > zero else even
+            worth[h] += x * value[h]
+            plain[h] += value[h]
+    for h in range(width):
+        some = sums[h] > zero  # both results are computed, so that the loop has no branch
+        shared, mean = worth[h] / (sums[h] if some else one), plain[h] * even
+        worth[h] = shared if some else mean
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
@@ -127,12 +155,9 @@ def descend(
         start = hands.storage[board] + slot * width
         parent = reach[above * width : (above + 1) * width]
         rows = reach[first * width : first * width + size]
-        play(minds.source[rival], start, actions, width, scratch.total, rows, 0)
+        _play(minds.source[rival], start, actions, width, parent, scratch.total, rows)
         for a in range(actions):
-            row = rows[a * width : (a + 1) * width]
-            for h in range(width):
-                row[h] *= parent[h]
-            alive[first + a] = not rule.prune or _any(row)
+            alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
         if weight > 0.0:
             place = hands.decision[board] + betting.reply[n, 3]
             _remember(minds.learners[rival], rule.compact, weight, start, place, size, rows, scratch.node)
@@ -277,7 +302,6 @@ def ascend(
     width = hands.start[board + 1] - hands.start[board]
     entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
     base = betting.bunch[part, 1]
-    number = scratch.value.dtype.type
     learner = minds.learners[errand.player]
     source = minds.source[errand.player]
     frozen = minds.frozen[errand.player]
@@ -302,14 +326,7 @@ def ascend(
                 for h in range(width):
                     worth[h] = max(worth[h], row[h])
         else:
-            strategy = scratch.node[:size]
-            play(source, start, actions, width, scratch.total, strategy, 0)
-            for h in range(width):
-                worth[h] = number(0.0)
-            for a in range(actions):
-                row, mine = values[a * width : (a + 1) * width], strategy[a * width : (a + 1) * width]
-                for h in range(width):
-                    worth[h] += mine[h] * row[h]
+            _expect(source, start, actions, width, values, scratch.total)
         for h in range(width):
             parent[h] += worth[h]
         if errand.mode == UPDATE and not locked:
