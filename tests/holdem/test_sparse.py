@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.holdem import load_spot
+from treeplex.holdem import load_spot, solve
 from treeplex.holdem.betting import betting_tree
 from treeplex.holdem.cards import HAND_CARDS, card_name, hand_name
 from treeplex.holdem.learning import algorithm
@@ -146,3 +146,11 @@ def test_vector_form_equals_history_form(request, which, name):
                     rows.numbers[:, k] = undiscounted(yours, rule, last, t)
                     compared += 1
         assert compared > 50
+
+
+def test_river_value_against_the_linear_program(small_river):
+    """The written-out game's exact value is half the pot below our EV."""
+    exact = tp.solve(WrittenOut(small_river), "lp").value
+    found = solve(small_river, percent_of_pot=0.001, storage="float64", iterations=20000)
+    assert found.status == "solved"
+    assert found.ev[0] - small_river.pot / 2 == pytest.approx(exact, abs=found.nash_conv)

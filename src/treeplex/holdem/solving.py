@@ -17,7 +17,7 @@ from treeplex.holdem.reading import Reader
 from treeplex.holdem.spot import Spot, read_spot
 from treeplex.solvers.checkpoint import Checkpoint
 from treeplex.solvers.limits import Limits
-from treeplex.solvers.run import Plan, Watcher, run
+from treeplex.solvers.run import ITERATES, Plan, Watcher, run
 
 DEFAULT_PERCENT: Final = 0.5  # of the pot
 SMALL_BLIND_UNITS: Final = 1000.0  # a milli big blind is a thousandth of one
@@ -98,6 +98,9 @@ def solve(
     >>> solve(spot, percent_of_pot=0.1, storage="float64").percent_of_pot < 0.1
     True
     """
+    if iterate not in ITERATES:
+        legal = ", ".join(f'"{name}"' for name in ITERATES)
+        raise ParameterError(f"The 'iterate' parameter must be one of {legal}, got {iterate!r}.")
     game = _game(spot)
     limits = _limits(game, percent_of_pot, seconds, iterations)
     request = Request(game.spot, algorithm, storage, threads, locks, limits, iterate)

@@ -1,15 +1,14 @@
 """One street on one board: the way down through the rival's decisions, terminals, the way up through the learner's.
 
 Numbers are stored as float64, float32 or 16-bit whole numbers with one scale a decision, and computed in the precision
-of the scratch arrays. Loops run along hands, which lie side by side. No fastmath but in ``_largest``, where the order
-does not matter. One thread.
+of the scratch arrays (float32 for 16-bit storage). Loops run along hands, which lie side by side. No fastmath. One
+thread.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -33,6 +32,7 @@ from treeplex.kernels.holdem import (
 
 Array = npt.NDArray[Any]
 
+TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
 LARGEST = 32767.0  # what the largest number of a decision is stored as in 16 bits
 
 
@@ -43,7 +43,7 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
     Each number is multiplied by parent / sum, so a share may be off by one rounding, but zero stays zero.
     """
     number = total.dtype.type
-    zero, one = number(0.0), number(1.0)
+    zero, one, tiny = number(0.0), number(1.0), number(TINY)
     even = one / number(actions)
     factor, rest = total[:width], total[width : 2 * width]
     for h in range(width):
@@ -53,7 +53,7 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
         for h in range(width):
             factor[h] += max(number(row[h]), zero)
     for h in range(width):
-        some = factor[h] > zero  # both results are computed, so that the loop has no branch
+        some = factor[h] > tiny  # both results are computed, so that the loop has no branch
         shared, mean = parent[h] / (factor[h] if some else one), parent[h] * even
         rest[h] = zero if some else mean
         factor[h] = shared if some else zero
@@ -68,7 +68,7 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
 def _expect(source: Array, start: int, actions: int, width: int, values: Array, total: Array) -> None:
     """What the strategy is worth to each hand: values weighted by ``source`` cut at zero; into ``total``, second part."""
     number = total.dtype.type
-    zero, one = number(0.0), number(1.0)
+    zero, one, tiny = number(0.0), number(1.0), number(TINY)
     even = one / number(actions)
     sums, worth, plain = total[:width], total[width : 2 * width], total[2 * width : 3 * width]
     for h in range(width):
@@ -83,25 +83,28 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
             worth[h] += x * value[h]
             plain[h] += value[h]
     for h in range(width):
-        some = sums[h] > zero  # both results are computed, so that the loop has no branch
+        some = sums[h] > tiny  # both results are computed, so that the loop has no branch
         shared, mean = worth[h] / (sums[h] if some else one), plain[h] * even
         worth[h] = shared if some else mean
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@kernel
 def _largest(row: Array) -> Any:
-    """The largest absolute value: the order of comparing does not matter."""
-    top = row.dtype.type(0.0)
-    for h in range(len(row)):
-        top = max(top, abs(row[h]))
-    return top
+    """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
+    bits = row.view(np.uint32)
+    top = np.zeros(1, dtype=np.uint32)
+    peak = np.uint32(0)
+    for h in range(len(bits)):
+        peak = max(peak, bits[h] & np.uint32(0x7FFFFFFF))
+    top[0] = peak
+    return top.view(np.float32)[0]
 
 
 @kernel
 def _pack(fresh: Array, target: Array, start: int, largest: float) -> float:
     """Store ``fresh`` as whole numbers up to ``largest``; returns the scale."""
     number = fresh.dtype.type
-    top = _largest(fresh)
+    top = number(_largest(fresh))
     if top <= number(0.0):
         target[start : start + len(fresh)] = 0
         return 0.0
