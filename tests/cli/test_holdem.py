@@ -83,7 +83,9 @@ def test_locks_from_a_file(cli, spot_file, tmp_path):
     lock.write_text(json.dumps([{"line": "check, bet 50", "strategy": {"all": {"fold": 1.0}}}]))
     run = cli("holdem", "solve", spot_file, "--lock", lock, "--iterations", 50, "--out", "locked", "--json")
     assert run.code == 0
-    assert cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last["totals"]["fold"] == pytest.approx(1)
+    assert cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last["totals"]["fold"] == pytest.approx(
+        1
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ def small_turn() -> Spot:
     Weights are odd, so that no two actions are worth the same but for rounding, which would decide between them.
     """
     sizes = sizes_for("50%", "a")
-    return Spot("Ks 9h 6d 3h", 60, 90, "AhQh:0.83,KcQc:0.37,7s7c:0.61", "AsKd:0.59,QhJh:0.93,8c7c:0.31,7s7c:0.47", sizes)
+    return Spot(
+        "Ks 9h 6d 3h", 60, 90, "AhQh:0.83,KcQc:0.37,7s7c:0.61", "AsKd:0.59,QhJh:0.93,8c7c:0.31,7s7c:0.47", sizes
+    )
 
 
 @pytest.fixture(scope="session")

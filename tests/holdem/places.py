@@ -27,7 +27,7 @@ def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
         for board, deal in enumerate(game.deals[depth]):
             for decision in street.decisions:
                 hands = game.boards[depth].hands[decision.player]
-                begin, count = int(hands.start[board]), int(hands.count[board])
+                begin, count = int(hands.start[board]), int(hands.held[board])
                 width = int(hands.start[board + 1]) - begin
                 start = int(hands.storage[board]) + decision.slot * width
                 actions = len(decision.node.actions)

@@ -103,7 +103,9 @@ def test_suits_do_not_matter():
     """Permuting the suits of the whole spot permutes the answer."""
     order = [2, 0, 3, 1]
     change = str.maketrans(SUITS, "".join(SUITS[k] for k in order))
-    spot = replace(turn(), oop_range="AhQh:0.83,KcQc:0.37,7s7c:0.61,AsQs:0.77", ip_range="AsKd:0.59,QhJh,8c7c:0.31,7s7c:0.47")
+    spot = replace(
+        turn(), oop_range="AhQh:0.83,KcQc:0.37,7s7c:0.61,AsQs:0.77", ip_range="AsKd:0.59,QhJh,8c7c:0.31,7s7c:0.47"
+    )
     moved = Spot(
         spot.board.translate(change),
         spot.pot,
@@ -173,7 +175,9 @@ def test_pruning_changes_nothing_but_rounding(name):
         found.append((solver.evaluate(game, solver.average(game, state)), int((state.learners[0].last < 50).sum())))
     assert found[0][1] > 0  # something was pruned
     assert found[1][1] == 0
-    assert found[0][0].value == pytest.approx(found[1][0].value, abs=1e-4 * 60)  # rounding decides between equal actions
+    assert found[0][0].value == pytest.approx(
+        found[1][0].value, abs=1e-4 * 60
+    )  # rounding decides between equal actions
     assert found[0][0].nash_conv == pytest.approx(found[1][0].nash_conv, rel=0.05)
 
 

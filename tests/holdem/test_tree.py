@@ -29,7 +29,7 @@ def test_same_trees_as_postflop_solver(known, name):
     assert counts["chance_nodes_by_street"] == tree["chance_nodes_by_street"]
     assert counts["fold_terminals_by_street"] == tree["fold_terminals_by_street"]
     assert counts["showdown_terminals"] == tree["showdown_terminals"]
-    assert [int(hands.count[0]) for hands in game.boards[0].hands] == tree["hands_by_player"]
+    assert [int(hands.held[0]) for hands in game.boards[0].hands] == tree["hands_by_player"]
     assert game.combinations == tree["combinations"]
     for storage in ("float32", "int16"):
         assert game.memory(storage) <= tree["memory_bytes"][storage]
@@ -44,7 +44,13 @@ def river(**changed):
 
 
 def test_sizes_of_first_bets():
-    assert actions(river(sizes=sizes_for("33%, 75.5%, 20c, a", ""))) == ["check", "bet 20", "bet 33", "bet 76", "all-in 300"]
+    assert actions(river(sizes=sizes_for("33%, 75.5%, 20c, a", ""))) == [
+        "check",
+        "bet 20",
+        "bet 33",
+        "bet 76",
+        "all-in 300",
+    ]
     assert actions(river(sizes=sizes_for("0.1%", ""))) == ["check", "bet 1"]  # never less than a chip
     assert actions(river(sizes=sizes_for("1000%", ""))) == ["check", "all-in 300"]
     assert actions(river(sizes=sizes_for("50%, 50c", ""))) == ["check", "bet 50"]
@@ -199,7 +205,7 @@ def test_hands_of_boards():
             deal = game.deals[depth][b]
             for player in (0, 1):
                 hands, upper = boards.hands[player], above.hands[player]
-                begin, count = int(hands.start[b]), int(hands.count[b])
+                begin, count = int(hands.start[b]), int(hands.held[b])
                 numbers = hands.number[begin : begin + count].astype(np.int64)
                 assert not np.isin(HAND_CARDS[numbers], deal.cards).any()
                 for k, suits in enumerate(deal.images):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,8 @@ from rich.console import Console
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.answer import ENDINGS, unused_folder
-from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
 from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, Seconds
+from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
 from treeplex.cli.progress import ProgressLine
 from treeplex.compiled.memory import GIB
 from treeplex.errors import ParameterError
@@ -55,7 +56,9 @@ BigBlind = Annotated[float | None, typer.Option(help="Chips of a big blind, to c
 Algorithm = Annotated[str, typer.Option(help="cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, with parameters.")]
 Storage = Annotated[str, typer.Option(help="float32, int16 (half the memory) or float64.")]
 Threads = Annotated[int, typer.Option(help="0: all cores for large trees.")]
-Locks = Annotated[Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")]
+Locks = Annotated[
+    Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
+]
 Out = Annotated[Path | None, typer.Option(help="The run folder; runs/BOARD-ALGORITHM-N if left out.")]
 NoSave = Annotated[bool, typer.Option("--no-save", help="Leave no run folder.")]
 Folder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
@@ -158,7 +161,7 @@ def show(
     if png is not None:
         _saved(save_grid, view, png)
     if parquet is not None:
-        _saved(lambda shown, path: write_parquet(shown.table(), path), view, parquet)
+        _saved(_save_table, view, parquet)
     if as_json:
         print_json(view.summary())
         return
@@ -258,7 +261,9 @@ def _locks(path: Path | None) -> tuple[Lock, ...]:
     except OSError as error:
         raise ParameterError(f"The file {path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise ParameterError(f"The file {path} must hold a list of locks, each with line and strategy ({error}).") from error
+        raise ParameterError(
+            f"The file {path} must hold a list of locks, each with line and strategy ({error})."
+        ) from error
 
 
 def _tell(
@@ -295,7 +300,9 @@ def _describe(view: View, hand: str | None, most: int) -> None:
         wanted = parse_range(hand, "hand")
         chosen = [number for number in chosen if wanted[number] > 0.0]
     totals = ", ".join(f"{name} {100 * x:.1f}%" for name, x in zip(view.names, view.totals().values(), strict=True))
-    console.print(f"{PLAYERS[view.player]} to act, pot {view.pot}: {totals}", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"{PLAYERS[view.player]} to act, pot {view.pot}: {totals}", markup=False, highlight=False, soft_wrap=True
+    )
     rows = [
         [
             hand_name(number),
@@ -311,7 +318,11 @@ def _describe(view: View, hand: str | None, most: int) -> None:
         console.print(f"... {len(chosen) - most} more; --most shows them", highlight=False)
 
 
-def _saved(save: Any, view: View, path: Path) -> None:
+def _save_table(view: View, path: Path) -> None:
+    write_parquet(view.table(), path)
+
+
+def _saved(save: Callable[[View, Path], None], view: View, path: Path) -> None:
     try:
         save(view, path)
     except OSError as error:
@@ -325,7 +336,7 @@ def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
         "nodes": game.nodes,
         **{key: counts[key] for key in counts if key != "nodes_by_kind"},
         "boards_by_street": [len(level) for level in game.deals],
-        "hands": [int(hands.count[0]) for hands in game.boards[0].hands],
+        "hands": [int(hands.held[0]) for hands in game.boards[0].hands],
         "elements": [game.elements(player) for player in (0, 1)],
         "combinations": game.combinations,
         "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Final
 
-from treeplex.holdem.sizes import ALL_IN, CHIPS, GEOMETRIC, MULTIPLE, POT, Size
+from treeplex.holdem.sizes import CHIPS, GEOMETRIC, MULTIPLE, POT, Size
 from treeplex.holdem.spot import STREETS, Spot
 
 DECISION: Final = "decision"
@@ -153,8 +153,7 @@ def _amount(size: Size, moment: _Moment, pot: int, most: int, streets: int) -> i
         behind = (most - moment.bet) / pot
         fraction = ((2.0 * behind + 1.0) ** (1.0 / left) - 1.0) / 2.0
         return moment.bet + _rounded(pot * min(fraction, size.most))
-    assert size.kind == ALL_IN
-    return most
+    return most  # all-in
 
 
 def _merged(amounts: list[int], pot: int, bet: int, threshold: float) -> list[int]:

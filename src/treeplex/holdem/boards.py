@@ -112,7 +112,7 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         find_same(pair[0], pair[1])
         find_same(pair[1], pair[0])
         group_start = np.zeros(len(level) + 1, dtype=np.int64)
-        group = np.zeros((int(pair[0].count.sum() + pair[1].count.sum()) if river else 0, 2), dtype=np.uint16)
+        group = np.zeros((int(pair[0].held.sum() + pair[1].held.sum()) if river else 0, 2), dtype=np.uint16)
         if river:
             groups = find_groups(pair[0], pair[1], strengths[0], strengths[1], group_start, group)
             group = group[:groups].copy()
@@ -160,7 +160,7 @@ def _empty(count: list[int], maps: int, images: int) -> Hands:
     size, boards = int(start[-1]), len(count)
     return Hands(
         start=start,
-        count=counts,
+        held=counts,
         number=np.full(size, len(HAND_CARDS), dtype=np.uint16),
         first=np.full(size, NO_CARD, dtype=np.uint8),
         second=np.full(size, NO_CARD, dtype=np.uint8),

@@ -34,9 +34,8 @@ class Engine:
         self._levels = game.levels
         self.streets = len(game.streets)
         places = (0, self.streets // 2, self.streets - 1)
-        self._scratches = tuple(self._scratch(place, threads if place else 1) for place in places)
-        if self.streets == 1:
-            self._scratches = (self._scratches[0],) * 3
+        first, middle, last = (self._scratch(place, threads if place else 1) for place in places)
+        self._scratches = (first, middle, last)
         boards = len(game.deals[1]) if self.streets > 1 else 0
         entries = game.streets[1].entries if self.streets > 1 else 0
         self._found = aligned((boards, entries * self._widest(min(1, self.streets - 1))), self._work)
@@ -66,7 +65,8 @@ class Engine:
         )
         taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
         helpers = [
-            threading.Thread(target=run_errands, args=(*common, Team(k, threads, sync), taken)) for k in range(1, threads)
+            threading.Thread(target=run_errands, args=(*common, Team(k, threads, sync), taken))
+            for k in range(1, threads)
         ]
         for helper in helpers:
             helper.start()
@@ -82,7 +82,9 @@ class Engine:
         """Reach rows of the rival and value rows of ``player`` on the first street, after a pass of ``player``."""
         width, wide = len(self.start[player]), len(self.start[1 - player])
         reach, value = self._scratches[0].reach[0], self._scratches[0].value[0]
-        return reach[: len(reach) // wide * wide].reshape(-1, wide), value[: len(value) // width * width].reshape(-1, width)
+        return reach[: len(reach) // wide * wide].reshape(-1, wide), value[: len(value) // width * width].reshape(
+            -1, width
+        )
 
     def betting(self, depth: int, player: int) -> Betting:
         """The betting of a street as ``player`` learns."""

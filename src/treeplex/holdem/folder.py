@@ -52,7 +52,9 @@ class HoldemFolder(NamedTuple):
             path.mkdir(parents=True, exist_ok=True)
             _write(path / "holdem.json", json.dumps(fields, indent=1) + "\n")
         except OSError as error:
-            raise ParameterError(f"The run folder {path} cannot be written: {error.strerror}; choose another.") from error
+            raise ParameterError(
+                f"The run folder {path} cannot be written: {error.strerror}; choose another."
+            ) from error
         return HoldemFolder(path, request)
 
     @staticmethod
@@ -104,7 +106,7 @@ EXPLANATION = """# A hold'em spot solved by treeplex
 | `log.parquet` | one row a checkpoint: iteration, seconds, EV of the player out of position, NashConv in chips |
 | `convergence.png` | NashConv in chips against iterations, nodes and seconds |
 | `holdem.json` | the spot and what was asked for |
-| `checkpoint.safetensors` | regrets and average strategies: what `holdem show` reads and `holdem solve --resume` goes on with |
+| `checkpoint.safetensors` | regrets and average strategies: what `holdem show` reads and `holdem resume` goes on with |
 
 Browse with `treeplex holdem show FOLDER --line "check, bet 75%" --grid`; in Python, `treeplex.holdem.open_run(FOLDER)`.
 """

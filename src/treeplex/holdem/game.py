@@ -154,4 +154,4 @@ def _combinations(root: Boards, spot: Spot) -> float:
     np.add.at(by_card, second.first, theirs)
     np.add.at(by_card, second.second, theirs)
     met = theirs.sum() - by_card[first.first] - by_card[first.second] + theirs[first.same]
-    return float((ours * met)[: int(first.count[0])].sum())
+    return float((ours * met)[: int(first.held[0])].sum())

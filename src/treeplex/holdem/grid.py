@@ -133,9 +133,13 @@ def save_grid(view: View, path: str | Path) -> None:
                     axes.add_patch(Rectangle((left, row + 0.98 - tall), 0.96 * share, tall, facecolor=colour))
                     left += 0.96 * share
             held = found.share[row, column] > 0.0
-            axes.text(column + 0.07, row + 0.3, class_name(row, column), fontsize=8.5, color="#111111" if held else "#aaaaaa")
+            axes.text(
+                column + 0.07, row + 0.3, class_name(row, column), fontsize=8.5, color="#111111" if held else "#aaaaaa"
+            )
             if held and not np.isnan(found.ev[row, column]):
-                axes.text(column + 0.93, row + 0.88, f"{found.ev[row, column]:.0f}", fontsize=6.5, ha="right", color="#222222")
+                axes.text(
+                    column + 0.93, row + 0.88, f"{found.ev[row, column]:.0f}", fontsize=6.5, ha="right", color="#222222"
+                )
     axes.set_xlim(0, SIDE)
     axes.set_ylim(SIDE, 0)
     axes.set_aspect("equal")
@@ -145,7 +149,11 @@ def save_grid(view: View, path: str | Path) -> None:
         Patch(facecolor=colour, label=f"{name}: {100 * share:.1f}%")
         for name, share, colour in zip(view.names, totals, palette, strict=True)
     ]
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=min(len(handles), 3), frameon=False)
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=min(len(handles), 3), frameon=False
+    )
     board = " ".join(card_name(card) for card in view.board)
-    axes.set_title(f"{board}, {view.line or 'start'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}", fontsize=11)
+    axes.set_title(
+        f"{board}, {view.line or 'start'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}", fontsize=11
+    )
     figure.savefig(path, dpi=130, format="png")

@@ -125,7 +125,7 @@ class HoldemCFR:
         return [*passes, (1, VALUE)] if game.spot.rake_rate else passes
 
     def _minds(self, game: HoldemGame, learners: tuple[HandLearner, HandLearner], sources: Sources) -> Minds:
-        return Minds(learners, tuple(sources), self.frozen(game))
+        return Minds(learners, (sources.first, sources.second), self.frozen(game))
 
     def _playing(self, state: State) -> Sources:
         first, second = (learner.hope if self.minimizer.predict else learner.regret for learner in state.learners)
@@ -162,7 +162,8 @@ def algorithm(spec: str, storage: str = "float32", threads: int = 0, locks: tupl
     member = build(spec)
     if not isinstance(member, CFR) or member.turns != ALTERNATING:
         raise ParameterError(
-            f"Hold'em subgames are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+ with alternating turns, got {spec!r}."
+            "Hold'em subgames are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+ with alternating turns,"
+            f" got {spec!r}."
         )
     if member.minimizer.predict and storage == "int16":
         raise ParameterError(f"The 'storage' parameter must be float64 or float32 with {spec}, got {storage!r}.")

@@ -86,7 +86,9 @@ def _choose(game: HoldemGame, node: Node, word: str) -> int:
     elif found:
         wanted = float(found[2])
         sizes = [percent(game, node, a) if found[3] else float(a.amount) for a in node.actions]
-        same = [k for k, a in enumerate(node.actions) if a.amount and abs(sizes[k] - wanted) < (0.75 if found[3] else 0.5)]
+        same = [
+            k for k, a in enumerate(node.actions) if a.amount and abs(sizes[k] - wanted) < (0.75 if found[3] else 0.5)
+        ]
     if len(same) == 1:
         return same[0]
     legal = ", ".join(name_of(game, node, action) for action in node.actions)
@@ -120,7 +122,9 @@ def _deal(game: HoldemGame, place: Place, word: str) -> Place:
         swap = _image(game.deals[depth][board], stored)
         if swap is not None:
             suits = tuple(swap[suit] for suit in place.suits)
-            return Place(place.node.children[0], depth, board, cards, (suits[0], suits[1], suits[2], suits[3]), place.steps)
+            return Place(
+                place.node.children[0], depth, board, cards, (suits[0], suits[1], suits[2], suits[3]), place.steps
+            )
     raise ParameterError(f"The card {card_name(card)} cannot be dealt here.")
 
 

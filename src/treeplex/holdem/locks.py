@@ -34,9 +34,7 @@ class Lock(NamedTuple):
     strategy: Mapping[str, Mapping[str, float]]
 
 
-def fix(
-    game: HoldemGame, locks: tuple[Lock, ...], learners: tuple[HandLearner, HandLearner] | None = None
-) -> Frozen:
+def fix(game: HoldemGame, locks: tuple[Lock, ...], learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
     for lock in locks:
@@ -49,7 +47,7 @@ def fix(
         begin, end = int(hands.start[place.board]), int(hands.start[place.board + 1])
         table = _table(game, lock, decision.node.actions, place.suits)
         numbers = hands.number[begin:end].astype(np.int64)
-        count = int(hands.count[place.board])
+        count = int(hands.held[place.board])
         rows = np.zeros((len(decision.node.actions), end - begin))
         rows[:, :count] = table[:, numbers[:count]]
         if not np.allclose(rows[:, :count].sum(axis=0), 1.0, atol=1e-6):
@@ -76,7 +74,9 @@ def _table(game: HoldemGame, lock: Lock, actions: Any, suits: Any) -> npt.NDArra
             if name not in names:
                 raise ParameterError(f"The lock at {lock.line!r} has the actions {', '.join(names)}; got {name!r}.")
             if isinstance(probability, bool) or not 0.0 <= probability <= 1.0:
-                raise ParameterError(f"A probability in the lock at {lock.line!r} must be from 0 to 1, got {probability!r}.")
+                raise ParameterError(
+                    f"A probability in the lock at {lock.line!r} must be from 0 to 1, got {probability!r}."
+                )
         column = np.array([float(plays.get(name, 0.0)) for name in names])
         table[:, stored[chosen]] = column[:, None]
     return table

@@ -113,5 +113,7 @@ def _class(text: str, name: str) -> Class:
         )
     high, low = RANKS.index(found[1]), RANKS.index(found[2])
     if high == low and found[3]:
-        raise ParameterError(f"A pair is neither suited nor offsuit: write {text[:2]} in '{name}', not {text.strip()!r}.")
+        raise ParameterError(
+            f"A pair is neither suited nor offsuit: write {text[:2]} in '{name}', not {text.strip()!r}."
+        )
     return max(high, low), min(high, low), found[3]

@@ -60,7 +60,15 @@ class View(NamedTuple):
 
         hands = self.hands()
         rows = [
-            (hand_name(hand), action.name, self.reach[hand], self.share[hand], self.strategy[k, hand], self.ev[k, hand], self.equity[hand])
+            (
+                hand_name(hand),
+                action.name,
+                self.reach[hand],
+                self.share[hand],
+                self.strategy[k, hand],
+                self.ev[k, hand],
+                self.equity[hand],
+            )
             for hand in hands
             for k, action in enumerate(self.actions)
         ]
@@ -101,7 +109,7 @@ class Reader:
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 
     def at(self, line: str) -> View:
-        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; turn and river cards are named too."""
+        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too."""
         place = follow(self.game, line)
         if place.node.kind != DECISION:
             raise ParameterError(f"Nobody decides after {line!r}: it leads to a {place.node.kind} node; {_hint(place)}")
@@ -169,7 +177,7 @@ class Reader:
     def _expand(self, rows: Floats, depth: int, board: int, suits: Suits, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
         hands = self.game.boards[depth].hands[player]
-        begin, count = int(hands.start[board]), int(hands.count[board])
+        begin, count = int(hands.start[board]), int(hands.held[board])
         stored = np.full((len(rows), HANDS), empty)
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])]
@@ -196,7 +204,11 @@ class Reader:
         met = _met(rival)
         spread = self._expand(values, depth, board, place.suits, player, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(met > 1e-12 * max(met.max(), 1e-300), spread / met, np.nan) + game.spot.pot / 2 + decision.node.paid
+            return (
+                np.where(met > 1e-12 * max(met.max(), 1e-300), spread / met, np.nan)
+                + game.spot.pot / 2
+                + decision.node.paid
+            )
 
     def _hand_equity(self, place: Place, player: int, reach: Floats, rival: Floats) -> Floats:
         """[1326] by checking down to a showdown, whatever cards come."""
@@ -217,7 +229,7 @@ class Reader:
             start[who] = np.append(weights, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[who].dtype)
         minds = Minds((stub, stub), (none, none), frozen)
         runner.run(minds, self._solver.rule(0), [(player, VALUE, 0)], start=(start[0], start[1]))
-        numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].count[0])]
+        numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = runner.values(player)[: len(numbers)]
         met = _met(rival)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from treeplex.arrow import Table
 from treeplex.errors import ParameterError
@@ -20,7 +20,6 @@ from treeplex.solvers.limits import Limits
 from treeplex.solvers.run import ITERATES, Plan, Watcher, run
 
 DEFAULT_PERCENT: Final = 0.5  # of the pot
-SMALL_BLIND_UNITS: Final = 1000.0  # a milli big blind is a thousandth of one
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class HoldemSolution:
 
     def mbb(self, big_blind: float) -> float:
         """Exploitability in thousandths of a big blind of so many chips."""
-        return SMALL_BLIND_UNITS * self.exploitability / big_blind
+        return 1000.0 * self.exploitability / big_blind
 
     def summary(self) -> dict[str, Any]:
         """The result as ``treeplex holdem solve --json`` prints it."""
@@ -150,7 +149,7 @@ def _run(
     solver = _solver(request)
     keep = kept.keep if kept is not None else None
     plan = Plan(limits, request.iterate, watch, keep, every, solver.evaluate, next_row)
-    outcome = run(game, solver, plan, point)
+    outcome = run(game, cast(Any, solver), plan, point)  # games of another kind, but the same promises
     value = outcome.evaluation.value
     reader = Reader(game, solver, outcome.behaviour)
     other = reader.value(1) if game.spot.rake_rate else game.spot.pot - value
@@ -182,7 +181,8 @@ def next_row(iteration: int) -> int:
 def _limits(game: HoldemGame, percent: float | None, seconds: float | None, iterations: int | None) -> Limits:
     if percent is None and seconds is None and iterations is None:
         percent = DEFAULT_PERCENT
-    if percent is not None and (isinstance(percent, bool) or not isinstance(percent, int | float) or not percent > 0.0):
+    given: Any = percent
+    if percent is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given > 0.0):
         raise ParameterError(f"The 'percent_of_pot' parameter must be a positive number, got {percent!r}.")
     target = None if percent is None else 2.0 * game.spot.pot * percent / 100.0
     return Limits(target, seconds, iterations)

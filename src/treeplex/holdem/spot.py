@@ -88,7 +88,9 @@ class Spot:
         weights[np.isin(HAND_CARDS, self.cards).any(axis=1)] = 0.0
         if not weights.any():
             shown = " ".join(card_name(card) for card in self.cards)
-            raise ParameterError(f"The '{name}' parameter is dead on the board {shown}: every hand of it shares a card.")
+            raise ParameterError(
+                f"The '{name}' parameter is dead on the board {shown}: every hand of it shares a card."
+            )
         return weights
 
     def bets(self, street: str, player: int) -> tuple[Size, ...]:
@@ -132,7 +134,7 @@ def sizes_for(bet: str, raise_: str) -> dict[str, Any]:
 
 def make_spot(fields: Mapping[str, Any]) -> Spot:
     """A spot from the fields of a file. ``sizes`` may leave out players, or streets and players, that are alike."""
-    known = {name for name in Spot.__dataclass_fields__}
+    known = set(Spot.__dataclass_fields__)
     given = {key: value for key, value in fields.items() if key not in COMMENTS}
     for key in given:
         if key not in known:
@@ -176,13 +178,13 @@ def _spread(sizes: Any) -> dict[str, Any]:
         raise ParameterError(f"The 'sizes' of a spot must be a table, got {sizes!r}.")
     given = cast(Mapping[str, Any], sizes)
     if set(given) <= {"bet", "raise"}:
-        given = {street: given for street in STREETS}
+        given = dict.fromkeys(STREETS, given)
     spread: dict[str, Any] = {}
     for street, on_street in given.items():
         if not isinstance(on_street, Mapping):
             raise ParameterError(f"The 'sizes' of the {street} must be a table, got {on_street!r}.")
-        alike = set(cast(Mapping[str, Any], on_street)) <= {"bet", "raise"}
-        spread[street] = {player: on_street for player in PLAYERS} if alike else on_street
+        entries = cast(Mapping[str, Any], on_street)
+        spread[street] = dict.fromkeys(PLAYERS, entries) if set(entries) <= {"bet", "raise"} else entries
     return spread
 
 

@@ -45,7 +45,7 @@ class Hands(NamedTuple):
     """One player's hands on the boards of a street, flat, board after board; on the river by strength."""
 
     start: Offsets  # [B + 1] where a board's hands start, padding included
-    count: Ints  # [B] hands without padding
+    held: Ints  # [B] hands without padding
     number: Small  # [sum H] of the 1,326 hands; 1,326: none
     first: Cards  # [sum H] one card
     second: Cards  # [sum H] the other

@@ -68,7 +68,7 @@ def _pass(
         return terminal(rules, node, board, player) @ reach
     if node.kind == "chance":
         left = 52 - len(board) - 4  # cards that are in nobody's hand
-        total = np.zeros(len(rules.hands[player]))
+        total = np.zeros(rules.hands[player].shape[0])
         for card in range(52):
             if card in board:
                 continue
@@ -80,14 +80,15 @@ def _pass(
             total += deeper * free[player]
         return total
     key = (node.player, board, line)
-    size = (len(node.actions), len(rules.hands[node.player]))
+    owner: int = node.player
+    size = (len(node.children), len(rules.hands[owner]))
     sigma = shares(memory.hope.setdefault(key, np.zeros(size)))
     children = [(child, (*line, action)) for action, child in enumerate(node.children)]
     if node.player == player:
         values = np.array([_pass(rules, memory, t, player, child, board, way, reach) for child, way in children])
         worth = (sigma * values).sum(axis=0)
         gain = values - worth
-        regret = memory.regret.get(key, np.zeros(size)) + gain
+        regret: Floats = memory.regret.get(key, np.zeros(size)) + gain
         regret = np.where(regret > 0.0, regret * rules.positive(t), regret * rules.negative(t))
         memory.regret[key] = regret
         memory.hope[key] = regret + rules.predict * gain
@@ -95,7 +96,10 @@ def _pass(
     added = memory.average.setdefault(key, np.zeros(size))
     added += rules.weight(t) * sigma * reach
     return np.sum(
-        [_pass(rules, memory, t, player, child, board, way, reach * sigma[a]) for a, (child, way) in enumerate(children)],
+        [
+            _pass(rules, memory, t, player, child, board, way, reach * sigma[a])
+            for a, (child, way) in enumerate(children)
+        ],
         axis=0,
     )
 
@@ -103,8 +107,11 @@ def _pass(
 def terminal(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Floats:
     """[H, H'] what each hand of ``player`` wins of each of the rival's, beside half the pot at the start."""
     ours, theirs = rules.hands[player], rules.hands[1 - player]
-    possible = ~(ours[:, None, :, None] == theirs[None, :, None, :]).any(axis=(2, 3))
-    possible &= ~np.isin(ours, board).any(axis=1)[:, None] & ~np.isin(theirs, board).any(axis=1)[None, :]
+    shared: Any = ours[:, None, :, None] == theirs[None, :, None, :]
+    possible: Any = ~shared.any(axis=(2, 3))
+    for hands, axis in ((ours, 1), (theirs, 0)):
+        dead: Any = np.isin(hands, board).any(axis=1)
+        possible &= np.expand_dims(~dead, axis)
     half = rules.pot / 2 + node.paid
     rake = rules.rake(2 * half)
     if node.kind == "fold":

@@ -18,7 +18,7 @@ def count_hands(above: Hands, parent: Offsets, card: Offsets, count: npt.NDArray
     for b in range(len(parent)):
         left = 0
         start = above.start[parent[b]]
-        for i in range(start, start + above.count[parent[b]]):
+        for i in range(start, start + above.held[parent[b]]):
             if above.first[i] != card[b] and above.second[i] != card[b]:
                 left += 1
         count[b] = left
@@ -62,7 +62,7 @@ def deal_hands(
     for b in range(len(parent)):
         start, stop = above.start[parent[b]], above.start[parent[b] + 1]
         left = 0
-        for i in range(start, start + above.count[parent[b]]):
+        for i in range(start, start + above.held[parent[b]]):
             place[above.number[i]] = i - start
             if above.first[i] != card[b] and above.second[i] != card[b]:
                 found[left] = i
@@ -99,10 +99,10 @@ def deal_hands(
 def find_same(ours: Hands, theirs: Hands) -> None:
     """Fill ``same`` of ``ours``."""
     place = np.zeros(NO_HAND + 1, dtype=np.int64)
-    for b in range(len(ours.count)):
+    for b in range(len(ours.held)):
         start, stop = theirs.start[b], theirs.start[b + 1]
         place[:] = stop - start - 1
-        for i in range(start, start + theirs.count[b]):
+        for i in range(start, start + theirs.held[b]):
             place[theirs.number[i]] = i - start
         for i in range(ours.start[b], ours.start[b + 1]):
             ours.same[i] = place[ours.number[i]]
@@ -119,9 +119,9 @@ def find_groups(
 ) -> int:
     """Ends of the groups of equal strength among both players' hands; returns how many groups there are in all."""
     groups = 0
-    for b in range(len(first.count)):
+    for b in range(len(first.held)):
         group_start[b] = groups
-        i, j, ends, stops = np.int64(0), np.int64(0), first.count[b], second.count[b]
+        i, j, ends, stops = np.int64(0), np.int64(0), first.held[b], second.held[b]
         while i < ends or j < stops:
             level = np.int64(2**62)
             if i < ends:
@@ -135,5 +135,5 @@ def find_groups(
             group[groups, 0] = i
             group[groups, 1] = j
             groups += 1
-    group_start[len(first.count)] = groups
+    group_start[len(first.held)] = groups
     return groups

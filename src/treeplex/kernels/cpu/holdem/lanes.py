@@ -11,14 +11,14 @@ is checked: callers keep inside their arrays. No fastmath: every lane adds in th
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-LANES: Final = 16
+from treeplex.kernels.cpu.jit import instruction
+from treeplex.kernels.holdem import LANES
 
 
 class _Vectors:
@@ -46,7 +46,7 @@ def _index(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.cast(builder, value, kind, types.int64)
 
 
-@intrinsic
+@instruction
 def lanes_deal(typingctx, sums, whole, first, second, source, at):
     """``sums[whole] += x; sums[first] += x; sums[second] += x`` where x = ``source[at]``; each stands for 16 lanes."""
 
@@ -62,7 +62,7 @@ def lanes_deal(typingctx, sums, whole, first, second, source, at):
     return types.void(sums, whole, first, second, source, at), codegen
 
 
-@intrinsic
+@instruction
 def lanes_spared(typingctx, out, at, sums, whole, first, second):
     """``out[at] = sums[whole] - sums[first] - sums[second]``: what is dealt to hands without either card."""
 
@@ -77,7 +77,7 @@ def lanes_spared(typingctx, out, at, sums, whole, first, second):
     return types.void(out, at, sums, whole, first, second), codegen
 
 
-@intrinsic
+@instruction
 def lanes_spared_more(typingctx, out, at, sums, whole, first, second):
     """``out[at] += sums[whole] - sums[first] - sums[second]``."""
 
@@ -92,7 +92,7 @@ def lanes_spared_more(typingctx, out, at, sums, whole, first, second):
     return types.void(out, at, sums, whole, first, second), codegen
 
 
-@intrinsic
+@instruction
 def lanes_close(typingctx, ahead, everyone, at, sums, whole, first, second, source, same):
     """Take all hands that meet ours off ``ahead[at]``, and count them, with our own hand, in ``everyone[at]``.
 
@@ -113,7 +113,7 @@ def lanes_close(typingctx, ahead, everyone, at, sums, whole, first, second, sour
     return types.void(ahead, everyone, at, sums, whole, first, second, source, same), codegen
 
 
-@intrinsic
+@instruction
 def lanes_transpose(typingctx, out, out_rows, source, source_rows):
     """``out[out_rows[k] + l] = source[source_rows[l] + k]`` for all k and l below 16: a square turned over."""
 

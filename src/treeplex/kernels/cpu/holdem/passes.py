@@ -43,8 +43,16 @@ def room(scratch: Scratch, thread: int) -> Scratch:
 
 @kernel
 def _enter(
-    betting: Betting, part: int, level: Level, board: int, player: int, chance: float, above: Betting, wide: int,
-    before: Scratch, scratch: Scratch,
+    betting: Betting,
+    part: int,
+    level: Level,
+    board: int,
+    player: int,
+    chance: float,
+    above: Betting,
+    wide: int,
+    before: Scratch,
+    scratch: Scratch,
 ) -> None:
     """Reach rows of a bunch's entries from the exits of the street before, times the chance of the card."""
     theirs = level.boards.hands[1 - player]
@@ -73,8 +81,18 @@ def _clear(betting: Betting, part: int, width: int, scratch: Scratch) -> None:
 
 @kernel
 def _last_street(
-    level: Level, board: int, chance: float, above: Betting, wide: int, before: Scratch, minds: Minds, rule: Rule,
-    errand: Errand, scratch: Scratch, out: Array, snapshot: Snapshot,
+    level: Level,
+    board: int,
+    chance: float,
+    above: Betting,
+    wide: int,
+    before: Scratch,
+    minds: Minds,
+    rule: Rule,
+    errand: Errand,
+    scratch: Scratch,
+    out: Array,
+    snapshot: Snapshot,
 ) -> None:
     """The river on one board; value rows of its entries into ``out``."""
     player = errand.player
@@ -125,7 +143,7 @@ def _finish(level: Level, board: int, minds: Minds, rule: Rule, errand: Errand, 
     betting = level.betting[player]
     mine = level.boards.hands[player]
     width = mine.start[board + 1] - mine.start[board]
-    part = np.int64(ONLY)
+    part: Any = np.int64(ONLY)
     _clear(betting, part, width, scratch)
     _leave(betting, width, scratch.gathered, scratch)
     settle(betting, part, level.boards, board, player, scratch)
@@ -154,8 +172,19 @@ def _width(hands: Hands, board: int) -> int:
 
 @kernel
 def _middle_street(
-    middle: Level, last: Level, board: int, chances: tuple[float, float], above: Betting, wide: int, before: Scratch,
-    minds: Minds, rule: Rule, errand: Errand, scratch: Scratch, below: Scratch, out: Array,
+    middle: Level,
+    last: Level,
+    board: int,
+    chances: tuple[float, float],
+    above: Betting,
+    wide: int,
+    before: Scratch,
+    minds: Minds,
+    rule: Rule,
+    errand: Errand,
+    scratch: Scratch,
+    below: Scratch,
+    out: Array,
     snapshot: Snapshot,
 ) -> None:
     """The turn on one board with all its rivers; value rows of its entries into ``out``."""
@@ -163,14 +192,24 @@ def _middle_street(
     betting = middle.betting[player]
     theirs = middle.boards.hands[1 - player]
     width = _width(middle.boards.hands[player], board)
-    part = np.int64(ONLY)
+    part: Any = np.int64(ONLY)
     _enter(betting, part, middle, board, player, chances[0], above, wide, before, scratch)
     descend(betting, part, theirs, board, minds, rule, errand, scratch)
     exits = len(betting.exit)
     scratch.gathered[: exits * width] = 0
     for river in range(middle.boards.child[board], middle.boards.child[board + 1]):
         _last_street(
-            last, river, chances[1], betting, _width(theirs, board), scratch, minds, rule, errand, below, below.found,
+            last,
+            river,
+            chances[1],
+            betting,
+            _width(theirs, board),
+            scratch,
+            minds,
+            rule,
+            errand,
+            below,
+            below.found,
             snapshot,
         )
         _gather(last.boards, river, player, exits, width, below.found, scratch.gathered)
@@ -182,8 +221,16 @@ def _middle_street(
 
 @kernel
 def run_errands(
-    levels: tuple[Level, Level, Level], streets: int, chances: tuple[float, float], start: tuple[Array, Array],
-    minds: Minds, rule: Rule, errands: Offsets, scratches: tuple[Scratch, Scratch, Scratch], found: Array, team: Team,
+    levels: tuple[Level, Level, Level],
+    streets: int,
+    chances: tuple[float, float],
+    start: tuple[Array, Array],
+    minds: Minds,
+    rule: Rule,
+    errands: Offsets,
+    scratches: tuple[Scratch, Scratch, Scratch],
+    found: Array,
+    team: Team,
     snapshot: Snapshot,
 ) -> None:
     """Passes from the root, one for each of ``errands`` [., 3]: who learns, mode, iteration.
@@ -193,7 +240,7 @@ def run_errands(
     street's scratch array. One function, because Numba optimises the whole again for every function around it.
     """
     root, middle, last = levels
-    only = np.int64(ONLY)  # a literal would compile everything below a second time
+    only: Any = np.int64(ONLY)  # a literal would compile everything below a second time
     top = room(scratches[0], only)
     middling, lasting = room(scratches[1], team.thread), room(scratches[2], team.thread)
     for e in range(len(errands)):
@@ -215,8 +262,20 @@ def run_errands(
                 )
             else:
                 _middle_street(
-                    middle, last, board, chances, betting, wide, top, minds, rule, errand, middling, lasting,
-                    found[board], snapshot,
+                    middle,
+                    last,
+                    board,
+                    chances,
+                    betting,
+                    wide,
+                    top,
+                    minds,
+                    rule,
+                    errand,
+                    middling,
+                    lasting,
+                    found[board],
+                    snapshot,
                 )
             board = take(team.sync)
         meet(team.sync, team.threads)

@@ -38,7 +38,7 @@ LARGEST = 32767.0  # what the largest number of a decision is stored as in 16 bi
 
 @kernel
 def _play(source: Array, start: int, actions: int, width: int, parent: Array, total: Array, out: Array) -> None:
-    """Reach of a decision's actions: ``parent`` times the shares of ``source`` cut at zero, even where none is positive.
+    """Reach of a decision's actions: ``parent`` times shares of ``source`` cut at zero, even where none is positive.
 
     Each number is multiplied by parent / sum, so a share may be off by one rounding, but zero stays zero.
     """
@@ -66,7 +66,7 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
 
 @kernel
 def _expect(source: Array, start: int, actions: int, width: int, values: Array, total: Array) -> None:
-    """What the strategy is worth to each hand: values weighted by ``source`` cut at zero; into ``total``, second part."""
+    """What the strategy is worth to each hand, into the second part of ``total``: values weighted by ``source``."""
     number = total.dtype.type
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
     even = one / number(actions)
@@ -194,7 +194,14 @@ def settle(betting: Betting, part: int, boards: Boards, board: int, player: int,
 
 @kernel
 def _settle_lanes(
-    betting: Betting, boards: Boards, board: int, player: int, rows: Array, lanes: Array, filled: int, shows: bool,
+    betting: Betting,
+    boards: Boards,
+    board: int,
+    player: int,
+    rows: Array,
+    lanes: Array,
+    filled: int,
+    shows: bool,
     scratch: Scratch,
 ) -> None:
     mine = boards.hands[player]
@@ -219,12 +226,19 @@ def _settle_lanes(
         _count_all(theirs, board, scratch)
         for k in range(width * LANES):
             ahead[k] = 0
-    for i in range(mine.count[board]):
+    for i in range(mine.held[board]):
         lanes_close(
-            ahead, everyone, i * LANES, sums, WHOLE * LANES, np.int64(first[i]) * LANES, np.int64(second[i]) * LANES,
-            dealt, np.int64(same[i]) * LANES,
+            ahead,
+            everyone,
+            i * LANES,
+            sums,
+            WHOLE * LANES,
+            np.int64(first[i]) * LANES,
+            np.int64(second[i]) * LANES,
+            dealt,
+            np.int64(same[i]) * LANES,
         )
-    for k in range(mine.count[board] * LANES, width * LANES):
+    for k in range(mine.held[board] * LANES, width * LANES):
         ahead[k] = 0
         everyone[k] = 0
     for kind in range(2):
@@ -240,7 +254,14 @@ def _settle_lanes(
 
 @kernel
 def _spread(
-    betting: Betting, lanes: Array, filled: int, kind: int, found: Array, width: int, scratch: Scratch, sources: Array,
+    betting: Betting,
+    lanes: Array,
+    filled: int,
+    kind: int,
+    found: Array,
+    width: int,
+    scratch: Scratch,
+    sources: Array,
     targets: Array,
 ) -> None:
     """Turn lanes back into rows, and add them to the value rows of their terminals."""
@@ -265,7 +286,7 @@ def _spread(
 def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
     """What the rival holds in all, and with every card."""
     start = theirs.start[board]
-    for j in range(theirs.count[board]):
+    for j in range(theirs.held[board]):
         one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
         lanes_deal(scratch.sums, WHOLE * LANES, one * LANES, two * LANES, scratch.dealt, j * LANES)
 
@@ -338,8 +359,16 @@ def ascend(
 
 @kernel
 def _learn(
-    learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
-    worth: Array, fresh: Array,
+    learner: HandLearner,
+    rule: Rule,
+    t: int,
+    start: int,
+    place: int,
+    actions: int,
+    width: int,
+    values: Array,
+    worth: Array,
+    fresh: Array,
 ) -> None:
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     number = worth.dtype.type

@@ -50,7 +50,7 @@ def _pack(category: int, made: int, kickers: int) -> int:
 
 
 @kernel
-def strength_of(a: int, b: int, c: int, d: int) -> int:
+def strength_of(a: int, b: int, c: int, d: int) -> int:  # noqa: PLR0911 - one a category
     """The strength of the cards in the masks of the four suits."""
     for suited in (a, b, c, d):
         if _count(suited) >= 5:

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from treeplex.kernels.cpu.jit import kernel
+from treeplex.kernels.cpu.jit import instruction, kernel
 
 Sync = npt.NDArray[np.int64]
 
@@ -35,7 +34,7 @@ def new_sync() -> Sync:
     return np.zeros(3, dtype=np.int64)
 
 
-@intrinsic
+@instruction
 def _add(typingctx, sync, place, amount):
     """Add to ``sync[place]`` in one step; returns what was there."""
 
@@ -49,7 +48,7 @@ def _add(typingctx, sync, place, amount):
     return types.int64(sync, place, amount), codegen
 
 
-@intrinsic
+@instruction
 def _give_way(typingctx):
     """Let another thread run, where the system has a call for it."""
 
