@@ -48,8 +48,13 @@ class Engine:
         errands: Sequence[tuple[int, int, int]],
         snapshot: Snapshot | None = None,
         start: tuple[Array, Array] | None = None,
-    ) -> None:
-        """Passes (who learns, mode, iteration), one after the other, on all threads."""
+        *,
+        keep: bool = False,
+    ) -> Floats:
+        """Passes (who learns, mode, iteration), one after the other, on all threads.
+
+        With ``keep``, returns [passes, H] what each found for the learner's hands at the root, not divided by anything.
+        """
         threads = self._threads if self.streets > 1 else 1
         sync = new_sync()
         common = (
@@ -64,19 +69,17 @@ class Engine:
             self._found,
         )
         taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
+        worth = np.zeros((len(errands) if keep else 0, max(len(weights) for weights in self.start)))
         helpers = [
-            threading.Thread(target=run_errands, args=(*common, Team(k, threads, sync), taken))
+            threading.Thread(target=run_errands, args=(*common, Team(k, threads, sync), taken, worth))
             for k in range(1, threads)
         ]
         for helper in helpers:
             helper.start()
-        run_errands(*common, Team(0, threads, sync), taken)
+        run_errands(*common, Team(0, threads, sync), taken, worth)
         for helper in helpers:
             helper.join()
-
-    def values(self, player: int) -> Floats:
-        """What the last pass found for each of the player's hands at the root, not divided by anything."""
-        return self._scratches[0].value[0, : len(self.start[player])].astype(np.float64)
+        return worth
 
     def rows(self, player: int) -> tuple[Array, Array]:
         """Reach rows of the rival and value rows of ``player`` on the first street, after a pass of ``player``."""

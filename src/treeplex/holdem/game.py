@@ -30,6 +30,7 @@ class HoldemGame:
     streets: list[Street]
     deals: list[list[Deal]]  # the boards of every street, up to suit isomorphism
     boards: list[Boards]
+    start: tuple[Floats, Floats]  # both players' weights on the first board, padding included
     combinations: float  # the sum of products of weights of hands that can be dealt together
 
     @property
@@ -53,9 +54,7 @@ class HoldemGame:
 
     def weights(self, player: int) -> Floats:
         """A player's weights, in the order of the first board's hands, padding included."""
-        hands = self.boards[0].hands[player]
-        numbers = hands.number[: hands.start[1]].astype(np.int64)
-        return np.append(self.spot.weights(player), 0.0)[numbers]
+        return self.start[player]
 
     def elements(self, player: int) -> int:
         """Numbers that are kept for ``player`` in every array over actions and hands."""
@@ -102,7 +101,9 @@ def load_spot(spot: Spot, isomorphic: bool = True) -> HoldemGame:
     _check_size(spot, streets)
     deals = deal_streets(spot, len(streets), isomorphic)
     boards = board_arrays(spot, streets, deals)
-    return HoldemGame(spot, streets, deals, boards, _combinations(boards[0], spot))
+    hands = boards[0].hands
+    ours, theirs = (np.append(spot.weights(player), 0.0)[hands[player].number] for player in (0, 1))
+    return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs))
 
 
 def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
@@ -146,10 +147,9 @@ def _tables(boards: list[Boards]) -> int:
     return sum(array.nbytes for array in arrays)
 
 
-def _combinations(root: Boards, spot: Spot) -> float:
+def _combinations(root: Boards, ours: Floats, theirs: Floats) -> float:
     """Weight of all deals, by total minus hands that share a card."""
     first, second = root.hands
-    ours, theirs = (np.append(spot.weights(player), 0.0)[root.hands[player].number] for player in (0, 1))
     by_card = np.zeros(64)
     np.add.at(by_card, second.first, theirs)
     np.add.at(by_card, second.second, theirs)

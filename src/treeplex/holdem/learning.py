@@ -97,10 +97,12 @@ class HoldemCFR:
         """
         runner = engine(game, self.storage, self.threads)
         minds = self._minds(game, (self._stub(), self._stub()), sources)
+        passes = self._measured(game)
+        worth = runner.run(minds, self.rule(0), [(player, mode, 0) for player, mode in passes], keep=True)
         found: dict[tuple[int, int], float] = {}
-        for player, mode in self._measured(game):
-            runner.run(minds, self.rule(0), [(player, mode, 0)])
-            total = float(runner.values(player) @ game.weights(player))
+        for (player, mode), values in zip(passes, worth, strict=True):
+            weights = game.weights(player)
+            total = float(values[: len(weights)] @ weights)
             found[player, mode] = game.spot.pot / 2 + total / game.combinations
         value = found[0, VALUE]
         bests = (found[0, BEST], found[1, BEST])

@@ -137,8 +137,9 @@ class Reader:
     def value(self, player: int) -> float:
         """What ``player`` takes of the pot on average."""
         runner = engine(self.game, self._solver.storage, self._solver.threads)
-        runner.run(self._minds(), self._solver.rule(0), [(player, VALUE, 0)])
-        total = float(runner.values(player) @ self.game.weights(player))
+        worth = runner.run(self._minds(), self._solver.rule(0), [(player, VALUE, 0)], keep=True)
+        weights = self.game.weights(player)
+        total = float(worth[0, : len(weights)] @ weights)
         return self.game.spot.pot / 2 + total / self.game.combinations
 
     def equity(self) -> tuple[float, float]:
@@ -228,10 +229,10 @@ class Reader:
             hands = game.boards[0].hands[who]
             start[who] = np.append(weights, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[who].dtype)
         minds = Minds((stub, stub), (none, none), frozen)
-        runner.run(minds, self._solver.rule(0), [(player, VALUE, 0)], start=(start[0], start[1]))
+        worth = runner.run(minds, self._solver.rule(0), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
         numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
         won = np.full(HANDS, np.nan)
-        won[numbers] = runner.values(player)[: len(numbers)]
+        won[numbers] = worth[0, : len(numbers)]
         met = _met(rival)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(met > 1e-12 * max(met.max(), 1e-300), 0.5 + won / met / 2.0, np.nan)

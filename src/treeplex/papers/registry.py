@@ -6,7 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from treeplex.papers import cfr_plus_compressibility, cfr_plus_fig1, rbp_fig1, rbp_fig2, rbp_fig3, saef_fig1
+from treeplex.papers import (
+    cfr_plus_compressibility,
+    cfr_plus_fig1,
+    cfr_plus_fig2,
+    rbp_fig1,
+    rbp_fig2,
+    rbp_fig3,
+    saef_fig1,
+)
 from treeplex.papers.report import Report, Tell
 
 RBP = "Brown & Sandholm 2015"
@@ -29,6 +37,12 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "Tammelin 2014, Figure 1",
             "one-card poker: iterations to one millibet a hand, by deck size",
             cfr_plus_fig1.reproduce,
+        ),
+        Reproduction(
+            cfr_plus_fig2.ID,
+            "Tammelin 2014, Figure 2",
+            "a hold'em flop subgame with three bet sizes: iterations and seconds to 5 mbb",
+            cfr_plus_fig2.reproduce,
         ),
         Reproduction(
             cfr_plus_compressibility.ID,

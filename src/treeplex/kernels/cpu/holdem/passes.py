@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.arrays import Floats
 from treeplex.kernels.cpu.holdem.street import ascend, descend, settle
 from treeplex.kernels.cpu.holdem.threads import meet, take
 from treeplex.kernels.cpu.jit import kernel
@@ -232,12 +233,13 @@ def run_errands(
     found: Array,
     team: Team,
     snapshot: Snapshot,
+    worth: Floats,
 ) -> None:
     """Passes from the root, one for each of ``errands`` [., 3]: who learns, mode, iteration.
 
     ``start``: both players' weights at the root. Levels that are not played are repeated. Learners and scratch arrays
-    are modified in place; the last pass leaves the values of the learner's hands in the first row of the first
-    street's scratch array. One function, because Numba optimises the whole again for every function around it.
+    are modified in place; ``worth`` [., H] gets the values of the learner's hands at the root, as many as it has room
+    for. One function, because Numba optimises the whole again for every function around it.
     """
     root, middle, last = levels
     only: Any = np.int64(ONLY)  # a literal would compile everything below a second time
@@ -286,3 +288,5 @@ def run_errands(
             for child in range(len(found)):
                 _gather(boards, child, player, exits, width, found[child], top.gathered)
             _finish(root, only, minds, rule, errand, top)
+            if e < len(worth):
+                worth[e, :width] = top.value[:width]
