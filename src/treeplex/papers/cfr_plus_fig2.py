@@ -97,6 +97,8 @@ def fall(game: HoldemGame, curve: Curve) -> Found:
         began = time.perf_counter()
         state = solver.advance(game, state, min(step, MOST - state.iteration))
         seconds += time.perf_counter() - began
+        if not curve.current and not solver.rule(state.iteration).weight[1:].any():
+            continue  # the average has not begun
         played = solver.current(game, state) if curve.current else solver.average(game, state)
         mbb = 1000.0 * solver.evaluate(game, played).exploitability / BIG_BLIND
         points.append((state.iteration, seconds, mbb))
