@@ -119,10 +119,7 @@ def _pack(fresh: Array, target: Array, start: int, largest: float) -> float:
 def _remember(
     learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array
 ) -> None:
-    """Add ``weight`` times the reach probabilities of a decision's actions to the average.
-
-    In 16 bits, strategies are averaged by themselves, each hand's with the weight of the iteration alone.
-    """
+    """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
     w = number(weight)
     average = learner.average[start : start + size]
@@ -161,21 +158,10 @@ def descend(
         start = hands.storage[board] + slot * width
         parent = reach[above * width : (above + 1) * width]
         rows = reach[first * width : first * width + size]
-        place = hands.decision[board] + betting.reply[n, 3]
-        if weight > 0.0 and rule.compact:  # in 16 bits, tiny reach probabilities would be lost
-            ones = scratch.total[2 * width : 3 * width]
-            for h in range(width):
-                ones[h] = 1
-            _play(minds.source[rival], start, actions, width, ones, scratch.total, rows)
-            _remember(minds.learners[rival], True, weight, start, place, size, rows, scratch.node)
-            for a in range(actions):
-                row = rows[a * width : (a + 1) * width]
-                for h in range(width):
-                    row[h] *= parent[h]
-        else:
-            _play(minds.source[rival], start, actions, width, parent, scratch.total, rows)
-            if weight > 0.0:
-                _remember(minds.learners[rival], False, weight, start, place, size, rows, scratch.node)
+        _play(minds.source[rival], start, actions, width, parent, scratch.total, rows)
+        if weight > 0.0:
+            place = hands.decision[board] + betting.reply[n, 3]
+            _remember(minds.learners[rival], rule.compact, weight, start, place, size, rows, scratch.node)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
 
