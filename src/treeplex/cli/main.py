@@ -12,6 +12,7 @@ from treeplex.cli.evaluate import evaluate
 from treeplex.cli.explore import explore
 from treeplex.cli.export import export
 from treeplex.cli.grow import grow
+from treeplex.cli.holdem import holdem
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
 from treeplex.cli.merge import merge
@@ -38,6 +39,7 @@ app.command()(explore)
 app.command()(merge)
 app.command()(export)
 app.command()(reproduce)
+app.add_typer(holdem)
 
 
 @app.callback(invoke_without_command=True)

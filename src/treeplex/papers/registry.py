@@ -9,6 +9,7 @@ from typing import NamedTuple
 from treeplex.papers import (
     cfr_plus_compressibility,
     cfr_plus_fig1,
+    cfr_plus_fig2,
     dt_fig1,
     dt_fig2,
     pmccfr_fig2,
@@ -42,6 +43,12 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "Tammelin 2014, Figure 1",
             "one-card poker: iterations to one millibet a hand, by deck size",
             cfr_plus_fig1.reproduce,
+        ),
+        Reproduction(
+            cfr_plus_fig2.ID,
+            "Tammelin 2014, Figure 2",
+            "a hold'em flop subgame with three bet sizes: iterations and seconds to 5 mbb",
+            cfr_plus_fig2.reproduce,
         ),
         Reproduction(
             cfr_plus_compressibility.ID,

@@ -50,10 +50,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     write_tensors(path, FORMAT, tensors, about)
 
 
-def load_checkpoint(path: Path, fresh: Any, sequences: list[int]) -> Checkpoint:
+def load_checkpoint(path: Path, fresh: Any, sequences: list[int] | None) -> Checkpoint:
     """Read a checkpoint into the arrays of ``fresh``, a starting state of the same algorithm in the same game.
 
-    ``sequences``: how many each player has.
+    ``sequences``: how many each player has; None if strategies are not stored as one number a sequence.
     """
     try:
         tensors, about = read_tensors(path, FORMAT)
@@ -62,7 +62,7 @@ def load_checkpoint(path: Path, fresh: Any, sequences: list[int]) -> Checkpoint:
         best = None
         if about["best"] is not None:
             best = Best(float(about["best"]), tensors["best.first"], tensors["best.second"])
-            if any(
+            if sequences is not None and any(
                 array.shape != (size,) or array.dtype != np.float64
                 for array, size in zip(best[1:], sequences, strict=True)
             ):

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.compiled.game import CompiledGame
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
 from treeplex.evaluation.log import LogRow
@@ -42,6 +41,16 @@ class Progress(NamedTuple):
 
 Watcher = Callable[[Progress], None]
 Keeper = Callable[[Checkpoint], None]
+Judge = Callable[[Any, Any], Evaluation]
+"""Measures strategies, as the algorithm gives them, in a game."""
+
+
+def next_row(iteration: int) -> int:
+    """The first iteration after ``iteration`` that gets a row in the log, wherever the run was interrupted."""
+    row = 1
+    while row <= iteration:
+        row = max(row + 1, int(row * GROWTH))
+    return row
 
 
 class Outcome(NamedTuple):
@@ -64,10 +73,14 @@ class Plan:
     watch: Watcher | None = None
     keep: Keeper | None = None
     keep_every: float = 30.0  # seconds
+    judge: Judge = evaluate_behaviour
+    next_row: Callable[[int], int] = next_row
 
 
-def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoint | None = None) -> Outcome:
-    """Run ``algorithm`` until a limit is reached; the first Ctrl-C ends it with the answer so far.
+def run(game: Any, algorithm: Algorithm, plan: Plan, resumed: Checkpoint | None = None) -> Outcome:
+    """Run ``algorithm`` in ``game``, which only it and the plan's judge look into, until a limit is reached.
+
+    The first Ctrl-C ends the run with the answer so far.
 
     Limits on seconds count from now; the others from the very start of the run.
     """
@@ -79,7 +92,7 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
     finished = _already(game, algorithm, point, plan.limits) if resumed else ""
     with ctrl_c() as pressed:
         while True:
-            due = stride * next_row(state.iteration // stride)
+            due = stride * plan.next_row(state.iteration // stride)
             status, finished = finished, ""
             while state.iteration < due and not status:  # one breath at a time
                 upto = min(due, state.iteration + int(pace))
@@ -99,7 +112,7 @@ def run(game: CompiledGame, algorithm: Algorithm, plan: Plan, resumed: Checkpoin
                     plan.keep(Checkpoint(state, rows, clock.total(), evaluating, best))
                     kept = clock.total()
             began = time.perf_counter()
-            behaviour, evaluation, newest = _report(game, algorithm, state, plan.iterate, best)
+            behaviour, evaluation, newest = _report(game, algorithm, state, plan, best)
             evaluating += time.perf_counter() - began
             _check_numbers(evaluation, algorithm.current(game, state), state.iteration)
             touched = algorithm.nodes_touched(game, state)
@@ -125,7 +138,7 @@ def _check_numbers(evaluation: Evaluation, current: Behaviour, iteration: int) -
         raise SolverError(f"The strategies are no probabilities any more at iteration {iteration:,}.")
 
 
-def _already(game: CompiledGame, algorithm: Algorithm, point: Checkpoint, limits: Limits) -> str:
+def _already(game: Any, algorithm: Algorithm, point: Checkpoint, limits: Limits) -> str:
     """Why a resumed run has nothing left to do, if so."""
     state, rows = point.state, point.rows
     if state.iteration == 0:
@@ -136,32 +149,24 @@ def _already(game: CompiledGame, algorithm: Algorithm, point: Checkpoint, limits
     return limits.reason(0.0, state.iteration, algorithm.nodes_touched(game, state))
 
 
-def next_row(iteration: int) -> int:
-    """The first iteration after ``iteration`` that gets a row in the log, wherever the run was interrupted."""
-    row = 1
-    while row <= iteration:
-        row = max(row + 1, int(row * GROWTH))
-    return row
-
-
 def _report(
-    game: CompiledGame, algorithm: Algorithm, state: Any, iterate: str, best: Best | None
+    game: Any, algorithm: Algorithm, state: Any, plan: Plan, best: Best | None
 ) -> tuple[Behaviour, Evaluation, Best | None]:
     """The strategies to report and how good they are."""
-    if iterate == "current":
+    if plan.iterate == "current":
         behaviour = algorithm.current(game, state)
-        return behaviour, evaluate_behaviour(game, behaviour), None
+        return behaviour, plan.judge(game, behaviour), None
     behaviour = algorithm.average(game, state)
-    evaluation = evaluate_behaviour(game, behaviour)
-    if iterate == "average":
+    evaluation = plan.judge(game, behaviour)
+    if plan.iterate == "average":
         return behaviour, evaluation, None
     playing = algorithm.current(game, state)
-    other = evaluate_behaviour(game, playing)
+    other = plan.judge(game, playing)
     if other.nash_conv < evaluation.nash_conv:
         behaviour, evaluation = playing, other
     if best is not None and best.nash_conv <= evaluation.nash_conv:
         kept = (best.first, best.second)
-        return kept, evaluate_behaviour(game, kept), best
+        return kept, plan.judge(game, kept), best
     return behaviour, evaluation, Best(evaluation.nash_conv, behaviour[0].copy(), behaviour[1].copy())
 
 

@@ -1,12 +1,13 @@
-"""The two ways kernels are compiled. None uses fastmath: sums keep their order, so equal input gives equal bits."""
+"""The ways kernels are compiled. None uses fastmath: sums keep their order, so equal input gives equal bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.extending import intrinsic  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
 
 Index = int | np.uint64
 """Loops over short runs are twice as fast with unsigned indices."""
@@ -27,3 +28,8 @@ def parallel_kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions."""
     return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))
+
+
+def instruction(build: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of kernels that is written as processor instructions: see ``numba.extending.intrinsic``."""
+    return cast(Callable[..., Any], intrinsic(build))

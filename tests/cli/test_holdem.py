@@ -1,0 +1,129 @@
+"""``treeplex holdem``: solve, resume, show, info; refusals in one sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rich.console import Console
+
+from treeplex.holdem import Spot, sizes_for, solve
+from treeplex.holdem.grid import cells, class_name, colours, save_grid, terminal_grid
+
+FIELDS = {
+    "board": "Ks 9h 6d 3c Jh",
+    "pot": 100,
+    "effective_stack": 300,
+    "oop_range": "AA,KQs,QTs:0.5,98s,77",
+    "ip_range": "KK,QQ,AKs,T8s:0.25,77",
+    "sizes": {"bet": "50%, a", "raise": "60%, a"},
+}
+OPTIONS = ("--board", "Ks 9h 6d 3c Jh", "--pot", 100, "--stack", 300, "--oop", "AA,KQs,98s", "--ip", "KK,AKs")
+
+
+@pytest.fixture
+def spot_file(tmp_path):
+    path = tmp_path / "spot.json"
+    path.write_text(json.dumps(FIELDS))
+    return path
+
+
+def test_solve_show_and_resume(cli, spot_file, tmp_path):
+    run = cli("holdem", "solve", spot_file, "--until", "1%pot", "--out", "run", "--json")
+    assert run.code == 0
+    answer = run.last
+    assert answer["exploitability_percent_of_pot"] <= 1.0
+    assert answer["status"] == "solved"
+    assert sum(answer["ev"]) == pytest.approx(100, abs=0.01)
+    assert sum(answer["root_strategy"].values()) == pytest.approx(1)
+    assert answer["nodes"] > 20
+    more = cli("holdem", "resume", "run", "--until", "0.3%pot", "--json")
+    assert more.code == 0
+    assert more.last["iterations"] > answer["iterations"]
+    shown = cli("holdem", "show", "run", "--line", "check, bet 50%", "--json").last
+    assert shown["actions"] == ["fold", "call", "raise 170", "all-in 300"]
+    assert shown["player"] == "oop"
+    assert shown["pot"] == 150
+    assert sum(hand["share"] for hand in shown["hands"].values()) == pytest.approx(1)
+    words = cli("holdem", "show", "run", "--hand", "AA", "--png", "grid.png", "--parquet", "hands.parquet")
+    assert "AsAh" in words.out
+    assert (tmp_path / "grid.png").stat().st_size > 10_000
+    assert (tmp_path / "hands.parquet").exists()
+    grid = cli("holdem", "show", "run", "--grid")
+    assert "AKs" in grid.out
+    assert "72o" in grid.out
+
+
+def test_solve_from_options_in_words(cli):
+    run = cli("holdem", "solve", *OPTIONS, "--bet", "50%", "--raise", "a", "--until", "5mbb", "--big-blind", 50)
+    assert run.code == 0
+    assert "exploitability" in run.err
+    assert "mbb" in run.err
+    assert "run folder: runs/" in run.err
+
+
+def test_stopping_before_the_target_is_code_1(cli, spot_file):
+    assert cli("holdem", "solve", spot_file, "--until", "0.0001%", "--iterations", 3, "--no-save", "--json").code == 1
+    assert cli("holdem", "solve", spot_file, "--iterations", 3, "--no-save", "--json").code == 0
+
+
+def test_info(cli, spot_file):
+    fields = cli("holdem", "info", spot_file, "--json").last
+    assert fields["boards_by_street"] == [1]
+    assert fields["isomorphism_gain"] == 1.0
+    assert fields["bytes"]["int16"] < fields["bytes"]["float32"] < fields["bytes"]["float64"]
+    flop = cli("holdem", "info", spot_file, "--board", "Td 9d 6h", "--json").last
+    assert flop["boards_by_street"] == [1, 36, 1429]
+    assert flop["isomorphism_gain"] == pytest.approx(49 * 48 / 1429)
+    assert "isomorphism gain" in cli("holdem", "info", spot_file, "--board", "Td 9d 6h").out
+
+
+def test_locks_from_a_file(cli, spot_file, tmp_path):
+    lock = tmp_path / "locks.json"
+    lock.write_text(json.dumps([{"line": "check, bet 50", "strategy": {"all": {"fold": 1.0}}}]))
+    run = cli("holdem", "solve", spot_file, "--lock", lock, "--iterations", 50, "--out", "locked", "--json")
+    assert run.code == 0
+    assert cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last["totals"]["fold"] == pytest.approx(
+        1
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("solve",), "Give a spot file, or the option --board too"),
+        (("solve", "nowhere.json"), "cannot be read"),
+        (("solve", *OPTIONS, "--until", "soon"), "--until must be such as"),
+        (("solve", *OPTIONS, "--until", "5mbb"), "needs --big-blind"),
+        (("solve", *OPTIONS, "--algorithm", "lp"), "Hold'em subgames are solved by"),
+        (("solve", *OPTIONS, "--storage", "bits"), "'storage'"),
+        (("solve", *OPTIONS, "--bet", "half"), "must be of the forms"),
+        (("solve", *OPTIONS, "--lock", "nowhere.json"), "cannot be read"),
+        (("show", "nowhere"), "no holdem.json"),
+        (("info", *OPTIONS, "--board", "Ks Ks 9h"), "Ks twice"),
+        (("info", *OPTIONS, "--oop", "KsKh"), None),
+    ],
+)
+def test_refusals(cli, arguments, words):
+    if words is None:
+        assert "dead on the board" in cli("holdem", "info", *OPTIONS[:-4], "--oop", "KsQs", "--ip", "AA").sentence
+    else:
+        assert words in cli("holdem", *arguments).sentence
+
+
+def test_grid(tmp_path):
+    spot = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KQs,98s", "KK,AKs", sizes_for("33%, 75%, a", ""))
+    view = solve(spot, iterations=20, storage="float64").reader.at("")
+    found = cells(view)
+    names = {class_name(row, column) for row in range(13) for column in range(13)}
+    assert len(names) == 169
+    assert found.share.sum() == pytest.approx(1)
+    held = {class_name(row, column) for row, column in zip(*found.share.nonzero(), strict=True)}
+    assert held == {"AA", "KQs", "98s"}
+    assert len(set(colours(view.actions))) == len(view.actions)
+    console = Console(width=200, record=True, force_terminal=True, color_system="truecolor")
+    with console.capture() as captured:
+        console.print(terminal_grid(view))
+    assert "\x1b[" in captured.get()
+    save_grid(view, tmp_path / "grid.png")
+    assert (tmp_path / "grid.png").stat().st_size > 10_000

@@ -1,0 +1,55 @@
+"""Where kernels keep the numbers of a decision on a board."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeplex.holdem import HoldemGame
+from treeplex.holdem.streets import Decision
+
+
+class Rows(NamedTuple):
+    """A decision on a stored board: a view of its rows, without padding, and the numbers of its hands."""
+
+    decision: Decision
+    cards: tuple[int, ...]
+    numbers: Any  # [actions, hands], a view that can be written to
+    hands: Any  # [hands]
+    place: int  # among the player's decisions on all boards
+
+
+def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
+    """The rows of every decision on every stored board in two players' arrays."""
+    found = []
+    for depth, street in enumerate(game.streets):
+        for board, deal in enumerate(game.deals[depth]):
+            for decision in street.decisions:
+                hands = game.boards[depth].hands[decision.player]
+                begin, count = int(hands.start[board]), int(hands.held[board])
+                width = int(hands.start[board + 1]) - begin
+                start = int(hands.storage[board]) + decision.slot * width
+                actions = len(decision.node.actions)
+                table = arrays[decision.player][start : start + actions * width].reshape(actions, width)
+                numbers = hands.number[begin : begin + count].astype(np.int64)
+                place = int(hands.decision[board]) + decision.number
+                found.append(Rows(decision, deal.cards, table[:, :count], numbers, place))
+    return found
+
+
+def discounts(rule: Any, last: int, t: int) -> tuple[float, float]:
+    """What regrets touched last in iteration ``last`` are still to be multiplied by, up to iteration ``t``."""
+    return float(np.prod(rule.positive[last : t + 1])), float(np.prod(rule.negative[last : t + 1]))
+
+
+def discounted(numbers: Any, rule: Any, last: int, t: int) -> Any:
+    """Stored regrets as they stand after iteration ``t``."""
+    positive, negative = discounts(rule, last, t)
+    return np.where(numbers > 0.0, numbers * positive, numbers * negative)
+
+
+def undiscounted(numbers: Any, rule: Any, last: int, t: int) -> Any:
+    """The other way round."""
+    positive, negative = discounts(rule, last, t)
+    return np.where(numbers > 0.0, numbers / positive, numbers / (negative or 1.0))

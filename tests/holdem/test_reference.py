@@ -1,0 +1,123 @@
+"""Kernels against the recursion of Algorithm 1, iterate by iterate.
+
+After every iteration the kernels go on from the reference's numbers. Otherwise two actions that are worth the same
+would be told apart by rounding, and the two sides would part ways.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from treeplex.holdem import load_spot
+from treeplex.holdem.betting import betting_tree
+from treeplex.holdem.cards import HAND_CARDS
+from treeplex.holdem.learning import algorithm
+from treeplex.kernels.cpu.holdem.strength import strengths
+from treeplex.kernels.reference.holdem import Rules, iterate, new_memory
+
+sys.path.insert(0, str(Path(__file__).parent))
+from places import all_rows, discounted, undiscounted
+
+ALGORITHMS = ("cfr", "cfr+(delay=2)", "lcfr", "dcfr(gamma=4)", "pcfr+", "pdcfr+")
+
+
+def strength(board, hands):
+    cards = np.concatenate([np.tile(np.array(board), (len(hands), 1)), hands], axis=1).astype(np.uint8)
+    found = np.zeros(len(hands), dtype=np.int32)
+    strengths(cards, found)
+    return found.astype(np.int64)
+
+
+def reference_of(spot, solver):
+    hands = tuple(HAND_CARDS[spot.weights(player) > 0] for player in (0, 1))
+    weights = tuple(spot.weights(player)[spot.weights(player) > 0] for player in (0, 1))
+    rule = solver.rule(50)
+    return Rules(
+        betting_tree(spot),
+        spot.cards,
+        hands,
+        weights,
+        spot.pot,
+        spot.rake,
+        strength,
+        lambda t: rule.positive[t],
+        lambda t: rule.negative[t],
+        lambda t: rule.weight[t],
+        rule.predict,
+    )
+
+
+def lines(root):
+    """Every decision's line, as the reference names it but for cards."""
+    found, waiting = {}, [(root, ())]
+    while waiting:
+        node, line = waiting.pop()
+        found[id(node)] = line
+        for action, child in enumerate(node.children):
+            waiting.append((child, (*line, "card" if node.kind == "chance" else action)))
+    return found
+
+
+def key_of(spot, rows, line):
+    cards = iter(rows.cards[len(spot.cards) :])
+    return (rows.decision.player, rows.cards, tuple(next(cards) if step == "card" else step for step in line))
+
+
+def check(spot, name, iterations, isomorphic=True):
+    solver = algorithm(name, "float64", 1)
+    game = load_spot(spot, isomorphic)
+    rules, memory, state = reference_of(spot, solver), new_memory(), solver.start(game)
+    ways = lines(game.streets[0].decisions[0].node)
+    order = [np.flatnonzero(spot.weights(player) > 0) for player in (0, 1)]
+    for t in range(1, iterations + 1):
+        iterate(rules, memory, t)
+        state = solver.advance(game, state, 1)
+        rule = solver.rule(t)
+        compared = 0
+        for kind in ("regret", "hope", "average"):
+            if kind == "hope" and not rule.predict:
+                continue
+            for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
+                key = key_of(spot, rows, ways[id(rows.decision.node)])
+                theirs = getattr(memory, kind).get(key)
+                if theirs is None:
+                    continue
+                theirs = theirs[:, np.searchsorted(order[rows.decision.player], rows.hands)]
+                last = max(int(state.learners[rows.decision.player].last[rows.place]), 1)
+                ours = discounted(rows.numbers, rule, last, t) if kind == "regret" else rows.numbers
+                scale = max(np.abs(theirs).max(initial=0.0), spot.pot)
+                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-11 * scale, err_msg=f"{kind} {t} {key}")
+                compared += theirs.size
+                if kind != "average":
+                    rows.numbers[...] = undiscounted(theirs, rule, last, t) if kind == "regret" else theirs
+        assert compared > 100
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_river_iterates(small_river, name):
+    check(small_river, name, 7)
+
+
+def test_river_with_rake(small_river):
+    check(replace(small_river, rake_rate=0.05, rake_cap=8.0), "dcfr(gamma=4)", 5)
+
+
+@pytest.mark.parametrize("name", ["cfr+", "dcfr(gamma=4)"])
+def test_turn_iterates(small_turn, name):
+    check(small_turn, name, 4)
+
+
+def test_turn_iterates_with_suits_alike(alike_turn):
+    """Cards in suits that are alike are dealt once by the kernels and one by one by the reference."""
+    assert len(load_spot(alike_turn).deals[1]) < 48
+    check(alike_turn, "dcfr(gamma=4)", 3)
+
+
+@pytest.mark.slow
+def test_flop_iterates(small_flop):
+    check(small_flop, "dcfr(gamma=4)", 2)

@@ -1,0 +1,290 @@
+"""Solving spots: known values, invariances, storages, threads, pruning, locks, rake, runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from treeplex.errors import FormatError, ParameterError
+from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
+from treeplex.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
+from treeplex.holdem.learning import algorithm
+from treeplex.holdem.solving import next_row
+
+NARROW = ("AA:0.83,KQs:0.37,QTs:0.5,98s:0.71,77:0.61,AJo:0.3", "KK:0.59,QQ:0.93,AKs:0.47,T8s:0.25,77:0.67,JTs:0.89")
+
+
+def turn(**changed):
+    spot = Spot("Ks 9h 6s 3h", 60, 90, *NARROW, sizes_for("50%", "a"))
+    return replace(spot, **changed)
+
+
+@pytest.mark.parametrize("storage", ["float32", "int16"])
+@pytest.mark.parametrize("name", ["R", "TB"])
+def test_known_values(known, name, storage):
+    """EVs within 0.05 % of the pot, equities, and our own best response says 0.1 %."""
+    spot, tree = make_spot(known[name]), known[name]["tree"]
+    found = solve(spot, percent_of_pot=0.1, storage=storage, iterations=2000)
+    assert found.status == "solved"
+    assert found.percent_of_pot <= 0.1
+    np.testing.assert_allclose(found.ev, tree["ev"], atol=0.0005 * spot.pot)
+    np.testing.assert_allclose(found.reader.equity(), tree["equity"], atol=2e-5)
+    assert sum(found.ev) == pytest.approx(spot.pot, abs=1e-4 * spot.pot)
+    assert found.reader.value(1) == pytest.approx(found.ev[1], abs=1e-4 * spot.pot)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "storage"), [("T", "float32"), ("T", "int16"), ("F1", "int16")])
+def test_known_values_of_large_spots(known, name, storage):
+    spot, tree = make_spot(known[name]), known[name]["tree"]
+    found = solve(spot, percent_of_pot=0.1, storage=storage)
+    assert found.percent_of_pot <= 0.1
+    np.testing.assert_allclose(found.ev, tree["ev"], atol=0.0005 * spot.pot)
+    assert found.reader.value(1) == pytest.approx(found.ev[1], abs=1e-4 * spot.pot)
+
+
+def test_ev_of_reader_is_that_of_evaluation(small_river):
+    found = solve(small_river, percent_of_pot=0.5, storage="float64")
+    view = found.reader.at("")
+    values = np.array([view.value(hand) for hand in range(1326)])
+    assert np.nansum(view.share * values) == pytest.approx(found.ev[0], abs=1e-9)
+    after = found.reader.at("check")
+    values = np.array([after.value(hand) for hand in range(1326)])
+    assert after.player == 1
+    assert abs(np.nansum(after.share * values)) < 2 * small_river.pot
+    assert after.share.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(after.strategy[:, after.share > 0].sum(axis=0), 1.0)
+
+
+def test_ev_below_the_first_street():
+    """EVs of a decision on the river, averaged over all cards, are the EV of the action that leads there."""
+    found = solve(load_spot(turn(), isomorphic=False), percent_of_pot=0.5, storage="float64")
+    reader, spot = found.reader, found.game.spot
+    above = reader.at("bet, all-in")  # oop decides; a call leads to the river without further betting
+    hand = above.hands()[0]
+    call = [action.kind for action in above.actions].index("call")
+    half = spot.pot / 2 + 90
+    expected = 2 * half * above.equity[hand] - half + spot.pot / 2 + follow_paid(found.game, "bet, all-in")
+    assert above.ev[call, hand] == pytest.approx(expected, abs=1e-6)
+    above = reader.at("check")
+    checked = [action.kind for action in above.actions].index("check")
+    hand = above.hands()[0]
+    total = met_above = 0.0
+    for card in range(52):
+        if card in spot.cards or card in HAND_CARDS[hand]:
+            continue
+        below = reader.at(f"check, check, {card_name(card)}, check")  # ip decides again on the river
+        share = {action.name: k for k, action in enumerate(below.actions)}
+        assert set(share) == {action.name for action in below.actions}
+        river_first = reader.at(f"check, check, {card_name(card)}")
+        held = [h for h in range(1326) if not set(HAND_CARDS[h]) & {*HAND_CARDS[hand].tolist(), card}]
+        bets = {action.name: k for k, action in enumerate(river_first.actions)}
+        rival = river_first.reach
+        total += sum(rival[h] * river_first.strategy[bets["check"], h] for h in held) * below.value(hand)
+        for name, k in bets.items():
+            if name == "check":
+                continue
+            answer = reader.at(f"check, check, {card_name(card)}, {name}")
+            total += sum(rival[h] * river_first.strategy[k, h] for h in held) * answer.value(hand)
+        met_above += sum(rival[h] for h in held)
+    assert total / met_above == pytest.approx(above.ev[checked, hand], abs=1e-6)
+
+
+def follow_paid(game, line):
+    from treeplex.holdem.lines import follow  # noqa: PLC0415
+
+    return follow(game, line).node.paid
+
+
+def test_suits_do_not_matter():
+    """Permuting the suits of the whole spot permutes the answer."""
+    order = [2, 0, 3, 1]
+    change = str.maketrans(SUITS, "".join(SUITS[k] for k in order))
+    spot = replace(
+        turn(), oop_range="AhQh:0.83,KcQc:0.37,7s7c:0.61,AsQs:0.77", ip_range="AsKd:0.59,QhJh,8c7c:0.31,7s7c:0.47"
+    )
+    moved = Spot(
+        spot.board.translate(change),
+        spot.pot,
+        spot.effective_stack,
+        spot.oop_range.translate(change),
+        spot.ip_range.translate(change),
+        spot.sizes,
+    )
+    first, second = (solve(s, percent_of_pot=0.02, storage="float64") for s in (spot, moved))
+    assert first.ev[0] == pytest.approx(second.ev[0], abs=first.nash_conv + second.nash_conv)
+    ours, theirs = (solve(s, iterations=2, storage="float64") for s in (spot, moved))  # before rounding decides ties
+    assert ours.ev == pytest.approx(theirs.ev, abs=1e-9)
+    stored = hand_numbers(HAND_CARDS // 4 * 4 + np.array(order)[HAND_CARDS % 4])
+    for line in ("", "check", "check, check, 2d"):
+        first = ours.reader.at(line)
+        second = theirs.reader.at(line.replace("2d", "2" + "d".translate(change)))
+        np.testing.assert_allclose(first.reach, second.reach[stored], atol=1e-9)
+        np.testing.assert_allclose(first.strategy, second.strategy[:, stored], atol=1e-6)
+
+
+def test_isomorphism_changes_nothing():
+    spot = turn()
+    games = [load_spot(spot, isomorphic) for isomorphic in (True, False)]
+    assert len(games[0].deals[1]) < len(games[1].deals[1])
+    close = [solve(game, percent_of_pot=0.02, storage="float64") for game in games]
+    assert close[0].ev[0] == pytest.approx(close[1].ev[0], abs=close[0].nash_conv + close[1].nash_conv)
+    found = [solve(game, iterations=2, storage="float64") for game in games]  # before rounding decides ties
+    assert found[0].ev == pytest.approx(found[1].ev, abs=1e-9)
+    assert found[0].nash_conv == pytest.approx(found[1].nash_conv, abs=1e-8)
+    for line in ("check, check, 2c", "check, check, 2d", "bet, call, Ac"):
+        first, second = (solution.reader.at(line) for solution in found)
+        np.testing.assert_allclose(first.strategy, second.strategy, atol=1e-6)
+        np.testing.assert_allclose(first.ev, second.ev, atol=1e-6)
+
+
+def test_monotone_flop_with_three_suits_alike():
+    spot = Spot("Ts 9s 6s", 60, 40, "AA:0.83,KQs:0.37,77:0.61", "KK:0.59,AKs:0.93,87s:0.31", sizes_for("a", ""))
+    found = [solve(load_spot(spot, alike), iterations=2, storage="float64") for alike in (True, False)]
+    assert found[0].ev == pytest.approx(found[1].ev, abs=1e-9)
+    assert found[0].nash_conv == pytest.approx(found[1].nash_conv, abs=1e-8)
+    first, second = (solution.reader.at("check, check, Ah, check, check, 2d") for solution in found)
+    np.testing.assert_allclose(first.strategy, second.strategy, atol=1e-6)
+
+
+@pytest.mark.parametrize("storage", ["float32", "int16"])
+def test_threads_change_no_bit(storage):
+    states = []
+    for threads in (1, 2, 3):
+        game = load_spot(turn())
+        solver = algorithm("dcfr(gamma=4)", storage, threads)
+        states.append(solver.advance(game, solver.start(game), 12))
+    for state in states[1:]:
+        for ours, theirs in zip(states[0].learners, state.learners, strict=True):
+            for first, second in zip(ours, theirs, strict=True):
+                np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["cfr+", "dcfr(gamma=4)", "cfr"])
+def test_pruning_changes_nothing_but_rounding(name):
+    game = load_spot(turn())
+    found = []
+    for prune in (True, False):
+        solver = replace(algorithm(name, "float64", 1), prune=prune)
+        state = solver.start(game)
+        for _ in range(5):
+            state = solver.advance(game, state, 10)
+        found.append((solver.evaluate(game, solver.average(game, state)), int((state.learners[0].last < 50).sum())))
+    assert found[0][1] > 0  # something was pruned
+    assert found[1][1] == 0
+    assert found[0][0].value == pytest.approx(
+        found[1][0].value, abs=1e-4 * 60
+    )  # rounding decides between equal actions
+    assert found[0][0].nash_conv == pytest.approx(found[1][0].nash_conv, rel=0.05)
+
+
+def test_advancing_in_pieces_gives_the_same_bits(small_river):
+    solver = algorithm("dcfr(gamma=4)", "float32", 1)
+    game = load_spot(small_river)
+    whole = solver.advance(game, solver.start(game), 23)
+    parts = solver.start(game)
+    for count in (1, 4, 18):
+        parts = solver.advance(game, parts, count)
+    for ours, theirs in zip(whole.learners, parts.learners, strict=True):
+        for first, second in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["cfr", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+"])
+def test_every_algorithm_converges(small_river, name):
+    found = solve(small_river, name, percent_of_pot=1.0, iterations=3000, storage="float64")
+    assert found.status == "solved"
+    exact = solve(small_river, percent_of_pot=0.01, storage="float64")
+    assert abs(found.ev[0] - exact.ev[0]) <= found.nash_conv + exact.nash_conv
+
+
+def test_rake():
+    spot = turn(rake_rate=0.05, rake_cap=3.0)
+    found = solve(spot, percent_of_pot=0.5, storage="float64")
+    paid = spot.pot - sum(found.ev)
+    assert 0.0 < paid <= 3.0
+    capped = solve(turn(rake_rate=0.05, rake_cap=0.0), percent_of_pot=0.5, storage="float64")
+    assert sum(capped.ev) == pytest.approx(spot.pot, abs=1e-4 * spot.pot)
+
+
+def test_locked_decision(small_river):
+    """A player who always folds to a bet is bet at; the lock holds in current, average and best response."""
+    facing = "check, bet 50"
+    lock = Lock(facing, {"all": {"fold": 1.0}, "AA": {"call": 0.5, "fold": 0.5}})
+    for storage in ("float64", "int16"):
+        free = solve(small_river, percent_of_pot=0.5, storage=storage)
+        held = solve(small_river, percent_of_pot=0.5, storage=storage, locks=(lock,))
+        assert held.status == "solved"
+        view = held.reader.at(facing)
+        for hand in range(1326):
+            if small_river.weights(0)[hand] > 0:
+                expected = 0.5 if hand_name(hand)[0] == hand_name(hand)[2] == "A" else 1.0
+                assert view.strategy[0, hand] == pytest.approx(expected, abs=1e-3)
+        assert held.ev[1] > free.ev[1] + 0.01 * small_river.pot
+        assert held.reader.at("check").totals()["bet 50"] > free.reader.at("check").totals()["bet 50"]
+
+
+@pytest.mark.parametrize(
+    ("lock", "words"),
+    [
+        (Lock("check, bet 50", {"all": {"jump": 1.0}}), "'jump'"),
+        (Lock("check, bet 50", {"AA": {"fold": 1.0}}), "every hand"),
+        (Lock("check, bet 50", {"all": {"fold": 0.4}}), "every hand"),
+        (Lock("check, bet 50", {"all": {"fold": 2.0}}), "from 0 to 1"),
+        (Lock("check, check", {"all": {"fold": 1.0}}), "Nobody decides"),
+    ],
+)
+def test_impossible_locks(small_river, lock, words):
+    with pytest.raises(ParameterError, match=words):
+        solve(small_river, iterations=1, storage="float64", locks=(lock,))
+
+
+def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river):
+    whole = solve(small_river, iterations=60, storage="float32", folder=tmp_path / "whole")
+    solve(small_river, iterations=25, storage="float32", folder=tmp_path / "part")
+    resumed = resume(tmp_path / "part", iterations=60)
+    assert resumed.nash_conv == whole.nash_conv
+    assert resumed.iterations == 60
+    for name in ("result.json", "log.parquet", "convergence.png", "README.md", "checkpoint.safetensors"):
+        assert (tmp_path / "whole" / name).exists()
+    reader = open_run(tmp_path / "whole")
+    np.testing.assert_array_equal(reader.at("check").strategy, whole.reader.at("check").strategy)
+    assert json.loads((tmp_path / "whole" / "result.json").read_text())["iterations"] == 60
+    with pytest.raises(ParameterError, match="holds a run already"):
+        solve(small_river, iterations=1, folder=tmp_path / "whole")
+    with pytest.raises(ParameterError, match=r"no holdem\.json"):
+        open_run(tmp_path)
+    (tmp_path / "whole" / "holdem.json").write_text("{}")
+    with pytest.raises(FormatError, match="not what treeplex writes"):
+        open_run(tmp_path / "whole")
+
+
+def test_rows_of_the_log():
+    rows, t = [], 0
+    while t < 1000:
+        t = next_row(t)
+        rows.append(t)
+    assert rows[:6] == [1, 2, 5, 10, 20, 30]
+    assert rows == sorted(set(rows))
+    assert all(next_row(k) == rows[rows.index(next_row(k))] for k in range(990))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"algorithm": "lp"}, "Hold'em subgames are solved by"),
+        ({"algorithm": "cfr(turns=simultaneous)"}, "alternating"),
+        ({"algorithm": "nope"}, "no algorithm 'nope'"),
+        ({"algorithm": "pcfr+", "storage": "int16"}, "'storage'"),
+        ({"storage": "float16"}, "'storage'"),
+        ({"threads": -1}, "'threads'"),
+        ({"percent_of_pot": 0.0}, "'percent_of_pot'"),
+        ({"iterate": "worst"}, "'iterate'"),
+    ],
+)
+def test_impossible_options(small_river, options, words):
+    with pytest.raises(ParameterError, match=words):
+        solve(small_river, **({"iterations": 1} | options))
