@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/growing.py
 
-Prints tables and writes benchmarks/growing.json. One process; minima over repetitions; a minute or two.
+Prints tables and writes benchmarks/growing.json. One process; minima over repetitions; a few minutes.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def shares(nodes: int) -> list[dict[str, float | str]]:
 def archiving(iterations: int) -> list[dict[str, float]]:
     """Memory of the tree with and without an archive."""
     rows = []
-    for patience in (0, 3):
+    for patience in (0, 1):
         growth = Growth(archive=patience)
         solution = tp.grow("continuous_leduc", iterations=iterations, growth=growth)
         game = solution.grown.game
@@ -127,7 +127,7 @@ def main() -> None:
         "transfer_by_subgame": transfer_costs(),
         "by_iterations": transfer_by_time(),
         "shares": shares(100_000_000),
-        "archive": archiving(2500),
+        "archive": archiving(12_000),
     }
     for name, rows in results.items():
         if isinstance(rows, list):

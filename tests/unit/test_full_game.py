@@ -70,6 +70,17 @@ def test_between_two_sizes_the_closed_form_is_the_mixture(ends, fixed, slope, ot
 
 
 @settings(deadline=None)
+@given(interval, st.floats(0.001, 0.999))
+def test_the_likelier_reading(ends, share) -> None:
+    low, high = ends
+    size = low + share * (high - low)
+    likely = pseudo_harmonic(low, high, size)
+    if abs(likely - 0.5) > 1e-9:
+        assert cpu.nearest(np.array(ends), 0, 1, 1.0 + size) == (0 if likely > 0.5 else 1)
+    assert cpu.nearest(np.array(ends), -1, 0, 1.0 + low / 2) == 0
+
+
+@settings(deadline=None)
 @given(number, number, number, interval)
 def test_a_peak_is_never_below_a_fine_grid_and_is_reached(rise, level, fall, ends) -> None:
     low, high = 1.0 + ends[0], 1.0 + ends[1]

@@ -15,7 +15,7 @@ from treeplex.abstraction.game import GrowingGame
 from treeplex.abstraction.tree import Block, fresh_scratch
 from treeplex.arrays import Floats
 from treeplex.kernels.cpu.growing import recover, rematch
-from treeplex.kernels.reference.sizes import pseudo_harmonic
+from treeplex.kernels.cpu.sizes import nearest
 
 
 class Added(NamedTuple):
@@ -93,10 +93,7 @@ def neighbours(game: GrowingGame, node: int, size: float) -> list[int]:
 def likeness(game: GrowingGame, node: int, size: float) -> int:
     """The move at ``node`` that an opponent most likely reads ``size`` as."""
     near = neighbours(game, node, size)
-    if len(near) == 1:
-        return near[0]
-    low, high = (float(game.tree.nodes.size[child]) for child in near)
-    return near[0] if pseudo_harmonic(low, high, size) >= 0.5 else near[1]
+    return int(nearest(game.tree.nodes.size, near[0], near[-1], 1.0 + size)) if len(near) > 1 else near[0]
 
 
 def _copied(game: GrowingGame, source: int, size: float) -> Block:
