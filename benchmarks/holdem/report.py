@@ -12,10 +12,10 @@ HEAD = """# treeplex and postflop-solver side by side
 Written by `benchmarks/holdem/report.py` from `results.json`, which `benchmarks/holdem/run.py` measures: the same spots
 (`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built with native processor flags.
 Each side looks at exploitability every ten iterations with its own best response; looks count. 2 cores of an AMD EPYC,
-**shared with other work all the time** (load average in the last column): processor seconds are what to compare, wall clock only
-within a row. Where postflop-solver has no figures, it was not run here.
+**shared with other work all the time** (load average in the last column): compare processor seconds; wall clock, in
+brackets, only within a row. Where postflop-solver has no figures, it was not run here.
 
-| spot | threads | storage | % of pot | treeplex: iterations, cpu s, wall s | postflop-solver | cpu ratio | wall ratio | load |
+| spot | threads | storage | % of pot | treeplex: iterations, seconds | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |
 """
 
@@ -42,7 +42,7 @@ def main() -> None:
             text += "| " + " | ".join([*cells, f"{row['load']:.1f}"]) + " |\n"
     text += MEMORY
     for (spot, storage), (us, them) in memory.items():
-        text += f"| {spot} | {storage} | {us / 1e6:.2f} | {them / 1e6 if them else float('nan'):.2f} |\n"
+        text += f"| {spot} | {storage} | {us / 1e6:.2f} | {f'{them / 1e6:.2f}' if them else ''} |\n"
     notes = HERE / "notes.md"
     (HERE / "RESULTS.md").write_text(text + ("\n" + notes.read_text() if notes.exists() else ""))
 
