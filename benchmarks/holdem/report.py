@@ -15,7 +15,7 @@ Each side looks at exploitability every ten iterations with its own best respons
 **shared with other work all the time** (load average in the last column): compare processor seconds; wall clock, in
 brackets, only within a row. Where postflop-solver has no figures, it was not run here.
 
-| spot | threads | storage | % of pot | treeplex: iterations, seconds | postflop-solver | cpu ratio | wall ratio | load |
+| spot | threads | storage | % of pot | treeplex: iterations, time | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |
 """
 
