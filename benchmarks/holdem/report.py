@@ -12,8 +12,8 @@ HEAD = """# treeplex and postflop-solver side by side
 Written by `benchmarks/holdem/report.py` from `results.json`, which `benchmarks/holdem/run.py` measures: the same spots
 (`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built with native processor flags.
 Each side looks at exploitability every ten iterations with its own best response; looks count. 2 cores of an AMD EPYC,
-quiet but for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock; the better
-of two runs of each side, of one for F1.
+quiet but for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock;
+the better of two runs of each side, of one for F1.
 
 | spot | threads | storage | % of pot | treeplex: iterations, time | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |
