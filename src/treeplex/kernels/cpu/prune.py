@@ -96,6 +96,49 @@ def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found:
 
 
 @inlined
+def look_below(
+    matrix: Csr,
+    sign: float,
+    first1: Ints,
+    parent1: Ints,
+    owner1: Ints,
+    cells1: Floats,
+    tallies1: Floats,
+    stamp1: Ints,
+    stack1: Ints,
+    first: Ints,
+    s: Index,
+    found: Ints,
+    count: Index,
+    stored: Floats,
+    gain: Floats,
+    now: int,
+) -> None:
+    """What the own terminals of ``s`` and of all in ``found`` earned since last stored, into ``gain``; stored anew.
+
+    What ends in 1 is the opponent's, whose sums are completed on the way.
+    """
+    start, column, data = matrix
+    one = np.uint64(1)
+    played = np.uint64(PLAYED if cells1.shape[1] > PLAYED else SUM)
+    begin, end = np.uint64(s), np.uint64(s) + one
+    for step in range(np.uint64(count) + one):
+        for q in range(begin, end):
+            earned = 0.0
+            for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
+                other = np.uint64(column[entry])
+                theirs = owner1[other]
+                if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
+                    complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
+                earned += data[entry] * cells1[other, played]
+            gain[q] = sign * earned - stored[q]
+            stored[q] = sign * earned
+        if step < count:
+            begin = np.uint64(first[np.uint64(found[step])])
+            end = np.uint64(first[np.uint64(found[step]) + one])
+
+
+@inlined
 def _match(first: Ints, cells: Floats, open_: Ints, opened: Ints, infoset: Index) -> None:
     """The next strategy of an infoset: regret matching over the actions that are not pruned."""
     i = np.uint64(infoset)
@@ -186,11 +229,9 @@ def _revise(
     cells, tallies, pruned, begun, stored, frozen = pruners[0]
     open_, opened = mine
     _, events, _, gain, found, nested, _, stamp = scratches[0]
-    start, column, data = matrix
     first1, parent1 = treeplexes[1]
     owner1, stack1, stamp1 = sides[1].owner, scratches[1].stack, scratches[1].stamp
     cells1, tallies1 = pruners[1].cells, pruners[1].tallies
-    played = np.uint64(PLAYED if cells1.shape[1] > PLAYED else SUM)
     nodes = 0
     for back in range(np.uint64(count_events)):
         infoset = np.uint64(events[np.uint64(count_events) - one - back])  # parents first
@@ -212,21 +253,24 @@ def _revise(
                 continue
             count = infosets_below(first, child_start, child, s, found)
             nodes += below[s]
-            from_, to = s, s + one
-            for step in range(np.uint64(count) + one):  # what s and all below it earned since last stored
-                for q in range(from_, to):
-                    total = 0.0
-                    for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
-                        other = np.uint64(column[entry])
-                        theirs = owner1[other]
-                        if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
-                            complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
-                        total += data[entry] * cells1[other, played]
-                    gain[q] = sign * total - stored[q]
-                    stored[q] = sign * total
-                if step < count:
-                    from_ = np.uint64(first[np.uint64(found[step])])
-                    to = np.uint64(first[np.uint64(found[step]) + one])
+            look_below(
+                matrix,
+                sign,
+                first1,
+                parent1,
+                owner1,
+                cells1,
+                tallies1,
+                stamp1,
+                stack1,
+                first,
+                s,
+                found,
+                count,
+                stored,
+                gain,
+                now,
+            )
             from_, to = s, s + one
             for step in range(np.uint64(count) + one):  # end what is pruned, here or below
                 for q in range(from_, to):

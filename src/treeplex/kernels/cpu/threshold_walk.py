@@ -27,7 +27,7 @@ from treeplex.kernels.cpu.exponential import exp_below_zero
 from treeplex.kernels.cpu.hedge import hedge_rate
 from treeplex.kernels.cpu.jit import Index, inlined, kernel
 from treeplex.kernels.cpu.odds import all_odds, choose, largest_regret, observe, worth_pruning
-from treeplex.kernels.cpu.prune import complete, infosets_below, pass_to, reopen
+from treeplex.kernels.cpu.prune import infosets_below, look_below, pass_to, reopen
 from treeplex.kernels.cpu.walk import Ground, enter
 from treeplex.kernels.pruner import (
     BEHAVIOUR,
@@ -159,11 +159,9 @@ def _revise(
     meeting, gain, found = scratches[0].met, scratches[0].gain, scratches[0].found
     nested, stamp = scratches[0].nested, scratches[0].stamp
     freedom, span, limit, kind, patience = odds
-    start, column, data = matrix
     first1, parent1 = treeplexes[1]
     owner1, stack1, stamp1 = sides[1].owner, scratches[1].stack, scratches[1].stamp
     cells1, tallies1 = pruners[1].cells, pruners[1].tallies
-    played = np.uint64(PLAYED if cells1.shape[1] > PLAYED else SUM)
     nodes = 0
     for place in range(np.uint64(met)):
         infoset = np.uint64(meeting[place])
@@ -188,21 +186,24 @@ def _revise(
                 continue
             count = infosets_below(first, child_start, child, s, found)
             nodes += below[s]
-            from_, to = s, s + one
-            for step in range(np.uint64(count) + one):  # what s and all below it earned since last stored
-                for q in range(from_, to):
-                    earned = 0.0
-                    for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
-                        other = np.uint64(column[entry])
-                        theirs = owner1[other]
-                        if theirs >= 0 and stamp1[np.uint64(theirs)] != now:
-                            complete(first1, parent1, owner1, cells1, tallies1, stamp1, stack1, theirs, now)
-                        earned += data[entry] * cells1[other, played]
-                    gain[q] = sign * earned - stored[q]
-                    stored[q] = sign * earned
-                if step < count:
-                    from_ = np.uint64(first[np.uint64(found[step])])
-                    to = np.uint64(first[np.uint64(found[step]) + one])
+            look_below(
+                matrix,
+                sign,
+                first1,
+                parent1,
+                owner1,
+                cells1,
+                tallies1,
+                stamp1,
+                stack1,
+                first,
+                s,
+                found,
+                count,
+                stored,
+                gain,
+                now,
+            )
             from_, to = s, s + one
             for step in range(np.uint64(count) + one):  # end what is pruned, here or below
                 for q in range(from_, to):
