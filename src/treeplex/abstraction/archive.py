@@ -37,8 +37,6 @@ class Archive:
     def __init__(self, folder: Path | None, hands: int) -> None:
         self.store = Store(folder, hands)
         self.entries: list[Entry] = []
-        self.written = 0  # subgames so far
-        self.returned = 0
         self.nodes: Ints = np.empty(0, dtype=np.int32)
 
     @property
@@ -101,7 +99,6 @@ class Archive:
 
     def _put(self, tree: GrowingTree, root: int) -> Entry:
         block = tree.copy_out(root)
-        self.written += 1
         largest, squares = np.zeros(2), np.zeros(2)
         regrets(block.nodes, block.rows.regret, largest, squares)
         histories = int(block.nodes.deals[1:].sum())
@@ -112,5 +109,4 @@ class Archive:
         for entry in entries:
             tree.hang(self.store.get(entry.place), entry.node)
             self.entries.remove(entry)
-            self.returned += 1
         self.renumber()

@@ -30,7 +30,6 @@ def save(run: Run, path: Path) -> None:
         "additions": [list(addition) for addition in run.additions],
         "seconds": [run.seconds, run.growing, run.evaluating],
         "archive": [[entry.node, list(entry.place), *entry[2:]] for entry in game.archive.entries],
-        "trips": [game.archive.written, game.archive.returned],
         "stored": game.archive.store.size,
     }
     write_tensors(path, FORMAT, tensors, about)
@@ -61,7 +60,6 @@ def restore(run: Run, path: Path) -> None:
             Entry(node, Place(*place), histories, (largest[0], largest[1]), (squares[0], squares[1]))
             for node, place, histories, largest, squares in about["archive"]
         ]
-        archive.written, archive.returned = about["trips"]
         archive.store.cut(int(about["stored"]))
         archive.renumber()
     except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
