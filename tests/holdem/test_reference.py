@@ -14,66 +14,23 @@ import numpy as np
 import pytest
 
 from treeplex.holdem import load_spot
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS
 from treeplex.holdem.learning import algorithm
-from treeplex.kernels.cpu.holdem.strength import strengths
-from treeplex.kernels.reference.holdem import Rules, iterate, new_memory
+from treeplex.kernels.reference.holdem import discounted as reference_discounted
+from treeplex.kernels.reference.holdem import iterate, new_memory
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import all_rows, discounted, undiscounted
+from twin import columns_of, key_of, lines, rules_of
 
 ALGORITHMS = ("cfr", "cfr+(delay=2)", "lcfr", "dcfr(gamma=4)", "pcfr+", "pdcfr+")
 
 
-def strength(board, hands):
-    cards = np.concatenate([np.tile(np.array(board), (len(hands), 1)), hands], axis=1).astype(np.uint8)
-    found = np.zeros(len(hands), dtype=np.int32)
-    strengths(cards, found)
-    return found.astype(np.int64)
-
-
-def reference_of(spot, solver):
-    hands = tuple(HAND_CARDS[spot.weights(player) > 0] for player in (0, 1))
-    weights = tuple(spot.weights(player)[spot.weights(player) > 0] for player in (0, 1))
-    rule = solver.rule(50)
-    return Rules(
-        betting_tree(spot),
-        spot.cards,
-        hands,
-        weights,
-        spot.pot,
-        spot.rake,
-        strength,
-        lambda t: rule.positive[t],
-        lambda t: rule.negative[t],
-        lambda t: rule.weight[t],
-        rule.predict,
-    )
-
-
-def lines(root):
-    """Every decision's line, as the reference names it but for cards."""
-    found, waiting = {}, [(root, ())]
-    while waiting:
-        node, line = waiting.pop()
-        found[id(node)] = line
-        for action, child in enumerate(node.children):
-            waiting.append((child, (*line, "card" if node.kind == "chance" else action)))
-    return found
-
-
-def key_of(spot, rows, line):
-    cards = iter(rows.cards[len(spot.cards) :])
-    return (rows.decision.player, rows.cards, tuple(next(cards) if step == "card" else step for step in line))
-
-
 def check(spot, name, iterations, isomorphic=True):
+    """The reference skips nothing here: pruning in the kernels must not change a regret."""
     solver = algorithm(name, "float64", 1)
     game = load_spot(spot, isomorphic)
-    rules, memory, state = reference_of(spot, solver), new_memory(), solver.start(game)
-    ways = lines(game.streets[0].decisions[0].node)
-    order = [np.flatnonzero(spot.weights(player) > 0) for player in (0, 1)]
+    rules, memory, state = rules_of(spot, solver), new_memory(), solver.start(game)
+    ways = lines(game)
     for t in range(1, iterations + 1):
         iterate(rules, memory, t)
         state = solver.advance(game, state, 1)
@@ -83,11 +40,12 @@ def check(spot, name, iterations, isomorphic=True):
             if kind == "hope" and not rule.predict:
                 continue
             for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
-                key = key_of(spot, rows, ways[id(rows.decision.node)])
-                theirs = getattr(memory, kind).get(key)
-                if theirs is None:
+                key = key_of(spot, rows, ways)
+                kept = getattr(memory, kind).get(key)
+                if kept is None:
                     continue
-                theirs = theirs[:, np.searchsorted(order[rows.decision.player], rows.hands)]
+                theirs = reference_discounted(rules, kept.value, t, t) if kind == "regret" else kept.value
+                theirs = theirs[:, columns_of(spot, rows)]
                 last = max(int(state.learners[rows.decision.player].last[rows.place]), 1)
                 ours = discounted(rows.numbers, rule, last, t) if kind == "regret" else rows.numbers
                 scale = max(np.abs(theirs).max(initial=0.0), spot.pot)

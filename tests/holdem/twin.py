@@ -1,0 +1,91 @@
+"""The NumPy reference on a spot: its rules, and which of its decisions the kernels' rows belong to."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from places import Rows
+
+from treeplex.holdem import HoldemGame, Spot
+from treeplex.holdem.betting import betting_tree
+from treeplex.holdem.cards import HAND_CARDS
+from treeplex.holdem.learning import HoldemCFR
+from treeplex.kernels.cpu.holdem.strength import strengths
+from treeplex.kernels.reference.holdem import Key, Rules, terminal
+
+
+@lru_cache(maxsize=4096)
+def _strength(board: tuple[int, ...], hands: bytes) -> Any:
+    held = np.frombuffer(hands, np.uint8).reshape(-1, 2)
+    cards = np.concatenate([np.tile(np.array(board, np.uint8), (len(held), 1)), held], axis=1)
+    found = np.zeros(len(held), dtype=np.int32)
+    strengths(cards, found)
+    return found.astype(np.int64)
+
+
+def strength(board: tuple[int, ...], hands: Any) -> Any:
+    """Strengths of hands [H, 2]; ``test_cards.py`` holds them against an evaluator of others."""
+    return _strength(board, hands.astype(np.uint8).tobytes())
+
+
+_TABLES: dict[Any, Any] = {}
+
+
+def remembered(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Any:
+    """The reference's ``terminal``, computed once per pot, board and pair of ranges."""
+    ranges = tuple(hands.tobytes() for hands in rules.hands)
+    raked = rules.rake(rules.pot + 2 * node.paid)
+    key = (ranges, rules.pot, node.paid, raked, node.kind, node.player, board, player)
+    if key not in _TABLES:
+        _TABLES[key] = terminal(rules, node, board, player)
+    return _TABLES[key]
+
+
+def numbers_of(spot: Spot, player: int) -> Any:
+    """The numbers of the hands the reference has columns for."""
+    return np.flatnonzero(spot.weights(player) > 0)
+
+
+def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
+    """The reference's rules for a spot and the discounts and weights of an algorithm; nothing pruned or rounded."""
+    held = [numbers_of(spot, player) for player in (0, 1)]
+    rule = solver.rule(50)
+    plain = Rules(
+        betting_tree(spot),
+        spot.cards,
+        (HAND_CARDS[held[0]], HAND_CARDS[held[1]]),
+        (spot.weights(0)[held[0]], spot.weights(1)[held[1]]),
+        spot.pot,
+        spot.rake,
+        strength,
+        lambda t: rule.positive[t],
+        lambda t: rule.negative[t],
+        lambda t: rule.weight[t],
+        rule.predict,
+    )
+    return plain._replace(**changed)
+
+
+def lines(game: HoldemGame) -> dict[int, tuple[Any, ...]]:
+    """Every node's line, as the reference names it but for cards."""
+    found, waiting = {}, [(game.streets[0].decisions[0].node, ())]
+    while waiting:
+        node, line = waiting.pop()
+        found[id(node)] = line
+        for action, child in enumerate(node.children):
+            waiting.append((child, (*line, "card" if node.kind == "chance" else action)))
+    return found
+
+
+def key_of(spot: Spot, rows: Rows, ways: dict[int, tuple[Any, ...]]) -> Key:
+    """What the reference calls the decision of the kernels' rows."""
+    cards = iter(rows.cards[len(spot.cards) :])
+    line = tuple(next(cards) if step == "card" else step for step in ways[id(rows.decision.node)])
+    return (rows.decision.player, rows.cards, line)
+
+
+def columns_of(spot: Spot, rows: Rows) -> Any:
+    """Where the reference has the hands of the kernels' rows."""
+    return np.searchsorted(numbers_of(spot, rows.decision.player), rows.hands)
