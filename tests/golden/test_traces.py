@@ -1,4 +1,7 @@
-"""Iterates 1 to 5 of every algorithm, three ways: compiled kernels, NumPy reference, and numbers stored in traces.json.
+"""Iterates 1 to 5 of every algorithm on arrays, three ways: compiled kernels, NumPy reference, numbers in traces.json.
+
+Those that walk over histories are in ``test_walk_traces.py``, samplers and the warm start in
+``test_sampling_traces.py``; ``test_every_iterative_algorithm_has_a_stored_trace`` counts them all.
 
 For the CFR family there is a fourth, which shares nothing with the others: the recursion over histories of the papers,
 written out below. The stored numbers come from the reference; write them again after a deliberate change with
@@ -36,8 +39,9 @@ from treeplex.solvers.registry import ALGORITHMS, build
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
-WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt")  # walks over the history tree have tests of their own
-SAMPLED = ("mccfr-", "pure-", "warm-start")  # tests/unit/test_sampling_kernels.py, test_warm_start.py
+ALL_STORED = [STORED, *(STORED.with_name(f"{kind}_traces.json") for kind in ("walk", "sampling"))]
+WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt")  # test_walk_traces.py
+SAMPLED = ("mccfr-", "pure-", "warm-start")  # test_sampling_traces.py
 ITERATIVE = [
     name
     for name, entry in ALGORITHMS.items()
@@ -180,6 +184,13 @@ def test_every_algorithm_is_stored_and_all_differ() -> None:
     assert len(set(random.values())) == len(ITERATIVE)
 
 
+def test_every_iterative_algorithm_has_a_stored_trace() -> None:
+    """In one of the files of this folder: by game, then by the algorithm's name."""
+    games = [algorithms for path in ALL_STORED for algorithms in json.loads(path.read_text()).values()]
+    found = {name for algorithms in games for name, trace in algorithms.items() if trace}
+    assert found == {name for name, entry in ALGORITHMS.items() if entry.build is not None}
+
+
 # --- the papers' recursion -------------------------------------------------------------------------------------------
 
 
@@ -187,16 +198,16 @@ class Textbook:
     """CFR as the papers tell it, over histories, with dictionaries: slow and obvious.
 
     Zinkevich et al. 2007, eq. (7) and (8): counterfactual regrets and regret matching. Tammelin 2014, section 2: regret
-    matching+. Brown & Sandholm 2019, section 4: discounts after iteration t. Xu et al. 2024: the last regret again as
-    prediction, inside an infoset.
+    matching+, averages weighted by max(t - delay, 0). Brown & Sandholm 2019, section 4: discounts after iteration t.
+    Xu et al. 2024: the last regret again as prediction, inside an infoset.
     """
 
     def __init__(
         self, game: Game, *, plus: bool = False, predict: bool = False, alpha: float | None = None,
-        beta: float | None = None, gamma: float = 0.0, simultaneous: bool = False,
+        beta: float | None = None, gamma: float = 0.0, simultaneous: bool = False, delay: int = 0,
     ) -> None:  # fmt: skip
         self.game, self.plus, self.predict = game, plus, predict
-        self.alpha, self.beta, self.gamma, self.simultaneous = alpha, beta, gamma, simultaneous
+        self.alpha, self.beta, self.gamma, self.simultaneous, self.delay = alpha, beta, gamma, simultaneous, delay
         self.regret: dict[Any, dict[str, float]] = {}
         self.strategy: dict[Any, dict[str, float]] = {}
         self.total: dict[Any, dict[str, float]] = {}
@@ -244,7 +255,7 @@ class Textbook:
             if infoset not in self.counted:
                 self.counted.add(infoset)
                 for a in actions:
-                    self.total[infoset][a] += t**self.gamma * reach[mover] * sigma[a]
+                    self.total[infoset][a] += max(t - self.delay, 0) ** self.gamma * reach[mover] * sigma[a]
         return value
 
     def iterate(self, t: int) -> None:
@@ -274,6 +285,8 @@ class Textbook:
 PAPERS = {
     "cfr": {},
     "cfr+": {"plus": True, "gamma": 1.0},
+    "cfr+(delay=2)": {"plus": True, "gamma": 1.0, "delay": 2},
+    "dcfr(alpha=2,beta=0.5,gamma=3)": {"alpha": 2.0, "beta": 0.5, "gamma": 3.0},
     "lcfr": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
     "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
     "pcfr+": {"plus": True, "predict": True, "gamma": 2.0},
@@ -290,12 +303,13 @@ def test_the_recursion_of_the_papers_gives_the_same(algorithm, turns) -> None:
     for t in range(1, ITERATIONS + 1):
         book.iterate(t)
         trace.append({"average": book.policy(game, book.total), "current": book.policy(game, book.strategy)})
-    ours = compiled_trace(game, f"{algorithm}(turns={turns})")
+    name, _, options = algorithm.removesuffix(")").partition("(")
+    ours = compiled_trace(game, f"{name}({options}{',' if options else ''}turns={turns})")
     np.testing.assert_allclose(flat(ours), flat(trace), rtol=0, atol=1e-12)
 
 
 def test_every_algorithm_of_the_family_is_in_the_papers() -> None:
-    assert set(PAPERS) == {name for name in ITERATIVE if isinstance(build(name), CFR)}
+    assert {name for name in PAPERS if "(" not in name} == {name for name in ITERATIVE if isinstance(build(name), CFR)}
 
 
 def test_turns_matter() -> None:

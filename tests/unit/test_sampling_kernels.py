@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from treeplex.kernels.reference import random
 from treeplex.kernels.reference import sampling as book
 from treeplex.kernels.rules import SIMULTANEOUS
 from treeplex.kernels.sampling import BOTH, PURE
-from treeplex.solvers.mccfr import MonteCarlo, State
+from treeplex.solvers.mccfr import MonteCarlo, State, Stream
 from treeplex.solvers.registry import build
 from treeplex.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 
@@ -28,21 +29,26 @@ VARIANTS = [
 ] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(idle=random)"]
 
 
-def iterate(algorithm: MonteCarlo, game: Any, iterations: int) -> State:
-    """The whole algorithm by the recursions, one stream."""
+def iterates(algorithm: MonteCarlo, game: Any, stream: int = 0) -> Iterator[Stream]:
+    """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = sampling(game)
-    stream = algorithm._newborn(form, 0)  # the arrays, before anything is drawn
-    draws, tables = random.Draws(random.start(algorithm.seed, 0)), stream.tables
+    learnt = algorithm._newborn(form, stream)  # the arrays, before anything is drawn
+    draws, tables = random.Draws(random.start(algorithm.seed, stream)), learnt.tables
     for table in tables:
         table.pick[:] = 0
     if len(tables[0].pick) > 1:
         held = form.tree.hands.max(axis=1) + 1
         book.scatter(form.tree, tables, (int(held[0]), int(held[1])), draws)
     nodes = np.zeros(2, dtype=np.int64)
-    weights = algorithm.weight(np.arange(1, iterations + 1, dtype=np.float64))
-    for weight in weights.tolist():
+    for t in count(1.0):
+        (weight,) = algorithm.weight(np.array([t])).tolist()
         one(algorithm, form, tables, weight, draws, nodes)
-    return State((stream._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes),), iterations)
+        yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
+
+
+def iterate(algorithm: MonteCarlo, game: Any, iterations: int) -> State:
+    """The state of one stream after so many iterations."""
+    return State((next(islice(iterates(algorithm, game), iterations - 1, None)),), iterations)
 
 
 def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: random.Draws, nodes: Any) -> None:

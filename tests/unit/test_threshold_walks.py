@@ -298,16 +298,21 @@ def test_variance_counts_every_iteration() -> None:
 
 
 @pytest.mark.parametrize("turns", TURNS)
-def test_pruned_runs_find_the_value(turns) -> None:
-    """Within twice of Hedge's NashConv after as many iterations, for fewer nodes than walks that prune partially."""
+def test_pruned_runs_reach_the_same_nash_conv_for_fewer_nodes(turns) -> None:
+    """A thousandth of the range of payoffs, as tests/conformance asks of every algorithm.
+
+    Hedge enters every history in every pass; thresholds enter fewer per pass; pruning by regret needs fewer in all.
+    """
     game = tp.load("leduc")
+    target, passes = 1e-3 * 2.0 * game.largest_payoff, 1 if turns == "simultaneous" else 2
     plain, partial, pruned = (
-        tp.solve(game, f"{name}(turns={turns})", iterations=20_000) for name in ("hedge", "hedge-dt", "hedge-dt-rbp")
+        tp.solve(game, f"{name}(turns={turns})", nash_conv=target, iterations=1_000_000)
+        for name in ("hedge", "hedge-dt", "hedge-dt-rbp")
     )
-    assert partial.nash_conv < 2 * plain.nash_conv
-    assert pruned.nash_conv < 2 * plain.nash_conv
-    assert pruned.nodes_touched < 0.8 * partial.nodes_touched < 0.8 * plain.nodes_touched
-    assert abs(pruned.value - tp.solve(game, "lp").value) <= pruned.nash_conv
+    assert {plain.status, partial.status, pruned.status} == {"solved"}
+    assert plain.nodes_touched == plain.iterations * passes * game.nodes
+    assert partial.nodes_touched < partial.iterations * passes * game.nodes
+    assert pruned.nodes_touched < partial.nodes_touched
 
 
 @pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "egt-dt"])
