@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from rich.console import Console
@@ -65,6 +69,37 @@ def test_solve_from_options_in_words(cli):
 def test_stopping_before_the_target_is_code_1(cli, spot_file):
     assert cli("holdem", "solve", spot_file, "--until", "0.0001%", "--iterations", 3, "--no-save", "--json").code == 1
     assert cli("holdem", "solve", spot_file, "--iterations", 3, "--no-save", "--json").code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_ctrl_c_keeps_what_is_done(number, cli, spot_file, tmp_path):
+    """Code 1, though no target was missed: the run was to go on for a minute."""
+    options = ["--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from treeplex.cli.main import run; run()", "holdem", "solve", str(spot_file), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    told = json.loads(out.splitlines()[-1])
+    assert told["status"] == "interrupted"
+    assert told["iterations"] >= 1
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["status"] == "interrupted"
+    kept = cli("holdem", "show", "run", "--json").last["totals"]
+    assert kept == pytest.approx(told["root_strategy"])
+
+
+def test_a_folder_with_another_kind_of_run_is_refused(cli, spot_file):
+    assert cli("solve", "kuhn", "--iterations", 2, "--out", "run", "--json").code == 0
+    assert "holds a run already" in cli("holdem", "solve", spot_file, "--iterations", 2, "--out", "run").sentence
 
 
 def test_info(cli, spot_file):

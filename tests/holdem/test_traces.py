@@ -24,30 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from treeplex.holdem import HoldemGame, Lock, Spot, load_spot, sizes_for
+from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
 from treeplex.holdem.cards import hand_name, parse_card
 from treeplex.holdem.learning import HoldemCFR, State, algorithm
 from treeplex.kernels.reference.holdem import LARGEST, Key, Memory, Rules, iterate, new_memory, shares, strategy
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import Rows, all_rows
-from twin import columns_of, key_of, lines, numbers_of, remembered, rules_of
+from twin import RIVER, TURN, columns_of, key_of, lines, numbers_of, remembered, rules_of
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
-
-RIVER = Spot(
-    "Ks 9h 6d 3c Jh",
-    100,
-    130,
-    "AsAh:0.83,QcTc:0.37,9s8s:0.71,7s7c:0.61",
-    "KdQd:0.59,QhTh:0.93,AsJs:0.31,7s7c:0.47,5d4d:0.67",
-    sizes_for("50%", "a"),
-)
-"""A tie of straights, a hand that both can hold, cards that block, a bluff, a raise."""
-
-TURN = Spot("Ks 9h 6d 3h", 60, 50, "AhQh:0.83,KcQc:0.37,7s7c:0.61", "AsKd:0.59,QhJh:0.93,8c7c:0.31", sizes_for("a", ""))
-"""Flushes and straights to come, and cards that take a hand away."""
 
 RAKED = replace(RIVER, rake_rate=0.05, rake_cap=7.0)
 LOCK = Lock("check, bet 50", {"all": {"fold": 1.0}, "AsAh": {"call": 0.75, "all-in 130": 0.25}, "9s8s": {"call": 1.0}})

@@ -13,6 +13,7 @@ from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
 from treeplex.holdem import game as game_module
 from treeplex.holdem.betting import betting_tree
 from treeplex.holdem.cards import HAND_CARDS, hand_numbers
+from treeplex.holdem.learning import algorithm
 from treeplex.holdem.lines import follow
 from treeplex.holdem.sizes import parse_sizes
 
@@ -33,6 +34,32 @@ def test_same_trees_as_postflop_solver(known, name):
     assert game.combinations == tree["combinations"]
     for storage in ("float32", "int16"):
         assert game.memory(storage) <= tree["memory_bytes"][storage]
+
+
+def allocated(game, storage):
+    """Bytes of every array that regrets, averages and hands are kept in."""
+    state = algorithm("dcfr(gamma=4)", storage, 1).start(game)
+    waiting, total = [state.learners, game.boards], 0
+    while waiting:
+        thing = waiting.pop()
+        if isinstance(thing, np.ndarray):
+            total += thing.nbytes
+        else:
+            waiting += list(thing)
+    return total
+
+
+@pytest.mark.parametrize("name", ["R", "TB"])
+@pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
+def test_memory_is_what_is_allocated(monkeypatch, known, name, storage):
+    game = load_spot(make_spot(known[name]))
+    need = allocated(game, storage)
+    assert game.memory(storage) == need
+    monkeypatch.setattr(game_module, "available", lambda: need)
+    game_module.require_memory(game, storage)
+    monkeypatch.setattr(game_module, "available", lambda: need - 1)
+    with pytest.raises(GameError, match="are free"):
+        game_module.require_memory(game, storage)
 
 
 def actions(spot, line=""):

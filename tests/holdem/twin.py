@@ -8,12 +8,25 @@ from typing import Any
 import numpy as np
 from places import Rows
 
-from treeplex.holdem import HoldemGame, Spot
+from treeplex.holdem import HoldemGame, Spot, sizes_for
 from treeplex.holdem.betting import betting_tree
 from treeplex.holdem.cards import HAND_CARDS
 from treeplex.holdem.learning import HoldemCFR
 from treeplex.kernels.cpu.holdem.strength import strengths
 from treeplex.kernels.reference.holdem import Key, Rules, terminal
+
+RIVER = Spot(
+    "Ks 9h 6d 3c Jh",
+    100,
+    130,
+    "AsAh:0.83,QcTc:0.37,9s8s:0.71,7s7c:0.61",
+    "KdQd:0.59,QhTh:0.93,AsJs:0.31,7s7c:0.47,5d4d:0.67",
+    sizes_for("50%", "a"),
+)
+"""No two actions are worth the same. A tie of straights, a hand both can hold, cards that block, a bluff, a raise."""
+
+TURN = Spot("Ks 9h 6d 3h", 60, 50, "AhQh:0.83,KcQc:0.37,7s7c:0.61", "AsKd:0.59,QhJh:0.93,8c7c:0.31", sizes_for("a", ""))
+"""Flushes and straights to come, and cards that take a hand away."""
 
 
 @lru_cache(maxsize=4096)

@@ -143,9 +143,10 @@ def _pass(
             total += deeper * free[player]
         return total
     key = (node.player, board, line)
-    sigma = strategy(rules, memory, key, (len(node.children), len(rules.hands[node.player])))
+    owner: int = node.player
+    sigma = strategy(rules, memory, key, (len(node.children), len(rules.hands[owner])))
     children = [(child, (*line, action)) for action, child in enumerate(node.children)]
-    if node.player == player:
+    if owner == player:
         values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
         worth = (sigma * values).sum(axis=0)
         if key not in rules.locked:
