@@ -404,12 +404,13 @@ WITH_THREADS = [name for name in FULL_WIDTH if "threads" in parameters(ALGORITHM
 WITH_STORAGE = [name for name in ITERATIVE if "storage" in parameters(ALGORITHMS[name].build or (lambda: None))]
 
 
+@pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "one_card_poker(20)"])
 @pytest.mark.parametrize("algorithm", WITH_THREADS)
-def test_threads_do_not_change_a_bit(algorithm, name) -> None:
+def test_threads_do_not_change_a_bit(algorithm, name, turns) -> None:
     states = []
     for threads in (1, 2):
-        game, assembled = tp.load(name), build(f"{algorithm}(threads={threads})")
+        game, assembled = tp.load(name), build(f"{algorithm}(threads={threads},turns={turns})")
         assert assembled is not None
         states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
     for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):

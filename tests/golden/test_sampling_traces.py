@@ -67,7 +67,7 @@ WARM = {
 WARM_ITERATES = (1, 19, 20, 21, 22, 25, 30, 31, 35, 36, 45)
 
 VARIANTS = [(game, name) for game in ("kuhn", "random_tree") for name in SAMPLERS]
-VARIANTS += [("larger", name) for name in WARM]
+VARIANTS += [("larger", name) for name in ("pure-cfr", *WARM)]  # a pure strategy tells little of what it was chosen by
 
 Trace = list[dict[str, Any]]
 """For each of some iterates: nodes touched, average and current strategies of both players."""
