@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from treeplex.papers import saef_fig1
 from treeplex.papers.registry import REPRODUCTIONS
 
+COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
 GROW = ("grow", "continuous_leduc")
 
 
@@ -42,6 +47,28 @@ def test_json_and_resume(cli) -> None:
     for field in ("iterations", "nodes_touched", "nash_conv", "value", "histories"):
         assert resumed[field] == whole[field]
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_an_interrupted_run_keeps_what_is_done_and_says_so(number, tmp_path, cli) -> None:
+    arguments = [*GROW, "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "run" / "checkpoint.safetensors").exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    told = json.loads(out.splitlines()[-1])
+    assert told["status"] == "interrupted"
+    assert told["iterations"] >= 1
+    assert told["seconds"] < 60
+    judged = cli("evaluate", 'continuous_leduc(sizes="run/sizes.json")', "run/policy.parquet", "--json").last
+    assert judged["nash_conv"] == pytest.approx(told["nash_conv_of_sizes_offered"], abs=1e-9)
 
 
 def test_targets_and_exit_codes(cli) -> None:

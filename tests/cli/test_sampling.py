@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 
 import treeplex as tp
+from treeplex.games.dealt import DealtGame
 
 
 def test_the_seed_reaches_the_algorithm(cli) -> None:
@@ -70,6 +73,30 @@ def test_a_game_too_large_to_compile_can_be_explored(cli) -> None:
     )
     assert found.code == 0
     assert 0 < sum(found.last["infosets"]) < 5_000
+
+
+def test_ctrl_c_ends_an_exploration_with_an_answer(cli, tmp_path, monkeypatch) -> None:
+    """It comes after a thousand moves, in the middle of a walk; the exit code says that the run was cut short."""
+    moves, child = 0, DealtGame.child
+
+    def interrupted(game: DealtGame, history: object, action: str) -> object:
+        nonlocal moves
+        moves += 1
+        if moves == 1000:
+            os.kill(os.getpid(), signal.SIGINT)
+        return child(game, history, action)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(DealtGame, "child", interrupted)
+    limits = ("--seconds", 60, "--responses", 20)
+    ended = cli("explore", "kuhn", *limits, "--to", "policy.json", "--json")
+    assert (ended.code, ended.last["status"]) == (1, "interrupted")
+    assert 10 < ended.last["iterations"] < 1000
+    assert ended.last["seconds"] < 30
+    assert ended.last["nodes_touched"] >= 1000
+    assert "Traceback" not in ended.err
+    learnt = tp.evaluate("kuhn", tmp_path / "policy.json")
+    assert 0 < learnt.nash_conv < 11 / 12  # which is what uniform play has
+    assert cli("explore", "kuhn", "--iterations", 5, "--responses", 2).code == 0
 
 
 @pytest.mark.parametrize("identity", ["pmccfr-table1", "pmccfr-fig2", "pmccfr-fig3"])
