@@ -342,12 +342,12 @@ def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
 IN_TURN, AT_ONCE = {"turns": "alternating"}, {"turns": "simultaneous"}
 SAMPLING = {"weight": "uniform", "turns": "alternating", "floor": "none"}  # Lanctot et al. 2009
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
-RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: "25" in section 6; U(I, a) a payoff in section 4
+RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr": IN_TURN,  # ours; the paper updates at once
     "cfr+": IN_TURN | {"delay": 0},  # Tammelin 2014, Algorithm 1; d = 0: weights 1, 2, 3, ...
-    "lcfr": IN_TURN,  # Brown & Sandholm 2019, section 4
-    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},  # Brown & Sandholm 2019, section 5
+    "lcfr": IN_TURN,  # Brown & Sandholm 2019
+    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},  # Brown & Sandholm 2019
     "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
     "pdcfr+": IN_TURN | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
     "cfr-br": {},
@@ -365,13 +365,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "mccfr-chance": SAMPLING | {"idle": "uniform"},  # Zinkevich et al. 2007
     "pure-cfr": PURE,
     "pure-mccfr": PURE,
-    "warm-start": {"warmup": 10_000, "rare": 10.0, "mode": "safe", "explorer": "pure-mccfr"},  # numbers are ours
+    "warm-start": {"warmup": 10_000, "rare": 10.0, "mode": "safe", "explorer": "pure-mccfr"},  # Ju et al. 2023: 10 / T
     "hedge": IN_TURN | {"rate": "variance"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
     "hedge-dt": AT_ONCE | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
     "hedge-dt-rbp": AT_ONCE | RBP | {"d": 1.0, "rate": "variance"},
     "rm-dt": AT_ONCE | {"d": 1.0},
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
-    "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: ours
+    "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
     "mirror-prox": {"weights": "kroer2015"},
     "omd": {"weights": "kroer2015"},
     "fp": {},
