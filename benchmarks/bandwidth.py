@@ -17,9 +17,9 @@ import numba
 import numpy as np
 
 import treeplex as tp
-from treeplex.compiled.blocks import Blocks
-from treeplex.compiled.game import CompiledGame
-from treeplex.solvers.cfr import cfr_plus
+from treeplex.algorithms.cfr import cfr_plus
+from treeplex.compile.blocks import Blocks
+from treeplex.compile.game import CompiledGame
 
 GAMES = ("leduc5", "liars_dice", "kuhn_ext(3,20,7)", "liars_dice(sides=9)")
 ROUNDS = 7

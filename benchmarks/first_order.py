@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import treeplex as tp
-from treeplex.solvers.registry import build
+from treeplex.algorithms.registry import build
 
 GAMES = ("leduc", "leduc5", "liars_dice")
 ALGORITHMS = ("cfr+(threads=1)", "hedge", "egt", "mirror-prox", "omd")

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import treeplex as tp
-from treeplex.abstraction import Growth, add
-from treeplex.abstraction.game import RULES, GrowingGame
+from treeplex.algorithms.growth import add
+from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
+from treeplex.runs.grown import Growth
 
 ROUNDS = 7
 

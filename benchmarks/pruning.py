@@ -39,10 +39,10 @@ def bytes_of(state: Any) -> int:
 
 def measure(name: str, seconds: float) -> list[dict[str, object]]:
     import treeplex as tp
+    from treeplex.algorithms.registry import build
     from treeplex.papers.curves import run_curve
     from treeplex.papers.curves import seconds as solving
-    from treeplex.solvers import Limits
-    from treeplex.solvers.registry import build
+    from treeplex.runs import Limits
 
     game = tp.load(name)
     for algorithms in RIVALS.values():

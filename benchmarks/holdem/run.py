@@ -23,8 +23,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from treeplex.algorithms.holdem import DEFAULT, algorithm
 from treeplex.holdem import load_spot, make_spot
-from treeplex.holdem.learning import DEFAULT, algorithm
 
 MOST = 2000
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import treeplex as tp
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.mccfr import mccfr_external, pure_mccfr
+from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.evaluation.exact import evaluate_behaviour
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.mccfr import mccfr_external, pure_mccfr
 
 ALGORITHMS = {"cfr": cfr(), "cfr+": cfr_plus(), "external": mccfr_external(), "pure": pure_mccfr()}
 LITEEFG = {"cfr": replace(cfr(), turns=SIMULTANEOUS), "cfr+": cfr_plus()}  # the turns LiteEFG's baselines take

@@ -12,15 +12,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treeplex.abstraction.options import Growth
+    from treeplex.algorithms.custom import minimizer
+    from treeplex.algorithms.growth.options import Growth
     from treeplex.api import best_response, evaluate, explore, grow, load, merge, regrow, resume, solve
-    from treeplex.compiled.game import CompiledGame
+    from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
     from treeplex.evaluation.policy import Policy
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
-    from treeplex.solvers.custom import minimizer
-    from treeplex.solvers.solution import Solution
+    from treeplex.runs.solution import Solution
 
 __version__ = "0.1.0"
 

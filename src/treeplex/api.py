@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from treeplex.abstraction import GrownSolution, Growth, grow_game, request, resume_growth
-from treeplex.abstraction import Progress as GrowthProgress
-from treeplex.compiled import CompiledGame, compile_game
-from treeplex.compiled import load as load_compiled
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.compile import load as load_compiled
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
@@ -19,10 +18,11 @@ from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
-from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.explore import RESPONSES, Exploration, Moment, explore_game
-from treeplex.solvers.folder import RunFolder
+from treeplex.runs import Limits, Options, Progress, Solution, resume_run, solve_game
+from treeplex.runs.explore import RESPONSES, Exploration, Moment, explore_game
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.grown import GrownSolution, Growth, grow_game, request, resume_growth
+from treeplex.runs.grown import Progress as GrowthProgress
 
 DEFAULT_GROWTH_SECONDS = 10.0
 """How long ``grow`` goes on when nothing says when to stop."""

@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 import treeplex as tp
+from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.main import app
 from treeplex.evaluation import Policy
 from treeplex.games.catalog import CATALOG
-from treeplex.solvers.registry import ALGORITHMS
 
 COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
 DATA = Path(__file__).resolve().parents[1] / "data" / "efg"

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from treeplex.holdem import Spot, sizes_for, solve
-from treeplex.holdem.grid import cells, class_name, colours, save_grid, terminal_grid
+from treeplex.poker.grid import cells, class_name, colours, save_grid, terminal_grid
 
 FIELDS = {
     "board": "Ks 9h 6d 3c Jh",

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import treeplex as tp
-from treeplex.solvers.registry import ALGORITHMS
+from treeplex.algorithms.registry import ALGORITHMS
 
 COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
@@ -42,7 +42,7 @@ UNTIMED = ["iteration", "nodes_touched", "value", "nash_conv", "exploitability"]
 @pytest.fixture
 def no_pictures(monkeypatch) -> None:
     """A picture takes half a second."""
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
 
 
 def check_result(told: dict[str, Any]) -> None:

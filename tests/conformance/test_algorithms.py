@@ -16,21 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.blocks import RankedBlocks
+from treeplex.algorithms.best_response import BestResponseCFR, FictitiousPlay
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.hedge import HedgeCFR
+from treeplex.algorithms.linear_program import solve_linear_program
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.mirror import MirrorProx
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.compile.blocks import RankedBlocks
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.evaluation.exact import evaluate_behaviour
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
 from treeplex.kernels import cpu
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
-from treeplex.solvers.cfr import CFR
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.hedge import HedgeCFR
-from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.mccfr import MonteCarlo
-from treeplex.solvers.mirror import MirrorProx
-from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
@@ -468,7 +468,7 @@ def nothing_new() -> Callable[..., None]:
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path, monkeypatch) -> None:
     """Nor does one of another game, with another number of iterations, or one that goes on from a file."""
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)  # takes half a second
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)  # takes half a second
     tp.solve("kuhn", algorithm, iterations=3)
     assert compiled() > 0
     nothing_new(

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
+from treeplex.algorithms.linear_program import solve_linear_program
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame, compile_game
-from treeplex.compiled.efg import to_efg
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.compile.efg import to_efg
 from treeplex.errors import GameError
 from treeplex.games.efg import EfgGame, load, parse, write
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers.linear_program import solve_linear_program
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "efg"
 VALUES: dict[str, Any] = json.loads((SHARED / "values.json").read_text()) if SHARED.is_dir() else {}

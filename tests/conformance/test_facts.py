@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+from treeplex.algorithms.linear_program import solve_linear_program
 from treeplex.api import load
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
 from treeplex.errors import GameError
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.games.catalog import make
-from treeplex.solvers.linear_program import solve_linear_program
 
 
 class Fact(NamedTuple):

@@ -22,7 +22,7 @@ import treeplex as tp
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers.explore import WALKS
+from treeplex.runs.explore import WALKS
 
 STORED = Path(__file__).with_name("explore_traces.json")
 ITERATES, LONG, SEED, RESPONSES = 5, 200, 3, 40

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.efg import to_efg
+from treeplex.algorithms.registry import build
+from treeplex.compile import CompiledGame
+from treeplex.compile.efg import to_efg
+from treeplex.engines.sequence.reference import operators
+from treeplex.engines.sequence.reference import treeplex as treeplex_walks
 from treeplex.evaluation import Evaluation, Policy
 from treeplex.evaluation.exact import evaluate_behaviour
 from treeplex.games.efg import write
 from treeplex.games.openspiel import from_tabular
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import operators
-from treeplex.kernels.reference import treeplex as treeplex_walks
-from treeplex.solvers.registry import build
 
 KUHN, LEDUC = "kuhn", "leduc(suits=true)"
 

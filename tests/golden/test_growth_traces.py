@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.abstraction import Growth
-from treeplex.abstraction.game import RULES, GrowingGame
-from treeplex.abstraction.grow import look_and_add
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.sized import Menu
-from treeplex.kernels.reference import growing as reference
+from treeplex.runs.grown import Growth
+from treeplex.runs.growth import look_and_add
 
 STORED = Path(__file__).with_name("growth_traces.json")
 ITERATES = 5
@@ -43,11 +43,11 @@ WAYS = {
     "cfr+, transfer, best-response": Growth("transfer", 1.0, estimate="best-response", algorithm="cfr+"),
 }
 KERNELS = {
-    "treeplex.abstraction.build": ("rematch",),
-    "treeplex.abstraction.game": ("iterate", "reach", "average_behaviour"),
-    "treeplex.abstraction.add": ("recover", "rematch"),
-    "treeplex.abstraction.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.abstraction.discount": ("regrets",),
+    "treeplex.engines.public.build": ("rematch",),
+    "treeplex.engines.public.game": ("iterate", "reach", "average_behaviour"),
+    "treeplex.algorithms.growth.add": ("recover", "rematch"),
+    "treeplex.algorithms.growth.where": ("best_sizes", "regrets", "spans"),
+    "treeplex.algorithms.growth.discount": ("regrets",),
 }
 
 

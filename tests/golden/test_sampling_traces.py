@@ -20,17 +20,17 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.sample_tree import sampling
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.traversals import Chance, PureExternal, Reached
+from treeplex.compile import CompiledGame
+from treeplex.engines.sampling.arrays import MATCH, PURE
+from treeplex.engines.sampling.reference import random
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import random
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.sampling import MATCH, PURE
-from treeplex.solvers.mccfr import MonteCarlo
-from treeplex.solvers.registry import build
-from treeplex.traversals import Chance, PureExternal, Reached
 
 STORED = Path(__file__).with_name("sampling_traces.json")
 iterates = runpy.run_path(str(Path(__file__).parents[1] / "unit" / "test_sampling_kernels.py"))["iterates"]

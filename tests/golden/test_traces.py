@@ -21,21 +21,21 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.payoffs import Payoffs
+from treeplex.algorithms.best_response import BestResponseCFR, FictitiousPlay
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.hedge import HedgeCFR
+from treeplex.algorithms.mirror import MirrorProx
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.compile.payoffs import Payoffs
+from treeplex.engines.sequence.arrays import SIMULTANEOUS, Learner, Steps
+from treeplex.engines.sequence.reference import best_response, cfr, excessive_gap, hedge, mirror
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.evaluation import Policy
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import best_response, cfr, excessive_gap, hedge, mirror
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
-from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
-from treeplex.solvers.cfr import CFR
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.hedge import HedgeCFR
-from treeplex.solvers.mirror import MirrorProx
-from treeplex.solvers.registry import ALGORITHMS, build
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
@@ -107,10 +107,10 @@ def exchanged_trace(game: CompiledGame, assembled: Any) -> Trace:
     """The compiled solver with its kernels exchanged for the NumPy ones, and the sparse payoffs."""
     plain, trace = replace(game, blocks=None), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treeplex.solvers.excessive_gap.begin", excessive_gap.begin)
-        patch.setattr("treeplex.solvers.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
-        patch.setattr("treeplex.solvers.hedge.hedge_iterations", hedge.hedge_iterations)
-        patch.setattr("treeplex.solvers.mirror.mirror_iterations", mirror.mirror_iterations)
+        patch.setattr("treeplex.algorithms.excessive_gap.begin", excessive_gap.begin)
+        patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
+        patch.setattr("treeplex.algorithms.hedge.hedge_iterations", hedge.hedge_iterations)
+        patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
         state = assembled.start(plain)
         for _ in range(ITERATIONS):
             state = assembled.advance(plain, state, 1)

@@ -19,19 +19,19 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.paths import paths
+from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.threshold_walk import ThresholdedWalk
+from treeplex.algorithms.walk import WalkCFR
+from treeplex.compile import CompiledGame
+from treeplex.engines.history.arrays import Rule
+from treeplex.engines.history.paths import paths
+from treeplex.engines.history.reference import prune, threshold_walk
+from treeplex.engines.sequence.arrays import LONGEST_STEP, STEP_GROWTH
+from treeplex.engines.sequence.reference import excessive_gap as gap
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.pruner import Rule
-from treeplex.kernels.reference import excessive_gap as gap
-from treeplex.kernels.reference import prune, threshold_walk
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.rules import LONGEST_STEP, STEP_GROWTH
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.registry import build
-from treeplex.solvers.threshold_walk import ThresholdedWalk
-from treeplex.solvers.walk import WalkCFR
 
 STORED = Path(__file__).with_name("walk_traces.json")
 
@@ -167,8 +167,10 @@ def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> 
     counts: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gap, "earn", earn)
-        patch.setattr("treeplex.solvers.excessive_gap.begin", gap.begin)
-        patch.setattr("treeplex.solvers.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given))
+        patch.setattr("treeplex.algorithms.excessive_gap.begin", gap.begin)
+        patch.setattr(
+            "treeplex.algorithms.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given)
+        )
         return compiled_trace(game, algorithm, at)
 
 

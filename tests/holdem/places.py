@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeplex.engines.boards.streets import Decision
 from treeplex.holdem import HoldemGame
-from treeplex.holdem.streets import Decision
 
 
 class Rows(NamedTuple):

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from treeplex.algorithms.holdem import algorithm
+from treeplex.engines.boards.reference import discounted as reference_discounted
+from treeplex.engines.boards.reference import iterate, new_memory
 from treeplex.holdem import load_spot
-from treeplex.holdem.learning import algorithm
-from treeplex.kernels.reference.holdem import discounted as reference_discounted
-from treeplex.kernels.reference.holdem import iterate, new_memory
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import all_rows, discounted, undiscounted

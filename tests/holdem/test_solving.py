@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.holdem import algorithm
 from treeplex.errors import FormatError, ParameterError
+from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
 from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
-from treeplex.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.solving import next_row
+from treeplex.poker.solving import next_row
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import all_rows, discounted, undiscounted
@@ -101,7 +101,7 @@ def test_ev_below_the_first_street():
 
 
 def follow_paid(game, line):
-    from treeplex.holdem.lines import follow  # noqa: PLC0415
+    from treeplex.engines.boards.lines import follow  # noqa: PLC0415
 
     return follow(game, line).node.paid
 

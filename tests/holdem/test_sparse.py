@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.holdem import algorithm
+from treeplex.algorithms.registry import build
+from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.sequence.reference.treeplex import normalise
 from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.cards import HAND_CARDS, card_name, hand_name
 from treeplex.holdem import load_spot, solve
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS, card_name, hand_name
-from treeplex.holdem.learning import algorithm
-from treeplex.kernels.cpu.holdem.strength import strengths
-from treeplex.kernels.reference.treeplex import normalise
-from treeplex.solvers.registry import build
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import all_rows, discounted, undiscounted

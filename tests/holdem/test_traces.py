@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from treeplex.algorithms.holdem import HoldemCFR, State, algorithm
+from treeplex.engines.boards.reference import LARGEST, Key, Memory, Rules, iterate, new_memory, shares, strategy
+from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
-from treeplex.holdem.cards import hand_name, parse_card
-from treeplex.holdem.learning import HoldemCFR, State, algorithm
-from treeplex.kernels.reference.holdem import LARGEST, Key, Memory, Rules, iterate, new_memory, shares, strategy
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import Rows, all_rows
@@ -100,7 +100,7 @@ def case(request) -> Case:
 def quick_tables() -> Iterator[None]:
     """The reference is slow where it writes out a table of hands against hands for every terminal of every river."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treeplex.kernels.reference.holdem.terminal", remembered)
+        patch.setattr("treeplex.engines.boards.reference.terminal", remembered)
         yield
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from treeplex.algorithms.holdem import algorithm
+from treeplex.engines.boards import game as game_module
+from treeplex.engines.boards.lines import follow
 from treeplex.errors import FormatError, GameError, ParameterError
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
+from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
-from treeplex.holdem import game as game_module
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS, hand_numbers
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.lines import follow
-from treeplex.holdem.sizes import parse_sizes
 
 WIDE = "22+,A2s+,K9s+,QTs+,JTs,ATo+,KJo+"
 

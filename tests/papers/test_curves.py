@@ -13,7 +13,7 @@ from treeplex.evaluation.log import LogRow
 from treeplex.papers import rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 
 def curve(*points: tuple[int, int, float]) -> Curve:

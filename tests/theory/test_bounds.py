@@ -24,12 +24,12 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
 from treeplex.evaluation.exact import evaluate_behaviour, gradient
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.schedules import uniform
-from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.updates.schedules import uniform
 
 ITERATIONS = 150
 ROUNDING = 1e-9  # sums of at most a few thousand terms of at most a few thousand

@@ -13,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
+from treeplex.algorithms.registry import build
+from treeplex.compile import CompiledGame
+from treeplex.engines.sequence.arrays import Entropy
+from treeplex.engines.sequence.cpu import entropy as cpu_entropy
+from treeplex.engines.sequence.cpu import prox
+from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.entropy import WEIGHTS, bench, entropies, moduli
+from treeplex.engines.sequence.reference import prox as reference
+from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.tree_operator import tree_operator
 from treeplex.evaluation.exact import evaluate_behaviour, gradient
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.cpu import entropy as cpu_entropy
-from treeplex.kernels.cpu import exponential, prox
-from treeplex.kernels.cpu.oracle import ask
-from treeplex.kernels.reference import prox as reference
-from treeplex.kernels.reference.treeplex import sequence_weights
-from treeplex.kernels.rules import Entropy
-from treeplex.solvers.entropy import WEIGHTS, bench, entropies, moduli
-from treeplex.solvers.registry import build
-from treeplex.solvers.tree_operator import tree_operator
+from treeplex.updates import exponential
 
 ALL = ["egt", "egt-dt", "mirror-prox", "omd", "hedge", "hedge-dt", "hedge-dt-rbp", "rm-dt"]
 TREES = [

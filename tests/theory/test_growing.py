@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.abstraction import add
-from treeplex.abstraction.answer import abstraction
-from treeplex.abstraction.game import RULES, GrowingGame
+from treeplex.algorithms.growth import add
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
-from treeplex.kernels.reference import growing as reference
+from treeplex.runs.growth_answer import abstraction
 
 Strategy = dict[tuple[int, str], dict[str, float]]
 

@@ -1,6 +1,6 @@
 """Samplers are unbiased: what a walk adds to regrets and averages, expected over every possible run of its dice.
 
-The dice of ``kernels.reference.sampling`` are replaced by a script that answers every question in every possible way
+The dice of ``engines.sampling.reference.sampling`` are replaced by a script that answers every question in every possible way
 and multiplies the probabilities. Kernels give the bits of that reference (tests/unit/test_sampling_kernels.py). The
 truth comes from a recursion over the rules of the game.
 """
@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.sample_tree import Chances, Sampling, sampling
+from treeplex.compile import CompiledGame
+from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE, Table, table
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.reference.random import Draws
+from treeplex.engines.sampling.tree import Chances, Sampling, sampling
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.reference.random import Draws
-from treeplex.kernels.sampling import BOTH, MATCH, MATCH_OR_PICK, PURE, Table, table
 
 RULES = {
     "kuhn": make("kuhn"),

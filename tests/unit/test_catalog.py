@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
+from treeplex.algorithms.linear_program import solve_linear_program
+from treeplex.compile import CompiledGame
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import CATALOG, known_value, make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import Game
-from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.spec import parse
 
 ROWS = "matrix(rows=[[0,-1,1],[1,0,-1],[-1,1,0]])"

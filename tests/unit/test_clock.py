@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.abstraction import Growth
+from treeplex.runs.grown import Growth
 
 
 class KilledError(Exception):
@@ -25,8 +25,8 @@ def clock(monkeypatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch) -> None:
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
-    monkeypatch.setattr("treeplex.abstraction.solution.plot_growth", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.growth_solution.plot_growth", lambda *_: None)
 
 
 def solve(folder: Any, **options: Any) -> Any:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.kernels.cpu import cfr_compact as compiled
-from treeplex.kernels.cpu.cfr import cfr_iterations
-from treeplex.kernels.reference import cfr_compact as written
-from treeplex.kernels.rules import ALTERNATING, LARGEST_16, SIMULTANEOUS, Learner, Steps
-from treeplex.minimizers import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
-from treeplex.solvers.cfr import cfr
-from treeplex.solvers.learners import compact_newborns, scratch
+from treeplex.algorithms.cfr import cfr
+from treeplex.engines.sequence.arrays import ALTERNATING, LARGEST_16, SIMULTANEOUS, Learner, Steps
+from treeplex.engines.sequence.cpu import cfr_compact as compiled
+from treeplex.engines.sequence.cpu.cfr import cfr_iterations
+from treeplex.engines.sequence.learners import compact_newborns, scratch
+from treeplex.engines.sequence.reference import cfr_compact as written
+from treeplex.updates import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
 
 RULES: list[Minimizer] = [RegretMatching(), RegretMatchingPlus(), Discounted(1.5, 0.0)]
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import memory
-from treeplex.compiled.walk import LOOK_EVERY
+from treeplex.algorithms.linear_program import solve_linear_program
+from treeplex.compile import memory
+from treeplex.compile.walk import LOOK_EVERY
 from treeplex.errors import GameError, ParameterError, TreeplexError
 from treeplex.games.efg import EfgGame, parse
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import CHANCE, TERMINAL
-from treeplex.solvers.linear_program import solve_linear_program
 
 
 class Chance(NamedTuple):

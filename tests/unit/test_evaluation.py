@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame, Csr, Payoffs, compile_game
+from treeplex.algorithms import linear_program
+from treeplex.algorithms.linear_program import solve_linear_program
+from treeplex.compile import CompiledGame, Csr, Payoffs, compile_game
 from treeplex.errors import SolverError
 from treeplex.evaluation import Policy, best_response, evaluate_policy
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers import linear_program
-from treeplex.solvers.linear_program import solve_linear_program
 
 seeds = st.integers(0, 2**63 - 1)
 small = st.builds(RandomTree, seed=seeds, depth=st.integers(1, 5), width=st.just(2), chance=st.sampled_from([0.0, 0.3]))

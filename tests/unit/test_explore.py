@@ -11,7 +11,7 @@ import treeplex as tp
 from treeplex.errors import GameError, ParameterError
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers.explore import WALKS
+from treeplex.runs.explore import WALKS
 
 
 class Gift:

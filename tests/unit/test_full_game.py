@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.abstraction.game import RULES, GrowingGame
-from treeplex.abstraction.grow import look_and_add
-from treeplex.abstraction.options import Growth
+from treeplex.algorithms.growth.options import Growth
 from treeplex.api import best_response, load
+from treeplex.engines.public.cpu import sizes as cpu
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference.sizes import pseudo_harmonic, worth
 from treeplex.evaluation import Policy
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu, sized_label
-from treeplex.kernels.cpu import sizes as cpu
-from treeplex.kernels.reference.sizes import pseudo_harmonic, worth
+from treeplex.runs.growth import look_and_add
 
 STRETCH = (1.0, 2.0)
 number = st.floats(-10.0, 10.0)

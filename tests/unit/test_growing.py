@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.abstraction import Growth, add
-from treeplex.abstraction.answer import abstraction, everything, found, policy, unknown_worth
-from treeplex.abstraction.discount import bound, recommended
-from treeplex.abstraction.game import RULES, GrowingGame, Rule
-from treeplex.abstraction.grow import Run, look_and_add
-from treeplex.abstraction.tree import fresh_rows, fresh_scratch
-from treeplex.abstraction.where import balance, candidates, needed
+from treeplex.algorithms.cfr import State, cfr
+from treeplex.algorithms.growth import add
+from treeplex.algorithms.growth.discount import bound, recommended
+from treeplex.algorithms.growth.where import balance, candidates, needed
+from treeplex.algorithms.linear_program import solve_linear_program
 from treeplex.api import grow, load, regrow
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
+from treeplex.engines.public.arrays import Rows, Step
+from treeplex.engines.public.cpu import growing as cpu
+from treeplex.engines.public.game import RULES, GrowingGame, Rule
+from treeplex.engines.public.reference import growing as reference
+from treeplex.engines.public.tree import fresh_rows, fresh_scratch
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import evaluate_policy
 from treeplex.games.catalog import make
@@ -25,13 +28,11 @@ from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, m
 from treeplex.games.dealt import Settlement
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
-from treeplex.kernels.cpu import growing as cpu
-from treeplex.kernels.growing import Rows, Step
-from treeplex.kernels.reference import growing as reference
-from treeplex.solvers.cfr import State, cfr
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.run import next_row
+from treeplex.runs.grown import Growth
+from treeplex.runs.growth import Run, look_and_add
+from treeplex.runs.growth_answer import abstraction, everything, found, policy, unknown_worth
+from treeplex.runs.limits import Limits
+from treeplex.runs.run import next_row
 
 LEDUC = continuous_leduc_rules()
 
@@ -189,7 +190,7 @@ def test_weights_are_brought_down_before_numbers_run_out(monkeypatch) -> None:
     for game in (ours, theirs):
         game.advance(10)
     ours.discount(0.125)
-    monkeypatch.setattr("treeplex.abstraction.game.HEAVY", 7.0)
+    monkeypatch.setattr("treeplex.engines.public.game.HEAVY", 7.0)
     theirs.discount(0.125)
     assert (ours.weight, theirs.weight) == (8.0, 1.0)
     for game in (ours, theirs):

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.compiled import CompiledGame, Csr, compile_game
-from treeplex.compiled.blocks import BlockRows, RankedRows, expand
-from treeplex.compiled.dealt import compile_dealt
+from treeplex.compile import CompiledGame, Csr, compile_game
+from treeplex.compile.blocks import BlockRows, RankedRows, expand
+from treeplex.compile.dealt import compile_dealt
+from treeplex.engines.sequence.arrays import ALTERNATING, SIMULTANEOUS, Learner, Steps
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.rules import ALTERNATING, SIMULTANEOUS, Learner, Steps
-from treeplex.minimizers import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
+from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
 
 MODULES = ["treeplex", "operators", "cfr", "best_response"]
 cpu, reference = (

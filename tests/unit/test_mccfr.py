@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.sample_tree import sampling
+from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
+from treeplex.algorithms.mccfr import MonteCarlo, sample_tree
+from treeplex.algorithms.options import turn_order
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.algorithms.traversals import Reached
+from treeplex.engines.sampling.arrays import MATCH
+from treeplex.engines.sampling.tree import sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_behaviour
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.sampling import MATCH
 from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as PAPER
-from treeplex.schedules import uniform
-from treeplex.solvers.cfr import CFR, cfr, cfr_plus
-from treeplex.solvers.mccfr import MonteCarlo, sample_tree
-from treeplex.solvers.options import turn_order
-from treeplex.solvers.registry import ALGORITHMS, build
-from treeplex.traversals import Reached
+from treeplex.updates.schedules import uniform
 
 SAMPLED = [name for name, entry in ALGORITHMS.items() if entry.build and isinstance(build(name), MonteCarlo)]
 RANDOM = [*SAMPLED, "warm-start(warmup=50)"]
@@ -54,7 +54,7 @@ def test_a_seed_decides_everything(algorithm) -> None:
 
 @pytest.mark.parametrize("algorithm", [*RANDOM, "pure-mccfr(threads=2)", "mccfr-external(turns=simultaneous)"])
 def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
     whole = tp.solve("leduc", algorithm, iterations=90, seed=3)
     tp.solve("leduc", algorithm, iterations=37, seed=3, folder=tmp_path / "run")
     resumed = tp.resume(tmp_path / "run", iterations=90)
@@ -66,7 +66,7 @@ def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path, monkeypatch) -> Non
 @pytest.mark.parametrize("rules", [RandomTree(seed=4), leduc_pots()], ids=["plain", "dealt"])
 def test_a_game_without_a_name_resumes_too(rules, tmp_path, monkeypatch) -> None:
     """It is read from the folder, where it has no public tree any more."""
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
     whole = tp.solve(rules, "pure-mccfr", iterations=60, seed=3)
     tp.solve(rules, "pure-mccfr", iterations=20, seed=3, folder=tmp_path / "run")
     assert rows(tp.resume(tmp_path / "run", iterations=60)) == rows(whole)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.engines.sequence.reference.treeplex import sequence_weights
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference.treeplex import sequence_weights
 
 
 def random_policy(game: tp.CompiledGame, seed: int) -> Policy:

@@ -20,22 +20,22 @@ from safetensors.numpy import save_file
 
 import treeplex as tp
 from treeplex import tensors as storage
-from treeplex.compiled import CompiledGame
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.engines.sequence.arithmetic import FloatArithmetic
+from treeplex.engines.sequence.arrays import ALTERNATING, SIMULTANEOUS
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.evaluation.log import LogRow
 from treeplex.games.catalog import make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.rules import ALTERNATING, SIMULTANEOUS
-from treeplex.minimizers import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
-from treeplex.solvers import Limits, Options, Progress, solve_game
-from treeplex.solvers import checkpoint as checkpoints
-from treeplex.solvers import folder as folders
-from treeplex.solvers.arithmetic import FloatArithmetic
-from treeplex.solvers.cfr import CFR
-from treeplex.solvers.folder import RunFolder
-from treeplex.solvers.registry import ALGORITHMS, build
-from treeplex.solvers.run import Plan, run
+from treeplex.runs import Limits, Options, Progress, solve_game
+from treeplex.runs import checkpoint as checkpoints
+from treeplex.runs import folder as folders
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.run import Plan, run
+from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
 ITERATES = ["average", "current", "best"]
@@ -348,7 +348,7 @@ def test_parameters_survive(algorithm, tmp_path) -> None:
 
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     """Also when each of them is gone on from, as if the run had been killed right after it."""
-    monkeypatch.setattr("treeplex.solvers.run.BREATH", 1e-4)  # so that a short run has many
+    monkeypatch.setattr("treeplex.runs.run.BREATH", 1e-4)  # so that a short run has many
     plan = Plan(Limits(iterations=1000), keep_every=0.0)
     game, algorithm = tp.load("leduc"), build("cfr")
     assert algorithm is not None

@@ -1,4 +1,4 @@
-"""Sampling kernels against the recursions of ``kernels.reference.sampling``: the same random numbers, the same bits."""
+"""Sampling kernels against the recursions of ``engines.sampling.reference.sampling``: the same random numbers, the same bits."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.sample_tree import sampling
-from treeplex.kernels.cpu.random import uniform
-from treeplex.kernels.reference import random
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.kernels.sampling import BOTH, PURE
-from treeplex.solvers.mccfr import MonteCarlo, State, Stream
-from treeplex.solvers.registry import build
-from treeplex.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.engines.sampling.arrays import BOTH, PURE
+from treeplex.engines.sampling.cpu.random import uniform
+from treeplex.engines.sampling.reference import random
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sequence.arrays import SIMULTANEOUS
 
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 

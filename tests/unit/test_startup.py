@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.kernels.cpu.cfr import cfr_iterations
+from treeplex.engines.sequence.cpu.cfr import cfr_iterations
 
 IMPORT = """
 import time

@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.paths import paths
+from treeplex.algorithms.hedge import HedgeCFR, spans
+from treeplex.algorithms.options import TURNS
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
+from treeplex.algorithms.walk import cfr_partial
+from treeplex.compile import CompiledGame
+from treeplex.engines.history.arrays import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MASS, WHOLE_WORTH
+from treeplex.engines.history.paths import paths
+from treeplex.engines.history.reference import threshold_walk as reference
+from treeplex.engines.history.reference.prune import ledger
+from treeplex.engines.sequence.arrays import MATCHING, THEORY, VARIANCE
+from treeplex.engines.sequence.learners import behaviours
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.pruner import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MASS, WHOLE_WORTH
-from treeplex.kernels.reference import threshold_walk as reference
-from treeplex.kernels.reference.prune import ledger
-from treeplex.kernels.rules import MATCHING, THEORY, VARIANCE
-from treeplex.schedules import uniform
-from treeplex.solvers.hedge import HedgeCFR, spans
-from treeplex.solvers.learners import behaviours
-from treeplex.solvers.options import TURNS
-from treeplex.solvers.registry import build
-from treeplex.solvers.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
-from treeplex.solvers.walk import cfr_partial
+from treeplex.updates.schedules import uniform
 
 KINDS = {"variance": VARIANCE, "theory": THEORY, "matching": MATCHING}
 GAMES = ["leduc", "liars_dice(sides=3)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.paths import incoming, paths
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.options import TURNS
+from treeplex.algorithms.traversals import full, partial, regret_based, zero_reach_response
+from treeplex.algorithms.walk import WalkCFR, cfr_partial, cfr_rbp
+from treeplex.engines.history.arrays import LIMIT, WHOLE_MASS, WHOLE_WORTH, Rule
+from treeplex.engines.history.paths import incoming, paths
+from treeplex.engines.history.reference import prune as reference
+from treeplex.engines.sequence.learners import behaviours
 from treeplex.games.protocol import CHANCE
-from treeplex.kernels.pruner import LIMIT, WHOLE_MASS, WHOLE_WORTH, Rule
-from treeplex.kernels.reference import prune as reference
-from treeplex.schedules import linear, uniform
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.learners import behaviours
-from treeplex.solvers.options import TURNS
-from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_rbp
-from treeplex.traversals import full, partial, regret_based, zero_reach_response
+from treeplex.updates.schedules import linear, uniform
 
 GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
 ENGINES = {False: cfr, True: cfr_plus}

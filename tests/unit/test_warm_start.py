@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.reduced import reduced
+from treeplex.algorithms.mccfr import sample_tree
+from treeplex.algorithms.warm_start import WarmStart, warm_start
+from treeplex.compile import CompiledGame
+from treeplex.compile.reduced import reduced
+from treeplex.engines.sampling.cpu.count import histories
+from treeplex.engines.sequence.reference.treeplex import sequence_weights
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.cpu.count import histories
-from treeplex.kernels.reference.treeplex import sequence_weights
-from treeplex.solvers.mccfr import sample_tree
-from treeplex.solvers.warm_start import WarmStart, warm_start
 
 
 def masks(game: CompiledGame, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -9,8 +9,8 @@ import typer
 
 from treeplex.cli.output import SOLVED, UNFINISHED, console, print_json, print_table
 from treeplex.evaluation.policy import Policy
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.solution import Solution
+from treeplex.runs.limits import Limits
+from treeplex.runs.solution import Solution
 
 ENDINGS = {
     "solved": "solved",

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
+from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_NASH_CONV
 from treeplex.cli.answer import ENDINGS, unused_folder
 from treeplex.cli.options import Iterations, NashConv, Nodes, Seconds, Seed
 from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, load_game, print_json, print_table
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
-from treeplex.solvers import Limits, Options, Solution, solve_game
-from treeplex.solvers.registry import build
-from treeplex.solvers.run import INTERRUPTED
+from treeplex.runs import Limits, Options, Solution, solve_game
+from treeplex.runs.run import INTERRUPTED
 
 Algorithms = Annotated[
     list[str],

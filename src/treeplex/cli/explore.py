@@ -11,8 +11,8 @@ from treeplex.api import rules
 from treeplex.cli.options import Iterations, Nodes, Seconds, Seed
 from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, print_json, print_table
 from treeplex.errors import ParameterError
-from treeplex.solvers.explore import RESPONSES, Exploration, Moment, explore_game
-from treeplex.solvers.limits import Limits
+from treeplex.runs.explore import RESPONSES, Exploration, Moment, explore_game
+from treeplex.runs.limits import Limits
 
 Algorithm = Annotated[str, typer.Option(help="pure-mccfr, mccfr-external, or mccfr-outcome for games of many moves.")]
 Responses = Annotated[int, typer.Option(help="Walks from which each player's response is learnt, and games it plays.")]

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from treeplex.cli.output import AsJson, GameName, console, load_game, print_json
-from treeplex.compiled.efg import to_efg
-from treeplex.compiled.storage import save
+from treeplex.compile.efg import to_efg
+from treeplex.compile.storage import save
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.efg import write

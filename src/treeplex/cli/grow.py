@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from treeplex.abstraction import GrownSolution, Growth, Progress
 from treeplex.api import DEFAULT_GROWTH_SECONDS, regrow, sized_game
 from treeplex.api import grow as grow_api
 from treeplex.cli.answer import ENDINGS, unused_folder
@@ -16,8 +15,9 @@ from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, p
 from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.run import Progress as Moment
+from treeplex.runs.grown import GrownSolution, Growth, Progress
+from treeplex.runs.limits import Limits
+from treeplex.runs.run import Progress as Moment
 
 NashConv = Annotated[float | None, typer.Option(help="Stop at this NashConv in the full game, every size legal.")]
 Method = Annotated[str, typer.Option(help="Add sizes by a recovery game or by transfer of regret.")]

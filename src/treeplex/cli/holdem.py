@@ -11,25 +11,25 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from treeplex.algorithms.holdem import DEFAULT
 from treeplex.arrow import write_parquet
 from treeplex.cli.answer import ENDINGS, unused_folder
 from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, Seconds
 from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
 from treeplex.cli.progress import ProgressLine
-from treeplex.compiled.memory import GIB
+from treeplex.compile.memory import GIB
+from treeplex.engines.boards.game import BYTES, HoldemGame, load_spot
+from treeplex.engines.boards.locks import Lock
 from treeplex.errors import ParameterError
-from treeplex.holdem.cards import hand_name
-from treeplex.holdem.folder import HoldemFolder
-from treeplex.holdem.game import BYTES, HoldemGame, load_spot
-from treeplex.holdem.grid import save_grid, terminal_grid
-from treeplex.holdem.learning import DEFAULT
-from treeplex.holdem.locks import Lock
-from treeplex.holdem.reading import View
-from treeplex.holdem.solving import DEFAULT_PERCENT, HoldemSolution, open_run
-from treeplex.holdem.solving import resume as resume_folder
-from treeplex.holdem.solving import solve as solve_spot
-from treeplex.holdem.spot import PLAYERS, Spot, make_spot, read_spot, sizes_for
-from treeplex.solvers.limits import Limits
+from treeplex.games.holdem.cards import hand_name
+from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot, read_spot, sizes_for
+from treeplex.poker.folder import HoldemFolder
+from treeplex.poker.grid import save_grid, terminal_grid
+from treeplex.poker.reading import View
+from treeplex.poker.solving import DEFAULT_PERCENT, HoldemSolution, open_run
+from treeplex.poker.solving import resume as resume_folder
+from treeplex.poker.solving import solve as solve_spot
+from treeplex.runs.limits import Limits
 
 holdem = typer.Typer(
     name="holdem",
@@ -293,7 +293,7 @@ def _tell(
 
 
 def _describe(view: View, hand: str | None, most: int) -> None:
-    from treeplex.holdem.ranges import parse_range  # noqa: PLC0415 - only where a range is given
+    from treeplex.games.holdem.ranges import parse_range  # noqa: PLC0415 - only where a range is given
 
     chosen = view.hands()
     if hand is not None:

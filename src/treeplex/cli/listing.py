@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.output import AsJson, print_json, print_table
 from treeplex.games.catalog import CATALOG
-from treeplex.solvers.registry import ALGORITHMS
 
 
 class Kind(StrEnum):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
 

@@ -11,8 +11,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from treeplex.cli.output import console
 from treeplex.evaluation.log import LogRow
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.run import Progress as Moment
+from treeplex.runs.limits import Limits
+from treeplex.runs.run import Progress as Moment
 
 EVERY = 2.0  # seconds between two lines where there is no terminal
 LOOK_BACK = 12  # rows of the log from which the time left is estimated

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from treeplex.abstraction import is_growing_run
-from treeplex.abstraction import request as growing_request
+from treeplex.algorithms.registry import build, with_traversal
 from treeplex.api import DEFAULT_NASH_CONV
 from treeplex.api import resume as resume_folder
 from treeplex.cli.answer import tell, unused_folder
@@ -17,9 +16,10 @@ from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, NashCon
 from treeplex.cli.output import AsJson, GameName, load_game
 from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError
-from treeplex.solvers import Limits, Options, solve_game
-from treeplex.solvers.folder import RunFolder
-from treeplex.solvers.registry import build, with_traversal
+from treeplex.runs import Limits, Options, solve_game
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.grown import is_growing_run
+from treeplex.runs.grown import request as growing_request
 
 Algorithm = Annotated[str, typer.Option(help="NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms.")]
 Traversal = Annotated[

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cpu import treeplex as kernels
+from treeplex.engines.sequence.cpu.operators import earn
 from treeplex.evaluation.policy import Policy
-from treeplex.kernels.cpu import treeplex as kernels
-from treeplex.kernels.cpu.operators import earn
 
 
 class Evaluation(NamedTuple):

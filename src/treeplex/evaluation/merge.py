@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.errors import ParameterError
 from treeplex.evaluation.policy import Policy
-from treeplex.kernels.cpu import treeplex as kernels
 
 
 def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float] | None = None) -> Policy:

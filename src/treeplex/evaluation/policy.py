@@ -16,7 +16,7 @@ import pyarrow as pa
 from treeplex import arrow
 from treeplex.arrays import Floats, Ints, frozen
 from treeplex.arrow import Indices, Texts
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
 

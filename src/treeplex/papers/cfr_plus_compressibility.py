@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.api import load
 from treeplex.arrow import zstd
-from treeplex.kernels.rules import CompactLearner
+from treeplex.engines.sequence.arrays import CompactLearner
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.cfr import cfr, cfr_plus
 
 ID: Final = "cfr-plus-compressibility"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
 from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
 from treeplex.evaluation.exact import evaluate_behaviour
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.cfr import CFR, cfr, cfr_plus
 
 ID: Final = "cfr-plus-fig1"
 

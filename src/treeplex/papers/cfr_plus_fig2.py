@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.holdem.game import HoldemGame, load_spot
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.spot import Spot, sizes_for
+from treeplex.algorithms.holdem import algorithm
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.papers.report import Report, Tell, judge, write_csv
 
 ID: Final = "cfr-plus-fig2"

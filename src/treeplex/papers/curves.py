@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from treeplex.compiled.game import CompiledGame
+from treeplex.algorithms.registry import build
+from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.log import LogRow
 from treeplex.papers.report import Tell, write_csv
-from treeplex.solvers import Limits, Progress
-from treeplex.solvers.registry import build
-from treeplex.solvers.run import Plan, run
+from treeplex.runs import Limits, Progress
+from treeplex.runs.run import Plan, run
 
 Cost = Callable[[LogRow], float]
 """What a row had cost."""

@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 from typing import Final
 
+from treeplex.algorithms.registry import build
 from treeplex.api import load
 from treeplex.errors import ParameterError
 from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers import Limits
-from treeplex.solvers.registry import build
+from treeplex.runs import Limits
 
 ID: Final = "dt-fig1"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.papers.seeded_curves import Curve, crossing, curve, draw
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.mccfr import mccfr_external, pure_cfr, pure_mccfr
 
 ID: Final = "pmccfr-fig2"
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import cfr_plus
+from treeplex.algorithms.mccfr import pure_mccfr
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.papers.seeded_curves import Curve, curve, draw, reached
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.cfr import cfr_plus
-from treeplex.solvers.mccfr import pure_mccfr
-from treeplex.solvers.warm_start import WarmStart, warm_start
 
 ID: Final = "pmccfr-fig3"
 

@@ -18,15 +18,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.mccfr import MonteCarlo, mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.kernels.sampling import MATCH
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sampling.arrays import MATCH
+from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.schedules import linear, power
-from treeplex.solvers.mccfr import MonteCarlo, mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
-from treeplex.traversals import Reached
+from treeplex.updates.schedules import linear, power
 
 ID: Final = "pmccfr-table1"
 

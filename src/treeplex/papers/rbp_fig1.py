@@ -13,7 +13,7 @@ from typing import Final
 from treeplex.api import load
 from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "rbp-fig1"
 

@@ -9,7 +9,7 @@ from treeplex.api import load
 from treeplex.papers.curves import Curve, nodes, plot, run_curve, write_curves
 from treeplex.papers.rbp_fig1 import FAMILIES
 from treeplex.papers.report import Report, Tell, judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "rbp-fig3"
 

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.abstraction import GrownSolution, Growth, grow_game
-from treeplex.abstraction.plot import plot_runs
 from treeplex.api import sized_game
+from treeplex.evaluation.growth_plot import plot_runs
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.limits import Limits
+from treeplex.runs.grown import GrownSolution, Growth, grow_game
+from treeplex.runs.limits import Limits
 
 ID: Final = "saef-fig1"
 

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.protocol import Algorithm, Random
 from treeplex.arrays import Floats
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
 from treeplex.evaluation.exact import evaluate_behaviour
-from treeplex.solvers.algorithm import Algorithm, Random
 
 GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
 FIRST: Final = 1e-3  # seconds

@@ -1,0 +1,56 @@
+"""How to grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from treeplex.algorithms.growth.add import METHODS
+from treeplex.algorithms.growth.discount import DISCOUNTS
+from treeplex.algorithms.growth.where import ESTIMATES
+from treeplex.engines.public.game import RULES
+from treeplex.errors import ParameterError
+
+LOOK_EVERY: Final = 10  # looks for additions to one look for what can be archived
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How an abstraction grows.
+
+    ``method``: add by "recovery" game or by regret "transfer". ``factor``: by how much proposition 1 is made stronger;
+    infinity adds nothing. ``every``: iterations between two looks; each look adds one size at most.
+    ``estimate``: tell the regret of sizes not offered by "transfer", at once, or by "best-response".
+    ``discount``: weigh the past by the "recommended" equation (22) or by the "bound" (8).
+    ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: put a subgame aside that nobody has reached for this
+    many looks at it; 0 never does.
+    """
+
+    method: str = "recovery"
+    factor: float = 1.01
+    every: int = 5
+    estimate: str = "transfer"
+    discount: str = "recommended"
+    algorithm: str = "cfr"
+    archive: int = 0
+
+    def __post_init__(self) -> None:
+        _choice("method", self.method, METHODS)
+        _choice("estimate", self.estimate, ESTIMATES)
+        _choice("discount", self.discount, DISCOUNTS)
+        _choice("algorithm", self.algorithm, RULES)
+        factor: Any = self.factor
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or math.isnan(factor) or factor < 1.0:
+            raise ParameterError(f"The 'factor' parameter must be a number from 1 up, got {factor!r}.")
+        for name, low in (("every", 1), ("archive", 0)):
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise ParameterError(f"The '{name}' parameter must be a whole number from {low} up, got {value!r}.")
+
+
+def _choice(name: str, value: Any, legal: Iterable[str]) -> None:
+    if value not in legal:
+        options = ", ".join(f'"{option}"' for option in legal)
+        raise ParameterError(f"The '{name}' parameter must be one of {options}, got {value!r}.")

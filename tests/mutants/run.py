@@ -1,0 +1,112 @@
+"""Small wrong changes, one at a time: do the tests that should notice fail?
+
+Every ``*.toml`` file beside this one lists mutants: a name, what is wrong about it, one or more edits (file, old, new;
+``old`` stands exactly once in the file) and the tests that must fail. Each is tried in a copy of the repository::
+
+    make mutants
+    .venv/bin/python tests/mutants/run.py P0 A1     # only these
+
+A mutant is killed if a test fails (pytest's exit code 1). Tests that cannot even be collected count as an error, and so
+does a mutant whose text is no longer in the file. The exit code is 0 if all are killed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("src", "tests", "docs", "examples", "README.md", "pyproject.toml")
+FAILED = 1  # pytest: tests were run and some failed
+
+
+class Edit(NamedTuple):
+    """One replacement in one file."""
+
+    file: str
+    old: str
+    new: str
+
+
+class Mutant(NamedTuple):
+    """A wrong change and who should notice."""
+
+    name: str
+    what: str
+    edits: tuple[Edit, ...]
+    tests: tuple[str, ...]
+
+
+def read_mutants() -> list[Mutant]:
+    """All mutants of the ``.toml`` files beside this one, in order."""
+    found: list[Mutant] = []
+    for path in sorted(Path(__file__).parent.glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]:
+            edits = entry.get("edits") or [{key: entry[key] for key in ("file", "old", "new")}]
+            found.append(Mutant(entry["name"], entry["what"], tuple(Edit(**e) for e in edits), tuple(entry["tests"])))
+    return found
+
+
+def apply(mutant: Mutant, root: Path) -> None:
+    """Change the files below ``root``; every old text must stand exactly once."""
+    for edit in mutant.edits:
+        path = root / edit.file
+        text = path.read_text(encoding="utf-8")
+        if text.count(edit.old) != 1:
+            raise ValueError(f"{mutant.name}: {edit.old!r} stands {text.count(edit.old)} times in {edit.file}")
+        path.write_text(text.replace(edit.old, edit.new), encoding="utf-8")
+
+
+def try_out(mutant: Mutant) -> tuple[str, str]:
+    """ "killed", "survived" or "error", and which tests failed."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        root = Path(folder)
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, root / name, copy_function=shutil.copy2)
+            else:
+                shutil.copy2(source, root / name)
+        apply(mutant, root)
+        for cache in root.rglob("*.nb[ic]"):  # kernels that inline what was changed
+            cache.unlink()
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *mutant.tests]
+        environment = os.environ | {"PYTHONPATH": str(root / "src")}
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    failed = re.findall(r"^FAILED (\S+)", done.stdout, flags=re.MULTILINE)
+    if done.returncode == 0:
+        return "survived", ""
+    if done.returncode == FAILED and failed:
+        return "killed", ", ".join(failed)
+    return "error", (done.stdout + done.stderr)[-2000:]
+
+
+def main(names: list[str]) -> int:
+    """Try those of these names, or all; print one line per mutant and the count."""
+    mutants = [mutant for mutant in read_mutants() if not names or mutant.name in names]
+    unknown = set(names) - {mutant.name for mutant in mutants}
+    if unknown:
+        print(f"no mutant named {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    killed = 0
+    for mutant in mutants:
+        began = time.perf_counter()
+        verdict, detail = try_out(mutant)
+        killed += verdict == "killed"
+        print(
+            f"{mutant.name:<6} {verdict:<9} {time.perf_counter() - began:5.0f} s  {mutant.what}  {detail}", flush=True
+        )
+    print(f"{killed} of {len(mutants)} killed")
+    return 0 if killed == len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
