@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
     from treeplex.evaluation.policy import Policy
+    from treeplex.games.holdem.spot import Spot
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
     from treeplex.runs.solution import Solution
 
@@ -33,6 +34,7 @@ __all__ = [
     "Growth",
     "Policy",
     "Solution",
+    "Spot",
     "TreeplexError",
     "best_response",
     "evaluate",
@@ -49,12 +51,13 @@ __all__ = [
 _HOMES = {
     "CHANCE": "games.protocol",
     "TERMINAL": "games.protocol",
-    "CompiledGame": "compiled.game",
+    "CompiledGame": "compile.game",
     "Evaluation": "evaluation.exact",
     "Game": "games.protocol",
-    "Growth": "abstraction.options",
+    "Growth": "algorithms.growth.options",
     "Policy": "evaluation.policy",
-    "Solution": "solvers.solution",
+    "Spot": "games.holdem.spot",
+    "Solution": "runs.solution",
     "TreeplexError": "errors",
     "best_response": "api",
     "evaluate": "api",
@@ -62,7 +65,7 @@ _HOMES = {
     "grow": "api",
     "load": "api",
     "merge": "api",
-    "minimizer": "solvers.custom",
+    "minimizer": "algorithms.custom",
     "regrow": "api",
     "resume": "api",
     "solve": "api",

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import ALTERNATING, SIMULTANEOUS, Learner, Steps
@@ -32,7 +33,7 @@ class LearnerState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FictitiousPlay:
+class FictitiousPlay(Tabular[State]):
     """x^{t+1} = x^t + (BR(y^t) - x^t) / (t + 1), starting from uniform strategies.
 
     Mixing sequence-form strategies is mixing whole strategies (Kuhn), so this is Brown's fictitious play of the normal
@@ -41,12 +42,12 @@ class FictitiousPlay:
 
     turns: int
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies."""
         first, second = newborns(game)
         return State((first.weights, second.weights), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         weight = 1.0 / (np.arange(state.iteration + 1, last + 1, dtype=np.float64) + 1.0)
@@ -55,11 +56,11 @@ class FictitiousPlay:
         )
         return State(state.averages, last)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return behaviours(game, state.averages)
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """What is answered next is the average."""
         return self.average(game, state)
 
@@ -69,17 +70,17 @@ class FictitiousPlay:
 
 
 @dataclass(frozen=True)
-class BestResponseCFR:
+class BestResponseCFR(Tabular[LearnerState]):
     """CFR-BR: each player minimizes regret against an opponent that best responds to every strategy it plays."""
 
     minimizer: Minimizer
     weight: Schedule
 
-    def start(self, game: CompiledGame) -> LearnerState:
+    def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
         """No regret yet, uniform strategies."""
         return LearnerState(newborns(game), 0)
 
-    def advance(self, game: CompiledGame, state: LearnerState, iterations: int) -> LearnerState:
+    def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
@@ -87,11 +88,11 @@ class BestResponseCFR:
         cfr_br_iterations(game.treeplexes, game.operator, state.learners, scratch(game), scratch(game), steps)
         return LearnerState(state.learners, last)
 
-    def average(self, game: CompiledGame, state: LearnerState) -> Behaviour:
+    def average(self, game: CompiledGame, state: LearnerState) -> Strategies:
         """As ``Algorithm``."""
         return averages(game, state.learners)
 
-    def current(self, game: CompiledGame, state: LearnerState) -> Behaviour:
+    def current(self, game: CompiledGame, state: LearnerState) -> Strategies:
         """As ``Algorithm``."""
         return state.learners[0].behaviour.copy(), state.learners[1].behaviour.copy()
 

@@ -25,15 +25,16 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from treeplex.algorithms.options import turn_order, whole
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.options import turn_order
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import SIMULTANEOUS, Learner
 from treeplex.engines.sequence.cpu.operators import Side, earn
 from treeplex.engines.sequence.learners import averages, newborns, scratch
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, non_negative
 from treeplex.updates.schedules import Schedule, linear
 
 Update = Callable[[float, Floats, Floats, Floats], None]
@@ -49,7 +50,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CustomCFR:
+class CustomCFR(Tabular[State]):
     """CFR whose infosets learn by a user's function. Made by ``minimizer``."""
 
     name: str
@@ -58,12 +59,12 @@ class CustomCFR:
     turns: int
     iterate: Callable[..., None]
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies, memory all zero."""
         first, second = (np.zeros((self.memory, treeplex.sequences)) for treeplex in game.treeplexes)
         return State(newborns(game), (first, second), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
@@ -75,11 +76,11 @@ class CustomCFR:
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {reason[:300]}") from error
         return State(learners, memory, last)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return averages(game, state.learners)
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return state.learners[0].behaviour.copy(), state.learners[1].behaviour.copy()
 
@@ -98,7 +99,7 @@ def minimizer(
     of numbers an action that are zero at first and kept between iterations. It is compiled by Numba, so write loops;
     it is compiled anew in every process, which takes a few seconds. ``weight``: the averaging, linear if left out.
     """
-    rows, order = whole("memory", memory), turn_order(turns)
+    rows, order = non_negative("memory", memory), turn_order(turns)
 
     def decorate(rule: Update) -> CustomCFR:
         name = getattr(rule, "__name__", "custom")

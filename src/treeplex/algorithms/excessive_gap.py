@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.options import number
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import LONGEST_STEP, ROUNDING, Gap, GapScratch, Pace
@@ -35,7 +36,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExcessiveGap:
+class ExcessiveGap(Tabular[State]):
     """Nesterov's excessive gap technique (2005) on the sequence form (Hoda et al. 2010).
 
     ``cut``: gradients by walks that stop where chance and the opponent come with a probability below cut / t; None: by
@@ -46,7 +47,7 @@ class ExcessiveGap:
     adaptive: bool
     cut: float | None = None
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Plans that answer each other, with about as little smoothing as the excessive gap condition lets pass.
 
         Without ``adaptive``: with as much as the theorem asks for.
@@ -68,7 +69,7 @@ class ExcessiveGap:
             smoothing *= 0.5
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         gaps, pace, iteration, nodes = state
         operator, limit = self._oracle(game)
@@ -89,11 +90,11 @@ class ExcessiveGap:
         )
         return State(gaps, pace, iteration + iterations, nodes + _touched(game, operator, products))
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """The plans, which are averages of smoothed best responses."""
         return behaviours(game, (state.gaps[0].plan, state.gaps[1].plan))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """The smoothed best responses to the plans."""
         return behaviours(game, (state.gaps[0].response, state.gaps[1].response))
 

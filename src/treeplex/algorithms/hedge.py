@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeplex.algorithms.options import turn_order
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.history.cpu.spans import payoff_spans
@@ -31,7 +32,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HedgeCFR:
+class HedgeCFR(Tabular[State]):
     """CFR with Hedge (Brown, Kroer & Sandholm 2017); ``d`` above zero: with dynamic thresholding."""
 
     rate: int
@@ -39,7 +40,7 @@ class HedgeCFR:
     turns: int
     d: float = 0.0
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
         first, second = (
             HedgeLearner(*learner, np.zeros(treeplex.infosets), np.zeros(treeplex.infosets))
@@ -47,7 +48,7 @@ class HedgeCFR:
         )
         return State((first, second), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
         weight = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
@@ -66,11 +67,11 @@ class HedgeCFR:
         )
         return State(state.learners, last)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return behaviours(game, (state.learners[0].average, state.learners[1].average))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return state.learners[0].behaviour.copy(), state.learners[1].behaviour.copy()
 

@@ -10,55 +10,103 @@ these rows are player 1's equilibrium strategy. Follows Koller, Megiddo & von St
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import highspy
 import numpy as np
 from scipy import sparse
 
+from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work, never
+from treeplex.algorithms.tabular import Strategies
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.errors import SolverError
-from treeplex.evaluation.exact import Evaluation, evaluate_behaviour
+from treeplex.evaluation.exact import Evaluation, evaluate_strategies
+from treeplex.evaluation.policy import Policy
 
 TOLERANCE = 1e-7
 """Largest NashConv, relative to the largest payoff, that still counts as exact."""
 
 
-class Equilibrium(NamedTuple):
-    """Both players' strategies in the game's order of sequences, and their exact evaluation."""
+class State(NamedTuple):
+    """What the program found: both players' strategies, and after how many simplex iterations; none before."""
 
-    behaviour: tuple[Floats, Floats]
-    evaluation: Evaluation
-    simplex_iterations: int
-
-
-def solve_linear_program(game: CompiledGame, seconds: float | None = None) -> Equilibrium:
-    """An equilibrium by linear programming; raises ``SolverError`` rather than return anything less."""
-    if not np.isfinite(game.payoffs.rows.data).all():
-        raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
-    x, y, iterations = _solve(game, 0, seconds)
-    behaviour = (_behaviour(game.treeplexes[0], x), _behaviour(game.treeplexes[1], y))
-    scale = game.largest_payoff or 1.0
-    evaluation = evaluate_behaviour(game, behaviour)
-    if (
-        not evaluation.nash_conv <= TOLERANCE * scale
-    ):  # duals can be rougher than primals: ask for player 1's own program
-        y, _, more = _solve(game, 1, seconds)
-        behaviour = (behaviour[0], _behaviour(game.treeplexes[1], y))
-        evaluation = evaluate_behaviour(game, behaviour)
-        iterations += more
-    if not evaluation.nash_conv <= TOLERANCE * scale:  # also if it is not a number
-        raise SolverError(
-            f"The linear program of {game.name} came back with NashConv {evaluation.nash_conv:g}, more than rounding"
-            " explains; use an iterative algorithm such as cfr+."
-        )
-    return Equilibrium(behaviour, evaluation, iterations)
+    first: Floats  # [S]
+    second: Floats  # [S]
+    iterations: int
 
 
-def _solve(game: CompiledGame, player: int, seconds: float | None) -> tuple[Floats, Floats, int]:
+@dataclass(frozen=True)
+class LinearProgram(Algorithm[CompiledGame, State]):
+    """One linear program, solved in one go: there is nothing to resume."""
+
+    iterates: ClassVar[tuple[str, ...]] = ("average", "best", "current")
+    ends: ClassVar[bool] = True
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Nothing solved yet."""
+        return State(np.empty(0), np.empty(0), 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """Solve; ``iterations`` do not matter. ``SolverError`` rather than anything less than an equilibrium."""
+        if not np.isfinite(game.payoffs.rows.data).all():
+            raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
+        x, y, count = _solve(game, 0, stop)
+        first, second = (_normalised(treeplex, plan) for treeplex, plan in zip(game.treeplexes, (x, y), strict=True))
+        if not self._exact(game, first, second):  # duals can be rougher than primals: ask for player 1's own program
+            y, _, more = _solve(game, 1, stop)
+            second, count = _normalised(game.treeplexes[1], y), count + more
+        if not self._exact(game, first, second):  # also if it is not a number
+            nash_conv = evaluate_strategies(game, (first, second)).nash_conv
+            raise SolverError(
+                f"The linear program of {game.name} came back with NashConv {nash_conv:g}, more than rounding"
+                " explains; use an iterative algorithm such as cfr+."
+            )
+        return State(first, second, max(count, 1))
+
+    def _exact(self, game: CompiledGame, first: Floats, second: Floats) -> bool:
+        scale = game.largest_payoff or 1.0
+        return evaluate_strategies(game, (first, second)).nash_conv <= TOLERANCE * scale
+
+    def finished(self, state: State) -> bool:
+        """After the first call."""
+        return state.iterations > 0
+
+    def work(self, game: CompiledGame, state: State) -> Work:
+        """Simplex iterations; the matrix stands for one traversal of the tree."""
+        return Work(state.iterations, game.nodes if state.iterations else 0)
+
+    def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
+        """The equilibrium."""
+        return state.first, state.second
+
+    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """As ``Algorithm``."""
+        return evaluate_strategies(game, strategies, threads)
+
+    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
+        """As ``Algorithm``."""
+        return Policy.of(game, strategies)
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: evaluated once, at the end."""
+        return Cost(1.0, math.inf)
+
+    def fingerprint(self, game: CompiledGame) -> str:
+        """As ``Algorithm``."""
+        return game.fingerprint
+
+
+def lp() -> LinearProgram:
+    """Exact, by linear programming over the sequence form (Koller, Megiddo & von Stengel 1996)."""
+    return LinearProgram()
+
+
+def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats, int]:
     """Sequence weights of ``player`` (primal) and of the other player (dual), and simplex iterations."""
     own, other = game.treeplexes[player], game.treeplexes[1 - player]
     columns = _other_by_own(game, player)
@@ -90,8 +138,7 @@ def _solve(game: CompiledGame, player: int, seconds: float | None) -> tuple[Floa
     solver.setOptionValue("solver", "simplex")
     solver.setOptionValue("primal_feasibility_tolerance", 1e-10)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-10)
-    if seconds is not None:
-        solver.setOptionValue("time_limit", float(seconds))
+    _interruptible(solver, stop)
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
         raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
@@ -121,7 +168,17 @@ def _flow(treeplex: Treeplex) -> sparse.csr_array:
     return sparse.csr_array((value, (row, column)), shape=(infosets + 1, sequences))
 
 
-def _behaviour(treeplex: Treeplex, weights: Floats) -> Floats:
+def _normalised(treeplex: Treeplex, weights: Floats) -> Floats:
     out = np.empty(treeplex.sequences)
     kernels.normalise(treeplex, np.maximum(weights, 0.0), out)
     return out
+
+
+def _interruptible(solver: Any, stop: Stop) -> None:
+    """Let HiGHS end when ``stop()`` says so."""
+
+    def look(event: Any) -> None:
+        if stop():
+            event.interrupt()
+
+    solver.cbSimplexInterrupt += look

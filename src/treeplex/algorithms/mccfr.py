@@ -7,6 +7,7 @@ coming by is nature's times that of the player whose average it is, so the expec
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -16,7 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeplex.algorithms.options import FLOORS, averaging, counted, named, number, turn_order
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
@@ -34,9 +36,9 @@ from treeplex.updates.schedules import Schedule
 
 Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 
-MOST_THREADS: Final = 256
+MOST_STREAMS: Final = 256
 STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
-SEQUENCES_PER_ITERATION: Final = 250  # measuring them takes no longer than an iteration
+NUMBERS_PER_NODE: Final = 60.0  # read where a sampler enters a node, in the time of numbers read in order
 IDLE: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 
 
@@ -56,46 +58,49 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MonteCarlo:
+class MonteCarlo(Tabular[State]):
     """CFR over a sample of the tree.
 
-    With several ``threads`` each has tables and random numbers of its own, an iteration is one of each, and the answer
-    is the average of all by reach. It depends on the seed and on the number of threads, and on nothing else.
+    With several ``streams`` each has tables and random numbers of its own, an iteration is one of each, and the answer
+    is the average of all by reach. It depends on the seed and on the number of streams, and on nothing else.
+    ``workers``: threads that share the streams; 0: one per stream.
     """
 
     sampler: Sampler
     weight: Schedule
     turns: int
     floor: bool
-    threads: int
-    seed: int = 0
+    streams: int
+    workers: int = 0
 
-    def seeded(self, seed: int) -> MonteCarlo:
-        """As ``Random``."""
-        return replace(self, seed=seed)
+    def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
+        """As ``Algorithm``: any number of threads may share the streams."""
+        plain_execution(execution, threads=True)
+        return self if execution.threads == 0 else replace(self, workers=execution.threads)
 
-    def stride(self, game: CompiledGame) -> int:
-        """As ``Brisk``: an iteration enters about as many nodes as the root of the tree's size."""
-        return 1 + sum(treeplex.sequences for treeplex in game.treeplexes) // SEQUENCES_PER_ITERATION
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: an iteration enters about as many nodes as the root of the tree's size."""
+        sequences = sum(treeplex.sequences for treeplex in game.treeplexes)
+        return Cost(NUMBERS_PER_NODE * math.sqrt(sequences) * self.streams, OVERHEAD + sweep(game))
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""
         form = sample_tree(game)
-        return State(tuple(self._newborn(form, stream) for stream in range(self.threads)), 0)
+        return State(tuple(self._newborn(form, seed, stream) for stream in range(self.streams)), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         weights = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
         form = sample_tree(game)
-        if self.threads == 1:
+        if self.streams == 1:
             self._iterate(form, state.streams[0], weights)
         else:
-            with ThreadPoolExecutor(self.threads) as pool:
+            with ThreadPoolExecutor(self.workers or self.streams) as pool:
                 list(pool.map(self._iterate, repeat(form), state.streams, repeat(weights)))
         return State(state.streams, last)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """All streams' averages, added up by reach."""
         form = sample_tree(game)
         first, second = (
@@ -104,7 +109,7 @@ class MonteCarlo:
         )
         return behaviours(game, (first, second))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """What the first stream plays next."""
         form = sample_tree(game)
         first, second = (self._played(game, form, player, state.streams[0].tables[player]) for player in (0, 1))
@@ -118,11 +123,11 @@ class MonteCarlo:
     def _pure(self) -> bool:
         return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
 
-    def _newborn(self, form: Sampling, stream: int) -> Stream:
+    def _newborn(self, form: Sampling, seed: int, stream: int) -> Stream:
         pick = self._pure or self.sampler == Chance(MATCH_OR_PICK)
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
-        random = counter(self.seed, stream)
+        random = counter(seed, stream)
         if pick:
             held = form.tree.hands.max(axis=1) + 1
             scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
@@ -177,10 +182,10 @@ class MonteCarlo:
 
 
 def mccfr_external(
-    weight: str = "uniform", turns: str = "alternating", floor: str = "none", threads: int = 1
+    weight: str = "uniform", turns: str = "alternating", floor: str = "none", streams: int = 1
 ) -> MonteCarlo:
     """External sampling (Lanctot et al. 2009); ``floor="zero"`` forgets negative regret, as CFR+ does."""
-    return _assembly(External(), weight, turns, floor, threads)
+    return _assembly(External(), weight, turns, floor, streams)
 
 
 def mccfr_outcome(
@@ -189,7 +194,7 @@ def mccfr_outcome(
     weight: str = "uniform",
     turns: str = "alternating",
     floor: str = "none",
-    threads: int = 1,
+    streams: int = 1,
 ) -> MonteCarlo:
     """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
 
@@ -197,7 +202,7 @@ def mccfr_outcome(
     of the probability of the path, which stays unbiased where the opponent plays some actions with probability zero.
     """
     sampler = Outcome(number("explore", explore, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
-    return _assembly(sampler, weight, turns, floor, threads)
+    return _assembly(sampler, weight, turns, floor, streams)
 
 
 def mccfr_average(
@@ -207,13 +212,13 @@ def mccfr_average(
     weight: str = "uniform",
     turns: str = "alternating",
     floor: str = "none",
-    threads: int = 1,
+    streams: int = 1,
 ) -> MonteCarlo:
     """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
     sampler = AverageStrategy(
         number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 0.0, 1e12)
     )
-    return _assembly(sampler, weight, turns, floor, threads)
+    return _assembly(sampler, weight, turns, floor, streams)
 
 
 def mccfr_chance(
@@ -221,39 +226,39 @@ def mccfr_chance(
     turns: str = "alternating",
     floor: str = "none",
     idle: str = "uniform",
-    threads: int = 1,
+    streams: int = 1,
 ) -> MonteCarlo:
     """Chance sampling (Zinkevich et al. 2007): nature's moves alone are sampled.
 
     ``idle``: what is played without positive regret; "random", a pure strategy by chance, is what Ju et al. do.
     """
-    return _assembly(Chance(named("idle", idle, IDLE)), weight, turns, floor, threads)
+    return _assembly(Chance(named("idle", idle, IDLE)), weight, turns, floor, streams)
 
 
-def pure_cfr(weight: str = "log", turns: str = "alternating", floor: str = "none", threads: int = 1) -> MonteCarlo:
+def pure_cfr(weight: str = "log", turns: str = "alternating", floor: str = "none", streams: int = 1) -> MonteCarlo:
     """Pure CFR (Ju et al. 2023, equations (20) and (21)): sums of values instead of regrets, and the best action.
 
     Differs from the paper in: players take turns unless ``turns="simultaneous"``; values are weighted as the averages
     are, which with ``weight="uniform"`` is equation (20).
     """
-    return _assembly(Reached(PURE), weight, turns, floor, threads)
+    return _assembly(Reached(PURE), weight, turns, floor, streams)
 
 
-def pure_mccfr(weight: str = "log", turns: str = "alternating", floor: str = "none", threads: int = 1) -> MonteCarlo:
+def pure_mccfr(weight: str = "log", turns: str = "alternating", floor: str = "none", streams: int = 1) -> MonteCarlo:
     """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies and log weights.
 
     Differs from the paper as ``pure_cfr``. With ``turns="simultaneous"`` both learn from one walk.
     """
-    return _assembly(PureExternal(), weight, turns, floor, threads)
+    return _assembly(PureExternal(), weight, turns, floor, streams)
 
 
-def _assembly(sampler: Sampler, weight: str, turns: str, floor: str, threads: int) -> MonteCarlo:
+def _assembly(sampler: Sampler, weight: str, turns: str, floor: str, streams: int) -> MonteCarlo:
     return MonteCarlo(
         sampler,
         averaging(weight),
         turn_order(turns),
         named("floor", floor, FLOORS),
-        counted("threads", threads, MOST_THREADS),
+        counted("streams", streams, MOST_STREAMS),
     )
 
 

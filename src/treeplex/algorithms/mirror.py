@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
@@ -28,13 +29,13 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MirrorProx:
+class MirrorProx(Tabular[State]):
     """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two."""
 
     scheme: int
     optimistic: bool
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies, nothing learned yet."""
         first, second = (
             Mirror(np.zeros(size), learner.weights, np.zeros(size), np.zeros(size))
@@ -44,7 +45,7 @@ class MirrorProx:
         step = 1.0 / (game.largest_payoff or 1.0)
         return State((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         mirrors, rate, iteration, products = state
         first, second = (
@@ -65,11 +66,11 @@ class MirrorProx:
         )
         return State(mirrors, rate, iteration + iterations, products + taken)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """What was played, each strategy weighted by its step."""
         return behaviours(game, (state.mirrors[0].average, state.mirrors[1].average))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """The smoothed best responses to all that was met."""
         return behaviours(game, (state.mirrors[0].response, state.mirrors[1].response))
 

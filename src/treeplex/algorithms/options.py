@@ -52,13 +52,6 @@ def exponent(name: str, value: object) -> float:
     return number(name, value, 0.0, 20.0)
 
 
-def whole(name: str, value: object) -> int:
-    """A whole number, zero or more."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(f"The '{name}' parameter must be a whole number that is not negative, got {value!r}.")
-    return value
-
-
 def counted(name: str, value: object, high: int) -> int:
     """A whole number from one up."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:

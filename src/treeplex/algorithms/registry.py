@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
 from treeplex.algorithms.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
+from treeplex.algorithms.linear_program import lp
 from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.protocol import Algorithm
@@ -26,7 +28,7 @@ from treeplex.algorithms.walk import (
 )
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError
-from treeplex.spec import bind, parse, unknown, usage
+from treeplex.spec import bind, parameters, parse, unknown, usage
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
@@ -41,20 +43,20 @@ class Entry:
     """An algorithm in the registry."""
 
     name: str
-    build: Callable[..., Algorithm] | None  # None: solved in one go, not by iterations
+    build: Callable[..., Algorithm[Any, Any]]
     summary: str
     source: str
 
     @property
     def usage(self) -> str:
         """``name(parameter=default,...)``."""
-        return usage(self.name, self.build) if self.build else self.name
+        return usage(self.name, self.build)
 
 
 ALGORITHMS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
-        Entry("lp", None, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
+        Entry("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
         Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
         Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, Algorithm 1"),
         Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
@@ -102,13 +104,26 @@ def with_traversal(spec: str, traversal: str) -> str:
     return f"{name}-{traversal}{spec[len(name) :]}"
 
 
-def build(spec: str) -> Algorithm | None:
-    """The algorithm that ``spec`` names, ``name`` or ``name(parameter=value,...)``; None for one without iterations."""
+def build(spec: str) -> Algorithm[Any, Any]:
+    """The algorithm that ``spec`` names: ``name`` or ``name(parameter=value,...)``."""
+    entry, values = _bound(spec)
+    return entry.build(**values)
+
+
+def canonical(spec: str) -> str:
+    """The same with every parameter: what a run is known by.
+
+    >>> canonical("cfr+")
+    'cfr+(delay=0,turns="alternating")'
+    """
+    entry, values = _bound(spec)
+    shown = (parameters(entry.build) | values).items()
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in shown)})"
+
+
+def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:
     name, values = parse(spec)
     entry = ALGORITHMS.get(name)
     if entry is None:
         raise unknown("algorithm", name, ALGORITHMS)
-    if entry.build is None:
-        bind("algorithm", name, lambda: None, values)
-        return None
-    return entry.build(**bind("algorithm", name, entry.build, values))
+    return entry, bind("algorithm", name, entry.build, values)

@@ -9,7 +9,8 @@ import numpy as np
 
 from treeplex.algorithms.hedge import freedoms, hedge_kind, spans
 from treeplex.algorithms.options import number, turn_order
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import Bound
 from treeplex.algorithms.walk import bounded, game_paths, ground, regret_pruning
 from treeplex.arrays import Floats
@@ -34,7 +35,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ThresholdedWalk:
+class ThresholdedWalk(Tabular[State]):
     """CFR over the history tree with dynamic thresholding (Brown, Kroer & Sandholm 2017).
 
     ``kind``: Hedge by one of its rates, or regret matching. ``patience``: prune also by regret where that promises to
@@ -49,12 +50,12 @@ class ThresholdedWalk:
     patience: float = NEVER
     bound: Bound = "payoff"
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = newborns(game)
         return State((self._newborn(game, 0, first.behaviour), self._newborn(game, 1, second.behaviour)), 0, 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
         ways = game_paths(game)
@@ -79,11 +80,11 @@ class ThresholdedWalk:
         )
         return State(state.pruners, last, state.nodes + touched)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return behaviours(game, (self._sums(game, state, 0), self._sums(game, state, 1)))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return state.pruners[0].behaviour.copy(), state.pruners[1].behaviour.copy()
 

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeplex.algorithms.options import number, turn_order
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import BOUNDS, Bound, Traversal, full, partial, regret_based, zero_reach_response
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
@@ -32,7 +33,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WalkCFR:
+class WalkCFR(Tabular[State]):
     """CFR over the history tree; ``plus``: with regrets that forget being negative (CFR+, section 4.2 of the paper)."""
 
     plus: bool
@@ -45,12 +46,12 @@ class WalkCFR:
         """By regret?"""
         return self.traversal.threshold >= 0.0
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = newborns(game)
         return State((self._newborn(game, 0, first.behaviour), self._newborn(game, 1, second.behaviour)), 0, 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         weight = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
@@ -71,11 +72,11 @@ class WalkCFR:
         )
         return State(state.pruners, last, state.nodes + touched)
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return behaviours(game, (_sums(game, state, 0), _sums(game, state, 1)))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return state.pruners[0].behaviour.copy(), state.pruners[1].behaviour.copy()
 

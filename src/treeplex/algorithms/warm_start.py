@@ -14,7 +14,8 @@ import numpy as np
 
 from treeplex.algorithms import mccfr
 from treeplex.algorithms.options import counted, named, number
-from treeplex.algorithms.protocol import Behaviour
+from treeplex.algorithms.protocol import Cost, Execution, Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.reduced import Reduced, reduced
@@ -47,7 +48,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WarmStart:
+class WarmStart(Tabular[State]):
     """``explorer`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
 
     explorer: mccfr.MonteCarlo
@@ -57,23 +58,23 @@ class WarmStart:
     least: float
     safe: bool
 
-    def seeded(self, seed: int) -> WarmStart:
-        """As ``Random``."""
-        return replace(self, explorer=self.explorer.seeded(seed))
+    def prepared(self, game: CompiledGame, execution: Execution) -> WarmStart:
+        """As ``Algorithm``: threads are for the explorer's streams."""
+        return replace(self, explorer=self.explorer.prepared(game, execution))
 
-    def stride(self, game: CompiledGame) -> int:
-        """As ``Brisk``."""
-        return self.explorer.stride(game)
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: iterations of the explorer are the cheaper ones."""
+        return self.explorer.cost(game)
 
-    def start(self, game: CompiledGame) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing explored, nothing taken out."""
         first, second = (Learner(*(np.zeros(treeplex.sequences) for _ in range(4))) for treeplex in game.treeplexes)
         kept = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
         idle = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
-        explorer = self.explorer.start(game)
+        explorer = self.explorer.start(game, seed)
         return State(explorer, (first, second), (kept[0], kept[1]), (idle[0], idle[1]), 0, 0, 0, 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         while state.iteration < last:
@@ -90,14 +91,14 @@ class WarmStart:
                     state = self._look(game, state)
         return state
 
-    def average(self, game: CompiledGame, state: State) -> Behaviour:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """The average of CFR+; that of the explorer where CFR+ has nothing to learn from."""
         explored = self.explorer.average(game, state.explorer)
         if state.iteration < self.warmup:
             return explored
         return self._lifted(game, state, behaviours(game, (state.learners[0].average, state.learners[1].average)))
 
-    def current(self, game: CompiledGame, state: State) -> Behaviour:
+    def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         if state.iteration < self.warmup:
             return self.explorer.current(game, state.explorer)
@@ -178,7 +179,7 @@ class WarmStart:
             mask[more == 1] = 1
         return self._restarted(game, state)
 
-    def _lifted(self, game: CompiledGame, state: State, played: Behaviour) -> Behaviour:
+    def _lifted(self, game: CompiledGame, state: State, played: Strategies) -> Strategies:
         explored = self.explorer.average(game, state.explorer)
         first, second = (
             np.where(np.concatenate(([0], np.repeat(idle, treeplex.actions))) == 1, before, now)
@@ -188,7 +189,7 @@ class WarmStart:
 
 
 def warm_start(
-    warmup: int = 10_000, rare: float = 10.0, mode: str = "safe", explorer: str = "pure-mccfr", threads: int = 1
+    warmup: int = 10_000, rare: float = 10.0, mode: str = "safe", explorer: str = "pure-mccfr", streams: int = 1
 ) -> WarmStart:
     """Pure MCCFR, then CFR+ without the actions played with probability below ``rare`` / ``warmup`` (Ju et al. 2023).
 
@@ -203,7 +204,7 @@ def warm_start(
     iterations = counted("warmup", warmup, 10**12)
     least = number("rare", rare, 0.0, 1e12) / iterations
     return WarmStart(
-        make(threads=threads), RegretMatchingPlus(), linear(), iterations, least, named("mode", mode, MODES)
+        make(streams=streams), RegretMatchingPlus(), linear(), iterations, least, named("mode", mode, MODES)
     )
 
 

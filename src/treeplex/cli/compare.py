@@ -1,4 +1,4 @@
-"""``treeplex compare``: several algorithms on one game, one picture."""
+"""``treeplex compare``: several algorithms on one game, one plot."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Annotated
 import typer
 
 from treeplex.algorithms.registry import build
-from treeplex.api import DEFAULT_NASH_CONV
+from treeplex.api import DEFAULT_NASH_CONV, solve
 from treeplex.cli.answer import ENDINGS, unused_folder
 from treeplex.cli.options import Iterations, NashConv, Nodes, Seconds, Seed
 from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, load_game, print_json, print_table
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
-from treeplex.runs import Limits, Options, Solution, solve_game
-from treeplex.runs.run import INTERRUPTED
+from treeplex.runs import Limits, Solution
+from treeplex.runs.loop import INTERRUPTED
 
 Algorithms = Annotated[
     list[str],
     typer.Argument(metavar="ALGORITHM...", help="One or more. See: treeplex list algorithms.", show_default=False),
 ]
-Out = Annotated[Path | None, typer.Option(help="The folder for picture and logs; runs/GAME-compare-N if left out.")]
+Out = Annotated[Path | None, typer.Option(help="The folder for plot and logs; runs/GAME-compare-N if left out.")]
 
 
 def compare(
@@ -45,9 +45,17 @@ def compare(
     folder = out or unused_folder(f"{compiled.name}-compare")
     solutions: list[Solution] = []
     for algorithm in dict.fromkeys(algorithms):
-        solve_game(compiled, algorithm, Limits(iterations=1))  # loads the kernels before the clock starts
         with ProgressLine(f"{compiled.name}, {algorithm}", limits) as line:
-            solution = solve_game(compiled, algorithm, limits, Options(seed=seed, watch=line.watch))
+            solution = solve(
+                compiled,
+                algorithm,
+                nash_conv=limits.nash_conv,
+                seconds=limits.seconds,
+                iterations=limits.iterations,
+                nodes=limits.nodes,
+                seed=seed,
+                watch=line.watch,
+            )
         solution.save(folder / algorithm)
         solutions.append(solution)
         if as_json:
@@ -78,4 +86,4 @@ def _describe(solutions: list[Solution], picture: Path) -> None:
         for solution in solutions
     ]
     print_table(["algorithm", "ended", "iterations", "nodes touched", "seconds", "NashConv", "value"], rows)
-    console.print(f"picture: {picture}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"plot: {picture}", markup=False, highlight=False, soft_wrap=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,25 +10,39 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from treeplex.algorithms.holdem import DEFAULT
+from treeplex import api
+from treeplex.api import DEFAULT_SPOT_ALGORITHM, DEFAULT_SPOT_TARGET, Watch
 from treeplex.arrow import write_parquet
-from treeplex.cli.answer import ENDINGS, unused_folder
-from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, Seconds
-from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
+from treeplex.cli.answer import say, tell, unused_folder
+from treeplex.cli.options import (
+    CheckpointSeconds,
+    Folder,
+    Iterate,
+    Iterations,
+    NashConv,
+    Nodes,
+    NoSave,
+    Out,
+    Seconds,
+    Storage,
+    Threads,
+)
+from treeplex.cli.output import AsJson, console, print_json, print_table
 from treeplex.cli.progress import ProgressLine
 from treeplex.compile.memory import GIB
 from treeplex.engines.boards.game import BYTES, HoldemGame, load_spot
-from treeplex.engines.boards.locks import Lock
 from treeplex.errors import ParameterError
+from treeplex.evaluation.spots import View
 from treeplex.games.holdem.cards import hand_name
+from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot, read_spot, sizes_for
-from treeplex.poker.folder import HoldemFolder
 from treeplex.poker.grid import save_grid, terminal_grid
-from treeplex.poker.reading import View
-from treeplex.poker.solving import DEFAULT_PERCENT, HoldemSolution, open_run
-from treeplex.poker.solving import resume as resume_folder
-from treeplex.poker.solving import solve as solve_spot
+from treeplex.poker.solving import open_run
+from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
+from treeplex.runs.request import SPOT
+from treeplex.runs.solution import Solution
+from treeplex.runs.targets import nash_conv_of
 
 holdem = typer.Typer(
     name="holdem",
@@ -50,18 +63,18 @@ Ip = Annotated[str | None, typer.Option(help="Range in position.")]
 Bet = Annotated[str | None, typer.Option(help='Bet sizes on every street, such as "33%, 75%, a".')]
 Raise = Annotated[str | None, typer.Option("--raise", help='Raise sizes on every street, such as "2.5x, a".')]
 Until = Annotated[
-    str | None, typer.Option(help=f"Exploitability to reach: 0.3%pot, 5mbb or 2chips. Default {DEFAULT_PERCENT}%pot.")
+    str | None,
+    typer.Option(
+        "--exploitability",
+        "--until",
+        help=f"Exploitability to reach: 0.3%pot, 5mbb or 2chips. Default {DEFAULT_SPOT_TARGET}.",
+    ),
 ]
 BigBlind = Annotated[float | None, typer.Option(help="Chips of a big blind, to count in thousandths of it (mbb).")]
 Algorithm = Annotated[str, typer.Option(help="cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, with parameters.")]
-Storage = Annotated[str, typer.Option(help="float32, int16 (half the memory) or float64.")]
-Threads = Annotated[int, typer.Option(help="0: all cores for large trees.")]
 Locks = Annotated[
     Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
 ]
-Out = Annotated[Path | None, typer.Option(help="The run folder; runs/BOARD-ALGORITHM-N if left out.")]
-NoSave = Annotated[bool, typer.Option("--no-save", help="Leave no run folder.")]
-Folder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
 Line = Annotated[str, typer.Option(help='The way to the node, such as "check, bet 75%, call, 2c". Empty: the start.')]
 
 
@@ -69,10 +82,12 @@ Line = Annotated[str, typer.Option(help='The way to the node, such as "check, be
 def solve(
     spot: SpotFile = None,
     until: Until = None,
+    nash_conv: NashConv = None,
     seconds: Seconds = None,
     iterations: Iterations = None,
-    algorithm: Algorithm = DEFAULT,
-    storage: Storage = "float32",
+    nodes: Nodes = None,
+    algorithm: Algorithm = DEFAULT_SPOT_ALGORITHM,
+    storage: Storage = None,
     threads: Threads = 0,
     board: Board = None,
     pot: Pot = None,
@@ -93,55 +108,68 @@ def solve(
     given = make_spot_from(spot, board, pot, stack, oop, ip, bet, raise_)
     with console.status("building the tree", spinner="dots"):
         game = load_spot(given)
-    percent = _percent(until, game.spot.pot, big_blind)
-    if percent is None and seconds is None and iterations is None:
-        percent = DEFAULT_PERCENT
+    limits = _limits(given.pot, until, nash_conv, big_blind, seconds, iterations, nodes)
+    if not limits.any:
+        limits = Limits(nash_conv_of(DEFAULT_SPOT_TARGET, given.pot))
     folder = None if no_save else out or unused_folder(f"{game.name.replace(' ', '')}-{algorithm}")
-    limits = Limits(None if percent is None else percent * game.spot.pot / 50.0, seconds, iterations)
-    with ProgressLine(f"{game.name}, {algorithm}", limits) as progress:
-        solution = solve_spot(
+    locks = _locks(lock)
+
+    def start(watch: Watch) -> Solution:
+        return api.solve(
             game,
             algorithm,
-            percent_of_pot=percent,
+            nash_conv=limits.nash_conv,
             seconds=seconds,
             iterations=iterations,
+            nodes=nodes,
             storage=storage,
             threads=threads,
-            locks=_locks(lock),
+            locks=locks,
             iterate=iterate,
-            folder=folder,
+            out=folder,
             checkpoint_seconds=checkpoint_seconds,
-            watch=progress.watch,
+            watch=watch,
         )
-    raise _tell(solution, folder, big_blind, percent is not None, as_json)
+
+    raise _follow(f"{game.name}, {algorithm}", limits, start, folder, given.pot, big_blind, as_json)
 
 
 @holdem.command()
 def resume(
     folder: Folder,
     until: Until = None,
+    nash_conv: NashConv = None,
     seconds: Seconds = None,
     iterations: Iterations = None,
+    nodes: Nodes = None,
+    threads: Threads = 0,
     big_blind: BigBlind = None,
     checkpoint_seconds: CheckpointSeconds = 30.0,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with a run that was stopped or killed. Without a limit: to those it had."""
-    request = HoldemFolder.open(folder).request
-    percent = _percent(until, request.spot.pot, big_blind)
-    target = None if percent is None else percent * request.spot.pot / 50.0
-    limits = Limits(target, seconds, iterations)
-    wanted = limits if limits.any else request.limits
-    with ProgressLine(f"{request.spot.board}, {request.algorithm}", wanted) as progress:
-        solution = resume_folder(
+    """As ``treeplex resume``."""
+    request = RunFolder.open(folder).request
+    if request.kind != SPOT:
+        raise ParameterError(
+            f"The run in {folder} is about {request.game}, not a hold'em spot: treeplex resume {folder}"
+        )
+    pot = int(request.source["pot"])
+    limits = _limits(pot, until, nash_conv, big_blind, seconds, iterations, nodes)
+
+    def start(watch: Watch) -> Solution:
+        return api.resume(
             folder,
-            percent_of_pot=percent,
+            nash_conv=limits.nash_conv,
             seconds=seconds,
             iterations=iterations,
+            nodes=nodes,
+            threads=threads,
             checkpoint_seconds=checkpoint_seconds,
-            watch=progress.watch,
+            watch=watch,
         )
-    raise _tell(solution, folder, big_blind, wanted.nash_conv is not None, as_json)
+
+    wanted = limits if limits.any else request.limits
+    raise _follow(f"{request.game}, {request.asked}", wanted, start, folder, pot, big_blind, as_json)
 
 
 @holdem.command()
@@ -235,21 +263,20 @@ def make_spot_from(
     return make_spot(read_spot(file).summary() | named)
 
 
-def _percent(until: str | None, pot: int, big_blind: float | None) -> float | None:
-    """What --until says, in per cent of the pot."""
-    if until is None:
-        return None
-    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%\s*(?:pot)?|mbb|chips?)\s*$", until, re.IGNORECASE)
-    if found is None or float(found[1]) <= 0.0:
-        raise ParameterError(f"The option --until must be such as 0.3%pot, 5mbb or 2chips, got {until!r}.")
-    amount, unit = float(found[1]), found[2].lower()
-    if unit.startswith("%"):
-        return amount
-    if unit == "mbb":
-        if big_blind is None or not big_blind > 0.0:
-            raise ParameterError("The option --until in mbb needs --big-blind, the chips of a big blind.")
-        amount *= big_blind / 1000.0
-    return 100.0 * amount / pot
+def _limits(
+    pot: int,
+    until: str | None,
+    nash_conv: float | None,
+    big_blind: float | None,
+    seconds: float | None,
+    iterations: int | None,
+    nodes: int | None,
+) -> Limits:
+    if until is not None:
+        if nash_conv is not None:
+            raise ParameterError("Give --exploitability or --nash-conv, not both: one is twice the other.")
+        nash_conv = nash_conv_of(until, pot, big_blind)
+    return Limits(nash_conv, seconds, iterations, nodes)
 
 
 def _locks(path: Path | None) -> tuple[Lock, ...]:
@@ -266,30 +293,22 @@ def _locks(path: Path | None) -> tuple[Lock, ...]:
         ) from error
 
 
-def _tell(
-    solution: HoldemSolution, folder: Path | None, big_blind: float | None, target: bool, as_json: bool
+def _follow(
+    title: str,
+    limits: Limits,
+    start: Callable[[Watch], Solution],
+    folder: Path | None,
+    pot: int,
+    big_blind: float | None,
+    as_json: bool,
 ) -> typer.Exit:
-    fields = solution.summary()
-    if big_blind:
-        fields["exploitability_mbb"] = solution.mbb(big_blind)
-    if as_json:
-        print_json(fields | ({"folder": str(folder)} if folder else {}))
-    else:
-        mbb = f", {fields['exploitability_mbb']:.3g} mbb" if big_blind else ""
-        lines = [
-            f"{solution.game.name}, {solution.request.algorithm}: {ENDINGS[solution.status]} after"
-            f" {solution.iterations:,} iterations, {solution.seconds:.2f} s",
-            f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {solution.game.spot.pot};"
-            f" equity {100 * fields['equity'][0]:.2f}%, {100 * fields['equity'][1]:.2f}%",
-            f"exploitability {solution.exploitability:.4g} chips, {solution.percent_of_pot:.3g}% of the pot{mbb}",
-            "oop starts with: " + ", ".join(f"{name} {100 * x:.1f}%" for name, x in fields["root_strategy"].items()),
-        ]
-        if folder:
-            lines.append(f'run folder: {folder} (look at it with: treeplex holdem show {folder} --line "check" --grid)')
-        for line in lines:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-    missed = target and solution.status != "solved"
-    return typer.Exit(UNFINISHED if missed or solution.status == "interrupted" else SOLVED)
+    with ProgressLine(title, limits, pot) as line:
+        solution = start(line.watch)
+    mbb = None if big_blind is None else {"exploitability_mbb": solution.mbb(big_blind)}
+    code = tell(solution, limits, folder, 0, as_json, mbb)
+    if mbb and not as_json:
+        say(f"exploitability {mbb['exploitability_mbb']:.3g} mbb")
+    return code
 
 
 def _describe(view: View, hand: str | None, most: int) -> None:

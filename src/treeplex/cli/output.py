@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 from treeplex.api import load
-from treeplex.compile.game import CompiledGame
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
 
@@ -46,7 +45,7 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
     out.print(table, markup=False, highlight=False)
 
 
-def load_game(source: str) -> CompiledGame:
+def load_game(source: str) -> Any:
     """Compile a game, with a counter on stderr while histories are visited one by one."""
     with console.status("compiling", spinner="dots") as status:
 

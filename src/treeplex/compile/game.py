@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -67,6 +68,17 @@ class CompiledGame:
         """Each player's infosets by label."""
         first, second = ({label: i for i, label in enumerate(unpacked(names.infosets))} for names in self.labels)
         return first, second
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of structure and payoffs, so that a run is never resumed in another game."""
+        digest = hashlib.blake2b(digest_size=16)
+        for treeplex in self.treeplexes:
+            for array in treeplex:
+                digest.update(array.data)
+        for array in self.operator.rows:
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
     def __repr__(self) -> str:
         first, second = self.treeplexes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -25,18 +26,21 @@ class Evaluation(NamedTuple):
     best_response_values: tuple[float, float]
     """Each player's own payoff when best responding to the other."""
 
+    extra: Mapping[str, float] = {}
+    """What else was measured, by name; empty for most games."""
+
     @property
     def exploitability(self) -> float:
-        """Half of ``nash_conv``: the average gain a player."""
+        """Half of ``nash_conv``: the average gain per player."""
         return self.nash_conv / 2.0
 
 
 def evaluate_policy(game: CompiledGame, policy: Policy) -> Evaluation:
     """Value, best-response values and NashConv of ``policy``, exact up to rounding."""
-    return evaluate_behaviour(game, policy.aligned(game))
+    return evaluate_strategies(game, policy.aligned(game))
 
 
-def evaluate_behaviour(game: CompiledGame, behaviour: tuple[Floats, Floats]) -> Evaluation:
+def evaluate_strategies(game: CompiledGame, behaviour: tuple[Floats, Floats], threads: int = 0) -> Evaluation:
     """As ``evaluate_policy``, for strategies given in the game's own order of sequences."""
     weights = tuple(_weights(game, player, behaviour[player]) for player in (0, 1))
     earned = gradient(game, 0, weights[1])

@@ -1,14 +1,13 @@
-"""Texas hold'em subgames: spots, ranges, bet sizes, public tree times hands, solving and reading the answer."""
+"""What a poker player sees: spots, ranges, bet sizes, solving and browsing the answer. Public name: ``treeplex.holdem``."""
 
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.locks import Lock
+from treeplex.evaluation.spots import Reader, View
+from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
-from treeplex.poker.reading import Reader, View
-from treeplex.poker.solving import HoldemSolution, open_run, resume, solve
+from treeplex.poker.solving import open_run, resume, solve
 
 __all__ = [
     "HoldemGame",
-    "HoldemSolution",
     "Lock",
     "Reader",
     "Spot",

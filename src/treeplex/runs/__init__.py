@@ -1,9 +1,8 @@
-"""Assemblies of minimizers, schedules and turns; the exact linear program; one run loop for all."""
+"""One way to run: request, loop, limits, evaluation schedule, log, checkpoint, folder, solution, resume."""
 
 from treeplex.runs.limits import Limits
-from treeplex.algorithms.registry import ALGORITHMS
-from treeplex.runs.run import Progress
+from treeplex.runs.loop import Progress
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options, resume_run, solve_game
+from treeplex.runs.solve import Options
 
-__all__ = ["ALGORITHMS", "Limits", "Options", "Progress", "Solution", "resume_run", "solve_game"]
+__all__ = ["Limits", "Options", "Progress", "Solution"]

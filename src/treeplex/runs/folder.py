@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from treeplex.algorithms.protocol import Algorithm
 from treeplex.arrow import write_parquet
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import load as load_compiled
 from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation.plot import plot_convergence
+from treeplex.evaluation.policy import Policy
 from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from treeplex.runs.limits import Limits
+from treeplex.runs.request import Request
+from treeplex.system import replace_text
 
 if TYPE_CHECKING:
     from treeplex.runs.solution import Solution
 
-FORMAT = "treeplex-run-1"
+FORMAT: Final = "treeplex-run-2"
+FIRST_FORMATS: Final = ("treeplex-run-1", "treeplex-growing-run-1", "treeplex-holdem-1")
+"""Of 0.1: their checkpoints say neither which game nor which algorithm they belong to, so they are not resumed."""
 
-
-class Request(NamedTuple):
-    """What was asked for."""
-
-    game: str  # the game's name
-    source: str | None  # how to load it again; None: from game.safetensors in the folder
-    fingerprint: str  # of the compiled game
-    algorithm: str
-    limits: Limits
-    seed: int
-    iterate: str
+Game = TypeVar("Game")
+State = TypeVar("State")
 
 
 class RunFolder(NamedTuple):
@@ -42,106 +36,128 @@ class RunFolder(NamedTuple):
     request: Request
 
     @staticmethod
-    def create(
-        folder: str | Path, game: CompiledGame, algorithm: str, limits: Limits, seed: int, iterate: str
-    ) -> RunFolder:
-        """Write down what was asked for, before anything is computed."""
+    def claim(folder: str | Path, request: Request, game: object) -> RunFolder:
+        """Write down what was asked for, before anything is computed; or go on in the folder of the very same run.
+
+        A folder that holds anything else is refused: what is not ours is never touched.
+        """
         path = Path(folder)
+        if path.exists() and not path.is_dir():
+            raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
+        if path.is_dir() and any(path.iterdir()):
+            if not is_run(path):
+                raise ParameterError(f"The folder {path} is not empty and holds no run; choose another.")
+            before = RunFolder.open(path).request
+            other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
+            if other is not None:
+                raise ParameterError(
+                    f"The folder {path} holds a run with another {other} ({before.identity[other]!r}); choose another"
+                    " folder."
+                )
+        kept = RunFolder(path, request)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if game.source is None:
+            if request.source is None and isinstance(game, CompiledGame):
                 save_compiled(game, path / "game.safetensors")
-            request = Request(game.name, game.source, fingerprint(game), algorithm, limits, seed, iterate)
-            (path / "checkpoint.safetensors").unlink(missing_ok=True)  # of another run in this folder
-            fields = request._asdict() | {"format": FORMAT, "limits": asdict(limits)}
-            _write(path / "run.json", json.dumps(fields, indent=1) + "\n")
+            kept.record()
         except OSError as error:
             raise ParameterError(
                 f"The run folder {path} cannot be written: {error.strerror}; choose another."
             ) from error
-        return RunFolder(path, request)
-
-    @staticmethod
-    def refuse_existing(folder: str | Path) -> None:
-        """What another run has computed is not overwritten."""
-        if (Path(folder) / "run.json").exists():
-            raise ParameterError(f"The folder {folder} holds a run already; resume it, or choose another folder.")
+        return kept
 
     @staticmethod
     def open(folder: str | Path) -> RunFolder:
         """Read ``run.json`` of an earlier run."""
         path = Path(folder)
         try:
+            if not (path / "run.json").exists() and (path / "holdem.json").exists():
+                raise _too_old(path)
             fields: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
-            if fields.pop("format") != FORMAT:
-                raise ValueError(f"its format is not {FORMAT!r}")
-            limits = Limits(**fields.pop("limits"))
-            request = Request(limits=limits, **fields)
-            words: list[Any] = [request.game, request.algorithm, request.fingerprint]
-            if not all(isinstance(word, str) for word in words):
-                raise ValueError("game, algorithm and fingerprint must be text")
-            return RunFolder(path, request)
+            form = fields.pop("format")
+            if form in FIRST_FORMATS:
+                raise _too_old(path)
+            if form != FORMAT:
+                raise ValueError(f"its format is {form!r}, not {FORMAT!r}")
+            return RunFolder(path, Request.of(fields))
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
+        except ParameterError:
+            raise
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
+
+    def record(self) -> None:
+        """Write ``run.json``."""
+        fields = {"format": FORMAT} | json.loads(self.request.to_json())
+        replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
 
     def stored_game(self) -> CompiledGame:
         """The game kept in the folder itself."""
         return load_compiled(self.path / "game.safetensors")
 
-    def keep(self, checkpoint: Checkpoint) -> None:
+    def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
         """Replace the checkpoint."""
-        save_checkpoint(checkpoint, self.path / "checkpoint.safetensors")
+        save_checkpoint(self.path / "checkpoint.safetensors", self.request.identity, algorithm, point)
 
-    def checkpoint(self, fresh: Any, sequences: list[int]) -> Checkpoint | None:
+    def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
         """Where to go on, or None if the run was ended before its first checkpoint."""
         path = self.path / "checkpoint.safetensors"
-        return load_checkpoint(path, fresh, sequences) if path.exists() else None
+        if not path.exists():
+            return None
+        return load_checkpoint(path, self.request.identity, algorithm, game, self.request.seed)
 
     def finish(self, solution: Solution) -> Path:
         """Leave the answer."""
-        solution.policy.save(self.path / "policy.parquet")
-        write_parquet(solution.log, self.path / "log.parquet")
-        title = f"{solution.game.name}, {solution.algorithm}"
-        _write(self.path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
-        _write(self.path / "README.md", _explanation(title))
-        plot_convergence({solution.algorithm: solution.log}, title, self.path / "convergence.png")
-        return self.path
+        path, files = self.path, dict(FILES)
+        replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
+        write_parquet(solution.log, path / "log.parquet")
+        if isinstance(solution.policy, Policy):
+            solution.policy.save(path / "policy.parquet")
+        else:
+            del files["policy.parquet"]
+        for name, table in solution.extras.tables().items():
+            write_parquet(table, path / f"{name}.parquet")
+        for name, document in solution.extras.documents().items():
+            replace_text(path / f"{name}.json", json.dumps(document, indent=0) + "\n")
+        title = f"{self.request.game}, {self.request.asked}"
+        replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
+        plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
+        return path
 
 
-def fingerprint(game: CompiledGame) -> str:
-    """A short hash of the game's structure and payoffs, so that a run is never resumed in another game."""
-    digest = hashlib.blake2b(digest_size=16)
-    for treeplex in game.treeplexes:
-        for array in treeplex:
-            digest.update(array.data)
-    for array in game.operator.rows:
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+def is_run(folder: str | Path) -> bool:
+    """Whether a folder holds a run of ours, of this version or an earlier one."""
+    return any((Path(folder) / name).is_file() for name in ("run.json", "holdem.json"))
 
 
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+def _too_old(path: Path) -> ParameterError:
+    return ParameterError(
+        f"The run in {path} was made by treeplex 0.1, whose checkpoints cannot be resumed; its result.json, log.parquet"
+        " and policy.parquet can still be read. Start a new run in another folder."
+    )
 
 
-def _explanation(title: str) -> str:
+FILES: Final = {
+    "result.json": "value, NashConv and how the run ended",
+    "policy.parquet": "the strategies: player, infoset, action, probability",
+    "log.parquet": "one row per evaluation: iteration, nodes touched, seconds, value, NashConv",
+    "convergence.png": "NashConv against iterations, nodes and seconds",
+    "run.json": "what was asked for",
+    "checkpoint.safetensors": "where `treeplex resume` continues",
+    "game.safetensors": "the game itself, if it has no name to load it by",
+}
+
+
+def _explanation(title: str, files: dict[str, str]) -> str:
+    listed = "\n".join(f"| `{name}` | {what} |" for name, what in files.items())
     return f"""# A run of treeplex: {title}
 
 | file | what it holds |
 | --- | --- |
-| `result.json` | value, NashConv and how the run ended |
-| `policy.parquet` | the strategies: player, infoset, action, probability |
-| `log.parquet` | one row a checkpoint: iteration, nodes touched, seconds, value, NashConv |
-| `convergence.png` | NashConv against iterations, nodes and seconds |
-| `run.json` | what was asked for |
-| `checkpoint.safetensors` | where `treeplex resume` goes on |
-| `game.safetensors` | the game itself, if it has no name to load it by |
+{listed}
 
 Read the tables with any Parquet reader (`pandas.read_parquet`, `polars.read_parquet`, `duckdb`), or in Python with
-`treeplex.Policy.load("policy.parquet")`. Check the answer with `treeplex evaluate GAME policy.parquet`, go on with
-`treeplex resume FOLDER`. NashConv is the sum of what both players could gain by a best response; exploitability is
-half of it.
+`treeplex.Policy.load("policy.parquet")`. Continue with `treeplex resume FOLDER`. NashConv is the sum of what both players
+could gain by a best response; exploitability is half of it.
 """

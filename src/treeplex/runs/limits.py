@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treeplex.errors import ParameterError
@@ -20,9 +20,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("nash_conv", "seconds"):
-            self._check(name, (int, float), 0, "a number that is not negative")
+            self._check(name, (int, float), 0, "a number >= 0")
         for name in ("iterations", "nodes"):
-            self._check(name, (int,), 1, "a whole number from 1 up")
+            self._check(name, (int,), 1, "an integer >= 1")
 
     def _check(self, name: str, types: tuple[type, ...], low: int, kind: str) -> None:
         value: Any = getattr(self, name)
@@ -34,6 +34,10 @@ class Limits:
     def any(self) -> bool:
         """Is there a reason to stop at all?"""
         return any(limit is not None for limit in (self.nash_conv, self.seconds, self.iterations, self.nodes))
+
+    def left(self, seconds: float) -> Limits:
+        """The same after so many seconds."""
+        return self if self.seconds is None else replace(self, seconds=max(self.seconds - seconds, 0.0))
 
     def reason(self, seconds: float, iterations: int, nodes: int) -> str:
         """Why to stop now, other than for a good enough answer; empty if not at all."""

@@ -1,70 +1,152 @@
-"""The answer of a run: the policy, how good it is, and how it was obtained."""
+"""The answer of a run: the policy, how good it is, and how it was obtained. One class for every kind of game."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from treeplex.algorithms.protocol import Algorithm, Extras
 from treeplex.arrow import Table
-from treeplex.compile.game import CompiledGame
-from treeplex.evaluation.policy import Policy
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.limits import Limits
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.log import LogRow, to_table
+from treeplex.runs.loop import Outcome
+from treeplex.runs.request import Request
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver found. Quality is always measured in the game that was asked about."""
+    """What a run found. Quality is always measured in the game that was asked about.
 
-    game: CompiledGame
-    algorithm: str
-    policy: Policy
-    value: float
-    nash_conv: float
-    best_response_values: tuple[float, float]
-    status: str  # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"
-    iterations: int
-    nodes_touched: int
-    seconds: float
-    seed: int
-    iterate: str
-    log: Table
-    limits: Limits
-    checkpoint: Checkpoint | None  # where ``resume`` goes on; None if there is nothing to go on with
+    What only some kinds of games have (sizes found, EV of both players, ...) is in ``extras``, whose attributes can be
+    asked of the solution itself.
+    """
+
+    game: Any
+    request: Request
+    outcome: Outcome[Any] = field(repr=False)
+    solver: Algorithm[Any, Any] = field(repr=False)  # as it was carried out
+    checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if there is nothing to do
 
     def __repr__(self) -> str:
+        quality = "unknown" if math.isnan(self.nash_conv) else f"{self.nash_conv:.3g}"
         return (
-            f"Solution({self.game.name}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
-            f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
+            f"Solution({self.request.game}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
+            f" {quality}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "extras":
+            raise AttributeError(name)
+        return getattr(self.extras, name)
+
+    @property
+    def algorithm(self) -> str:
+        """As it was asked for."""
+        return self.request.asked
+
+    @property
+    def status(self) -> str:
+        """As "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"."""
+        return self.outcome.status
+
+    @property
+    def iterations(self) -> int:
+        """Each updates every player once."""
+        return self.outcome.work.iterations
+
+    @property
+    def nodes_touched(self) -> int:
+        """Histories entered."""
+        return self.outcome.work.nodes
+
+    @property
+    def seconds(self) -> float:
+        """Spent in all, without compiling kernels."""
+        return self.outcome.seconds
+
+    @property
+    def value(self) -> float:
+        """Player 0's."""
+        return self.outcome.evaluation.value
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of what both players could gain by a best response; nan where it is not known."""
+        return self.outcome.evaluation.nash_conv
 
     @property
     def exploitability(self) -> float:
         """Half of ``nash_conv``."""
         return self.nash_conv / 2.0
 
-    def summary(self) -> dict[str, object]:
-        """The result as ``treeplex solve --json`` prints it."""
+    @property
+    def best_response_values(self) -> tuple[float, float]:
+        """Each player's own payoff when best responding to the other."""
+        return self.outcome.evaluation.best_response_values
+
+    @property
+    def seed(self) -> int:
+        """Of random numbers."""
+        return self.request.seed
+
+    @property
+    def iterate(self) -> str:
+        """Which strategies are reported."""
+        return self.request.iterate
+
+    @property
+    def rows(self) -> list[LogRow]:
+        """The log, row by row."""
+        return self.outcome.rows
+
+    @cached_property
+    def log(self) -> Table:
+        """The log as an Arrow table: one row per evaluation."""
+        return to_table(self.rows)
+
+    @cached_property
+    def policy(self) -> Any:
+        """The strategies, by infoset; of a hold'em spot, by line and hand."""
+        return self.solver.policy(self.game, self.outcome.strategies)
+
+    @cached_property
+    def extras(self) -> Extras:
+        """What this kind of game has beside."""
+        outcome = self.outcome
+        return self.solver.extras(self.game, outcome.state, outcome.strategies, outcome.evaluation)
+
+    def summary(self) -> dict[str, Any]:
+        """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
+        request = self.request
         return {
-            "game": self.game.name,
-            "algorithm": self.algorithm,
+            "game": request.game,
+            "algorithm": request.asked,
             "iterations": self.iterations,
             "nodes_touched": self.nodes_touched,
             "seconds": self.seconds,
             "value": self.value,
-            "nash_conv": self.nash_conv,
-            "exploitability": self.exploitability,
-            "best_response_values": list(self.best_response_values),
+            "nash_conv": _known(self.nash_conv),
+            "exploitability": _known(self.exploitability),
+            "best_response_values": [_known(value) for value in self.best_response_values],
             "status": self.status,
-            "seed": self.seed,
-            "iterate": self.iterate,
-        }
+            "backend": request.backend,
+            "threads": request.threads,
+            "storage": request.storage,
+            "seed": request.seed,
+            "iterate": request.iterate,
+        } | self.extras.summary()
 
     def save(self, folder: str | Path) -> Path:
         """Leave a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
-        from treeplex.runs.folder import RunFolder  # noqa: PLC0415 - the folder holds solutions
-
-        kept = RunFolder.create(folder, self.game, self.algorithm, self.limits, self.seed, self.iterate)
+        kept = RunFolder.claim(folder, self.request, self.game)
         if self.checkpoint is not None:
-            kept.keep(self.checkpoint)
+            kept.keep(self.solver, self.checkpoint)
         return kept.finish(self)
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None

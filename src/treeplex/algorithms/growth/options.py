@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from treeplex.algorithms.growth.add import METHODS
@@ -54,3 +54,8 @@ def _choice(name: str, value: Any, legal: Iterable[str]) -> None:
     if value not in legal:
         options = ", ".join(f'"{option}"' for option in legal)
         raise ParameterError(f"The '{name}' parameter must be one of {options}, got {value!r}.")
+
+
+def growth_fields(growth: Growth) -> dict[str, Any]:
+    """For JSON, which has no infinity."""
+    return asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})

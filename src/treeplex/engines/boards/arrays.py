@@ -113,6 +113,19 @@ class Minds(NamedTuple):
     frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
 
 
+class Sources(NamedTuple):
+    """What strategies are shares of: one number per action and hand, for both players."""
+
+    first: npt.NDArray[Any]
+    second: npt.NDArray[Any]
+
+
+def no_learner(storage: str) -> HandLearner:
+    """A learner without room, for passes that do not learn."""
+    none = np.zeros(0, storage)
+    return HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+
+
 class Rule(NamedTuple):
     """What differs between algorithms and iterations; discounts and weights are those of iterations 0, 1, 2, ..."""
 
@@ -122,6 +135,12 @@ class Rule(NamedTuple):
     predict: float  # how much of the last gain is expected to come again
     prune: bool  # is what the rival never reaches left alone?
     compact: bool  # are numbers stored in 16 bits?
+
+
+def plain_rule(storage: str) -> Rule:
+    """For passes that do not learn."""
+    one = np.ones(1)
+    return Rule(one, one, one, 0.0, True, storage == "int16")
 
 
 class Errand(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +18,7 @@ from treeplex.engines.boards.streets import Street, betting_arrays, split_street
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import FOLD, betting_tree
 from treeplex.games.holdem.cards import card_name
+from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import STREETS, Spot
 
 BYTES: Final = {"float64": 8, "float32": 4, "int16": 2}
@@ -32,11 +35,18 @@ class HoldemGame:
     boards: list[Boards]
     start: tuple[Floats, Floats]  # both players' weights on the first board, padding included
     combinations: float  # the sum of products of weights of hands that can be dealt together
+    locks: tuple[Lock, ...] = ()  # decisions whose strategies are fixed
 
     @property
     def name(self) -> str:
         """The board, as people write it."""
         return " ".join(card_name(card) for card in self.spot.cards)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the spot's fields and of its locks."""
+        fields = [self.spot.summary(), [[lock.line, lock.strategy] for lock in self.locks]]
+        return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     @property
     def levels(self) -> tuple[Level, Level, Level]:
@@ -95,7 +105,7 @@ class HoldemGame:
         return numbers + scales + _tables(self.boards)
 
 
-def load_spot(spot: Spot, isomorphic: bool = True) -> HoldemGame:
+def load_spot(spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = ()) -> HoldemGame:
     """Build the betting tree and all boards. ``isomorphic=False`` deals every card, for comparison."""
     streets = split_streets(betting_tree(spot))
     _check_size(spot, streets)
@@ -103,7 +113,7 @@ def load_spot(spot: Spot, isomorphic: bool = True) -> HoldemGame:
     boards = board_arrays(spot, streets, deals)
     hands = boards[0].hands
     ours, theirs = (np.append(spot.weights(player), 0.0)[hands[player].number] for player in (0, 1))
-    return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs))
+    return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs), locks)
 
 
 def estimate(spot: Spot, streets: list[Street], storage: str) -> int:

@@ -5,8 +5,7 @@ A locked strategy is written where regrets are kept, of which strategies are sha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import decision_at, follow
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
+from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import parse_range
 
 Frozen = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
@@ -23,21 +23,10 @@ Frozen = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 ALL = "all"
 
 
-class Lock(NamedTuple):
-    """At the decision ``line`` leads to, hands of a range play fixed probabilities.
-
-    ``strategy``: for each range, or "all", the probability of each action by name; later ranges count where two hold
-    a hand. Suits that suit isomorphism treats as alike must be treated alike by the ranges.
-    """
-
-    line: str
-    strategy: Mapping[str, Mapping[str, float]]
-
-
-def fix(game: HoldemGame, locks: tuple[Lock, ...], learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
+def fix(game: HoldemGame, learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
-    for lock in locks:
+    for lock in game.locks:
         place = follow(game, lock.line)
         decision = decision_at(game, place)
         hands = game.boards[place.depth].hands[decision.player]

@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from treeplex.errors import GameError
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 
@@ -56,6 +59,21 @@ class OnTheFly:
         self.game, self.name, self.nodes = game, name_of(game), 0
         self._random = Random(seed)  # noqa: S311 - for sampling, not for secrets
         self._constant: float | None = None
+
+    def copy(self) -> OnTheFly:
+        """The same walker, with random numbers of its own from here on."""
+        twin = OnTheFly(self.game, 0)
+        twin.nodes, twin._constant = self.nodes, self._constant
+        twin._random.setstate(self._random.getstate())
+        return twin
+
+    def random_state(self) -> npt.NDArray[np.uint32]:
+        """Where the random numbers stand: that of the Mersenne twister."""
+        return np.array(self._random.getstate()[1], dtype=np.uint32)
+
+    def set_random_state(self, state: npt.NDArray[Any]) -> None:
+        """The opposite of ``random_state``."""
+        self._random.setstate((3, tuple(int(x) for x in state), None))
 
     def entry(self, memory: dict[str, Entry], history: History) -> Entry:
         """The infoset of a history, made at the first visit with a random action to play."""

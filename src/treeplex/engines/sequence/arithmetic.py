@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
@@ -10,7 +9,6 @@ from weakref import WeakKeyDictionary
 import numba
 import numpy as np
 
-from treeplex.algorithms.options import whole
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Steps
 from treeplex.engines.sequence.cpu.cfr import cfr_iterations
@@ -18,7 +16,8 @@ from treeplex.engines.sequence.cpu.cfr_compact import compact_iterations
 from treeplex.engines.sequence.cpu.cfr_threads import cfr_iterations_threads
 from treeplex.engines.sequence.learners import compact_newborns, newborns, scratch
 from treeplex.engines.sequence.partition import Partition, partition
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, non_negative
+from treeplex.system import cores
 
 STORAGE: Final = ("float64", "float32", "int16")
 THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
@@ -26,6 +25,11 @@ THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which thr
 
 class Arithmetic(Protocol):
     """Starts learners and runs iterations."""
+
+    @property
+    def storage(self) -> str:
+        """The type of the numbers that are kept."""
+        ...
 
     def newborns(self, game: CompiledGame) -> Any:
         """Both players' learners before the first iteration."""
@@ -44,16 +48,16 @@ class FloatArithmetic:
     do not depend on it.
     """
 
-    dtype: str = "float64"
+    storage: str = "float64"
     threads: int = 0
 
     def newborns(self, game: CompiledGame) -> Any:
         """As ``Arithmetic``."""
-        return newborns(game, np.dtype(self.dtype))
+        return newborns(game, np.dtype(self.storage))
 
     def iterate(self, game: CompiledGame, learners: Any, steps: Steps, predict: float, turns: int) -> None:
         """As ``Arithmetic``."""
-        operator, values = _operator(game, self.dtype), scratch(game, np.dtype(self.dtype))
+        operator, values = _operator(game, self.storage), scratch(game, np.dtype(self.storage))
         threads = self._workers(game)
         if threads == 1:
             cfr_iterations(game.treeplexes, operator, learners, values, steps, predict, turns)
@@ -65,13 +69,15 @@ class FloatArithmetic:
 
     def _workers(self, game: CompiledGame) -> int:
         work = game.operator.nbytes + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
-        wanted = self.threads or (_cores() if work >= THREADS_FROM else 1)
+        wanted = self.threads or (cores() if work >= THREADS_FROM else 1)
         return min(wanted, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
 
 
 @dataclass(frozen=True)
 class CompactArithmetic:
-    """Regrets as 16-bit whole numbers with one scale an infoset, the rest in float64."""
+    """Regrets as 16-bit integers with one scale per infoset, the rest in float64."""
+
+    storage: str = "int16"
 
     def newborns(self, game: CompiledGame) -> Any:
         """As ``Arithmetic``."""
@@ -85,18 +91,15 @@ class CompactArithmetic:
 def arithmetic(storage: object, threads: object, *, predictive: bool = False) -> Arithmetic:
     """The arithmetic with this storage and number of threads."""
     legal = STORAGE[:2] if predictive else STORAGE
+    storage = STORAGE[0] if storage is None else storage
     if not isinstance(storage, str) or storage not in legal:
         raise ParameterError(f"The 'storage' parameter must be one of {', '.join(legal)}, got {storage!r}.")
-    workers = whole("threads", threads)
+    workers = non_negative("threads", threads)
     if storage != "int16":
         return FloatArithmetic(storage, workers)
     if workers > 1:
         raise ParameterError(f"The 'threads' parameter must be 0 or 1 with storage int16, got {threads!r}.")
     return CompactArithmetic()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _PREPARED: WeakKeyDictionary[CompiledGame, dict[object, Any]] = WeakKeyDictionary()

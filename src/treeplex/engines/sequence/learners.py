@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.protocol import Behaviour
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import CompactLearner, Learner
 from treeplex.engines.sequence.cpu import treeplex as walks
+
+Strategies = tuple[Floats, Floats]
+"""Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
 
 def newborns(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
@@ -31,12 +33,12 @@ def compact_newborns(game: CompiledGame) -> tuple[CompactLearner, CompactLearner
     return first, second
 
 
-def averages(game: CompiledGame, learners: tuple[Learner | CompactLearner, Learner | CompactLearner]) -> Behaviour:
+def averages(game: CompiledGame, learners: tuple[Learner | CompactLearner, Learner | CompactLearner]) -> Strategies:
     """Both learners' average strategies."""
     return behaviours(game, (learners[0].average, learners[1].average))
 
 
-def behaviours(game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> Behaviour:
+def behaviours(game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> Strategies:
     """Strategies from non-negative sequence weights."""
     first, second = weights
     return _normalised(game.treeplexes[0], first), _normalised(game.treeplexes[1], second)

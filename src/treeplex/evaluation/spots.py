@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.holdem import HoldemCFR, Sources
 from treeplex.arrays import Floats
 from treeplex.arrow import Table, table
-from treeplex.engines.boards.arrays import VALUE, HandLearner, Minds
+from treeplex.engines.boards.arrays import BEST, VALUE, Minds, Sources, no_learner, plain_rule
 from treeplex.engines.boards.boards import Suits
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import Place, decision_at, follow, name_of
+from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
+from treeplex.evaluation.exact import Evaluation
 from treeplex.games.holdem.betting import DECISION, Action
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS, Spot
@@ -102,10 +103,9 @@ class View(NamedTuple):
 class Reader:
     """Strategies of a solved spot; passes over the tree are run only when values are asked for."""
 
-    def __init__(self, game: HoldemGame, solver: HoldemCFR, sources: Any) -> None:
+    def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
         self.game = game
-        self._solver = solver
-        self._sources = Sources(*cast(tuple[Array, Array], sources))
+        self._sources, self._frozen, self._storage, self._threads = sources, frozen, storage, threads
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 
     def at(self, line: str) -> View:
@@ -136,11 +136,30 @@ class Reader:
 
     def value(self, player: int) -> float:
         """What ``player`` takes of the pot on average."""
-        runner = engine(self.game, self._solver.storage, self._solver.threads)
-        worth = runner.run(self._minds(), self._solver.rule(0), [(player, VALUE, 0)], keep=True)
-        weights = self.game.weights(player)
-        total = float(worth[0, : len(weights)] @ weights)
-        return self.game.spot.pot / 2 + total / self.game.combinations
+        return self._taken([(player, VALUE)])[0]
+
+    def evaluation(self) -> Evaluation:
+        """Value and NashConv in chips. Both players share the pot: player 0's value is what it takes on average.
+
+        At a decision whose strategy is locked, a best response plays that strategy, too.
+        """
+        raked = self.game.spot.rake_rate > 0.0
+        first, second, value, *rest = self._taken([(0, BEST), (1, BEST), (0, VALUE), *([(1, VALUE)] if raked else [])])
+        other = rest[0] if raked else self.game.spot.pot - value
+        return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
+
+    def _taken(self, passes: list[tuple[int, int]]) -> list[float]:
+        """What the player of each pass takes of the pot on average."""
+        game = self.game
+        runner = engine(game, self._storage, self._threads)
+        errands = [(player, mode, 0) for player, mode in passes]
+        worth = runner.run(self._minds(), plain_rule(self._storage), errands, keep=True)
+        taken: list[float] = []
+        for (player, _), values in zip(passes, worth, strict=True):
+            weights = game.weights(player)
+            total = float(values[: len(weights)] @ weights)
+            taken.append(game.spot.pot / 2 + total / game.combinations)
+        return taken
 
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
@@ -186,9 +205,9 @@ class Reader:
     def _ev(self, place: Place, decision: Decision) -> Floats:
         """[actions, 1326] from one pass that plays both strategies."""
         game, player, depth, board = self.game, decision.player, place.depth, place.board
-        runner = engine(game, self._solver.storage, self._solver.threads)
+        runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
-        runner.run(self._minds(), self._solver.rule(0), [(player, VALUE, 0)], taken)
+        runner.run(self._minds(), plain_rule(self._storage), [(player, VALUE, 0)], taken)
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         if taken is None:
@@ -219,17 +238,18 @@ class Reader:
             checked = Spot(board, 2, 1, _text(spot.weights(0), place.cards), _text(spot.weights(1), place.cards))
             self._equity[place.cards] = load_spot(checked, isomorphic=False)
         game = self._equity[place.cards]
-        storage = self._solver.storage
-        runner = engine(game, storage, self._solver.threads)
+        storage = self._storage
+        runner = engine(game, storage, self._threads)
         none = np.zeros(game.elements(0) + game.elements(1), storage)
-        stub = HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+        stub = no_learner(storage)
         frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
-        start: list[Array] = [None, None]  # type: ignore[list-item]
-        for who, weights in ((player, reach), (1 - player, rival)):
-            hands = game.boards[0].hands[who]
-            start[who] = np.append(weights, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[who].dtype)
+        weights = (reach, rival) if player == 0 else (rival, reach)
+        start = [
+            np.append(held, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[0].dtype)
+            for held, hands in zip(weights, game.boards[0].hands, strict=True)
+        ]
         minds = Minds((stub, stub), (none, none), frozen)
-        worth = runner.run(minds, self._solver.rule(0), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
+        worth = runner.run(minds, plain_rule(storage), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
         numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
@@ -238,9 +258,8 @@ class Reader:
             return np.where(met > 1e-12 * max(met.max(), 1e-300), 0.5 + won / met / 2.0, np.nan)
 
     def _minds(self) -> Minds:
-        none = np.zeros(0, self._solver.storage)
-        stub = HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
-        return Minds((stub, stub), (self._sources[0], self._sources[1]), self._solver.frozen(self.game))
+        stub = no_learner(self._storage)
+        return Minds((stub, stub), (self._sources[0], self._sources[1]), self._frozen)
 
 
 def _met(rival: Floats) -> Floats:

@@ -2,18 +2,94 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, Final, NamedTuple, get_type_hints
 
 import numpy as np
+import pyarrow as pa
 
 from treeplex.algorithms.growth.add import neighbours
-from treeplex.engines.public.game import GrowingGame
-from treeplex.runs.growth import Addition
-from treeplex.evaluation.policy import Policy
-from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.protocol import Extras
+from treeplex.arrow import Table, table
+from treeplex.engines.public.arrays import NONE
 from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import curve
-from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.game import GrowingGame
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy
+from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+
+KINDS: Final = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+class Addition(NamedTuple):
+    """A size that was added: when, where, which, and why."""
+
+    iteration: int
+    player: int
+    decision: str  # the line of public moves
+    word: str  # "bet" or "raise"
+    size: float
+    method: str
+    gain: float  # what was regretted an iteration for not having it, in chips a hand: why it was added
+    needed: float  # what proposition 1 asked for
+    regret: float  # an iteration, of the new move once it was added, over all hands
+    histories: int  # that it added
+    recovery: int  # iterations of the recovery game
+    discount: float  # weight of the past since then
+    seconds: float  # that adding took
+
+
+class Grown(Extras):
+    """What the answer of a growing run has beside value and NashConv."""
+
+    def __init__(
+        self, game: GrowingGame, additions: list[Addition], name: str, growth: Growth, evaluation: Evaluation
+    ) -> None:
+        self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """Every size that was added, what it is worth and how much it is used; most worth first."""
+        return found(self.grown, self.additions)
+
+    @cached_property
+    def abstraction(self) -> Abstraction:
+        """The finite game with the sizes in the abstraction now: ``treeplex.load`` takes it."""
+        return abstraction(self.grown, self.name)
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        extra = self.evaluation.extra
+        return {
+            "growth": growth_fields(self.growth),
+            "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "histories": extra["histories"] + extra["archived"],
+            "archived": extra["archived"],
+            "sizes": [
+                one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
+                for one in self.found
+            ],
+        }
+
+    def tables(self) -> dict[str, Table]:
+        """As ``Extras``."""
+        types = {name: KINDS[hint] for name, hint in get_type_hints(Addition).items()}
+        columns = list(zip(*self.additions, strict=True)) or [()] * len(types)
+        return {"additions": table(dict(zip(types, columns, strict=True)), types)}
+
+    def documents(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return {"sizes": self.abstraction.menu.by_line}
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return {
+            "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
+            "sizes.json": "the sizes in the abstraction at every decision at the end",
+            "archive.bin": "subtrees that nobody reaches",
+        }
 
 
 class Found(NamedTuple):
