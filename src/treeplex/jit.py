@@ -14,7 +14,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -60,7 +60,7 @@ CACHE_FOLDER: Final = cache_folder()
 @contextmanager
 def _own_cache() -> Generator[None]:
     """Functions that are decorated meanwhile are kept in our folder; the user's own ones stay where they are."""
-    settings: Any = numba.config
+    settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
     before = settings.CACHE_DIR
     settings.CACHE_DIR = CACHE_FOLDER
     try:
@@ -117,5 +117,6 @@ class CompileTimer(events.Listener):
 def timed_compilation(started: Callable[[], None] | None = None) -> Generator[CompileTimer]:
     """Count compilation while this lasts; ``started`` is called whenever some begins."""
     timer = CompileTimer(started)
-    with events.install_listener("numba:compiler_lock", timer), suppress():
+    install: Any = events.install_listener  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    with install("numba:compiler_lock", timer):
         yield timer

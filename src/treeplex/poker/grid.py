@@ -11,11 +11,11 @@ from rich.style import Style
 from rich.text import Text
 
 from treeplex.arrays import Floats
+from treeplex.evaluation.spots import View
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import RANKS, card_name
 from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.reading import View
 
 SIDE: Final = len(RANKS)
 CELL: Final = 6  # characters of a cell in a terminal

@@ -70,8 +70,10 @@ def load_checkpoint(
         best = None
         if about["best"] is not None:
             fresh = algorithm.strategies(game, state, "average")
-            copies = type(fresh)(*(array.copy() for array in fresh)) if hasattr(fresh, "_fields") else tuple(
-                array.copy() for array in fresh
+            copies = (
+                type(fresh)(*(array.copy() for array in fresh))
+                if hasattr(fresh, "_fields")
+                else tuple(array.copy() for array in fresh)
             )
             best = Best(float(about["best"]), restored(copies, "best", tensors))
         seconds, evaluating = float(about["seconds"]), float(about["evaluating"])

@@ -158,6 +158,6 @@ def _explanation(title: str, files: dict[str, str]) -> str:
 {listed}
 
 Read the tables with any Parquet reader (`pandas.read_parquet`, `polars.read_parquet`, `duckdb`), or in Python with
-`treeplex.Policy.load("policy.parquet")`. Continue with `treeplex resume FOLDER`. NashConv is the sum of what both players
-could gain by a best response; exploitability is half of it.
+`treeplex.Policy.load("policy.parquet")`. Continue with `treeplex resume FOLDER`. NashConv is the sum of what both
+players could gain by a best response; exploitability is half of it.
 """

@@ -111,7 +111,9 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
     source = request.source if given is None else given
     if request.kind in (GROWTH, EXPLORATION):
         if source is None:
-            raise ParameterError(f"The run in {kept.path} is about a game of your own, '{request.game}'; give it as game=.")
+            raise ParameterError(
+                f"The run in {kept.path} is about a game of your own, '{request.game}'; give it as game=."
+            )
         return sized_game(source) if request.kind == GROWTH else rules_of(source)
     return kept.stored_game() if source is None else load_game(source)
 

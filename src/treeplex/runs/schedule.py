@@ -45,7 +45,7 @@ def crossing(rows: Sequence[LogRow], target: float) -> int:
     """Where NashConv should fall to ``target``, along a straight line of its logarithms through the last rows."""
     late = rows[-LOOK_BACK:]
     never = 2**62
-    if len(late) < LOOK_BACK or not 0.0 < target or not 0.0 < late[-1].nash_conv < late[0].nash_conv:
+    if len(late) < LOOK_BACK or not target > 0.0 or not 0.0 < late[-1].nash_conv < late[0].nash_conv:
         return never
     fall = math.log(late[0].nash_conv / late[-1].nash_conv)
     slope = min(max(fall / math.log(late[-1].iteration / late[0].iteration), FLATTEST), STEEPEST)

@@ -92,13 +92,10 @@ def _run(
         if kept is not None and not solver.finished(checkpoint.state):
             kept.keep(solver, checkpoint)
 
-    plan = Plan(
-        limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds
-    )
+    plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
     outcome = run(game, solver, plan, point)
     resumable = None if solver.finished(outcome.state) else last[0]
     solution = Solution(game, request, outcome, solver, resumable)
     if kept is not None:
         kept.finish(solution)
     return solution
-

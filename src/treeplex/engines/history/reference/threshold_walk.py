@@ -1,7 +1,7 @@
 """Walks with dynamic thresholding, as the paper tells it (Brown, Kroer & Sandholm 2017), for small games.
 
-Books and traversals are those of ``engines.history.reference.prune``, which keep all that could be kept; here also every value
-v(I), so that its variance is taken of the values themselves.
+Books and traversals are those of ``engines.history.reference.prune``, which keep all that could be kept; here also
+every value v(I), so that its variance is taken of the values themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """External sampling, and average-strategy sampling, which is the same with fewer moves.
 
-Maths: ``engines.sampling.reference.sampling``. Float64; one thread a stream; no fastmath. A walk keeps its own stack, because a
-recursive kernel would hand on its arrays at every node. Indices are unsigned: Numba checks signed ones for counting
+Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath. A walk keeps its own stack,
+because a recursive kernel would hand on its arrays at every node. Indices are unsigned: Numba checks signed ones for counting
 from the end.
 """
 

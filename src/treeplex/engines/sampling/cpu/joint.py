@@ -1,8 +1,8 @@
 """Walks that try every move of both players that somebody reaches: chance sampling, and Pure CFR.
 
 Nature's moves are sampled, or all tried. A node is entered if a player whose opponent learns reaches it; gains wait in
-a log until the walk is over, because an infoset may be met at many histories. Maths: ``engines.sampling.reference.sampling``.
-Float64; one thread a stream; no fastmath.
+a log until the walk is over, because an infoset may be met at many histories. Maths:
+``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath.
 """
 
 from __future__ import annotations
