@@ -91,6 +91,16 @@ def restored(fresh: Record, name: str, tensors: Mapping[str, Array]) -> Record:
     return scalar(saved.item())
 
 
+def copied(record: Record) -> Record:
+    """The same with arrays of its own."""
+    if isinstance(record, tuple):
+        parts = cast(tuple[Any, ...], record)
+        kind: Any = type(parts)
+        copies = [copied(part) for part in parts]
+        return kind(*copies) if hasattr(parts, "_fields") else cast(Record, tuple(copies))
+    return cast(Record, cast(Array, record).copy()) if isinstance(record, np.ndarray) else record
+
+
 def _fields(parts: tuple[Any, ...]) -> tuple[str, ...]:
     names: tuple[str, ...] | None = getattr(parts, "_fields", None)
     return names if names is not None else tuple(str(i) for i in range(len(parts)))

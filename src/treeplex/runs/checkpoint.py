@@ -12,7 +12,7 @@ import numpy as np
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
-from treeplex.tensors import leaves, read_tensors, restored, write_tensors
+from treeplex.tensors import copied, leaves, read_tensors, restored, write_tensors
 
 FORMAT: Final = "treeplex-checkpoint-2"
 OLD_FORMATS: Final = ("treeplex-checkpoint-1", "treeplex-growing-checkpoint-1")
@@ -69,13 +69,8 @@ def load_checkpoint(
         rows = [LogRow.of(row) for row in about["rows"]]
         best = None
         if about["best"] is not None:
-            fresh = algorithm.strategies(game, state, "average")
-            copies = (
-                type(fresh)(*(array.copy() for array in fresh))
-                if hasattr(fresh, "_fields")
-                else tuple(array.copy() for array in fresh)
-            )
-            best = Best(float(about["best"]), restored(copies, "best", tensors))
+            fresh = copied(algorithm.strategies(game, state, "average"))
+            best = Best(float(about["best"]), restored(fresh, "best", tensors))
         seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
         if not (math.isfinite(seconds) and math.isfinite(evaluating)):
             raise ValueError("its seconds are not numbers")

@@ -112,7 +112,7 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
     if request.kind in (GROWTH, EXPLORATION):
         if source is None:
             raise ParameterError(
-                f"The run in {kept.path} is about a game of your own, '{request.game}'; give it as game=."
+                f"The run in {kept.path} is of a game of your own, '{request.game}'; give it as game=."
             )
         return sized_game(source) if request.kind == GROWTH else rules_of(source)
     return kept.stored_game() if source is None else load_game(source)

@@ -163,10 +163,7 @@ class _Run(Generic[Game, State]):
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             kept = self.best.strategies
             return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
-        kind: Any = type(strategies)
-        copies = [array.copy() for array in strategies]
-        best = kind(*copies) if hasattr(strategies, "_fields") else tuple(copies)
-        return strategies, evaluation, Best(evaluation.nash_conv, best)
+        return strategies, evaluation, Best(evaluation.nash_conv, copied(strategies))
 
     def _evaluated(self, iterate: str) -> tuple[Any, Evaluation]:
         strategies = self.algorithm.strategies(self.game, self.state, iterate)

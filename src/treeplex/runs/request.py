@@ -59,7 +59,9 @@ class Request:
         strange = set(record) - known
         if strange:
             raise ValueError(f"{min(strange)!r} is not a field of a run")
-        request = Request(**(dict(record) | {"limits": Limits(**record["limits"])}))
+        given: dict[str, Any] = dict(record)
+        given["limits"] = Limits(**record["limits"])
+        request = Request(**given)
         words: list[Any] = [request.game, request.algorithm, request.asked, request.fingerprint]
         if not all(isinstance(word, str) for word in words):
             raise ValueError("game, algorithm and fingerprint must be text")
