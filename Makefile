@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: solve test test-slow lint format clean
+.PHONY: solve test test-slow mutants format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -17,6 +17,9 @@ test: .venv/installed-dev
 
 test-slow: .venv/installed-dev
 	$(BIN)/pytest -m slow
+
+mutants: .venv/installed-dev
+	$(BIN)/python tests/mutants/run.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .

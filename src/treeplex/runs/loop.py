@@ -17,6 +17,7 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.schedule import next_evaluation
 from treeplex.system import ctrl_c
+from treeplex.tensors import copied
 
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
 
