@@ -15,6 +15,7 @@ import os
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 WORKER = r"""
 import json, sys, time
@@ -105,7 +106,7 @@ class Side:
     """One process with one tree."""
 
     def __init__(self, tree: str, tasks: str) -> None:
-        environment = os.environ | {"PYTHONPATH": os.path.abspath(tree), "NUMBA_NUM_THREADS": "2"}
+        environment = os.environ | {"PYTHONPATH": str(Path(tree).resolve()), "NUMBA_NUM_THREADS": "2"}
         command = [sys.executable, "-c", WORKER, tasks]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
