@@ -10,10 +10,10 @@ from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Extras
 from treeplex.arrow import Table
+from treeplex.evaluation.exact import Evaluation
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
-from treeplex.runs.loop import Outcome
 from treeplex.runs.request import Request
 
 
@@ -27,20 +27,26 @@ class Solution:
 
     game: Any
     request: Request
-    outcome: Outcome[Any] = field(repr=False)
-    solver: Algorithm[Any, Any] = field(repr=False)  # as it was carried out
-    checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if there is nothing to do
+    status: str  # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"
+    iterations: int  # each updates every player once
+    nodes_touched: int  # histories entered
+    seconds: float  # spent in all, without compiling kernels
+    evaluation: Evaluation
+    rows: list[LogRow]  # the log, one row per evaluation
+    solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was carried out
+    state: Any = field(repr=False)  # the solver's own
+    strategies: Any = field(repr=False)  # both players', in the solver's own form
+    checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if nothing is left to do
 
     def __repr__(self) -> str:
-        quality = "unknown" if math.isnan(self.nash_conv) else f"{self.nash_conv:.3g}"
         return (
             f"Solution({self.request.game}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
-            f" {quality}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
+            f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "extras":
-            raise AttributeError(name)
+        if name.startswith("__") or not hasattr(self.extras, name):
+            raise AttributeError(f"A solution of this kind has no '{name}'.")
         return getattr(self.extras, name)
 
     @property
@@ -49,89 +55,63 @@ class Solution:
         return self.request.asked
 
     @property
-    def status(self) -> str:
-        """As "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"."""
-        return self.outcome.status
-
-    @property
-    def iterations(self) -> int:
-        """Each updates every player once."""
-        return self.outcome.work.iterations
-
-    @property
-    def nodes_touched(self) -> int:
-        """Histories entered."""
-        return self.outcome.work.nodes
-
-    @property
-    def seconds(self) -> float:
-        """Spent in all, without compiling kernels."""
-        return self.outcome.seconds
-
-    @property
-    def value(self) -> float:
-        """Player 0's."""
-        return self.outcome.evaluation.value
-
-    @property
-    def nash_conv(self) -> float:
-        """The sum of what both players could gain by a best response; nan where it is not known."""
-        return self.outcome.evaluation.nash_conv
-
-    @property
-    def exploitability(self) -> float:
-        """Half of ``nash_conv``."""
-        return self.nash_conv / 2.0
-
-    @property
-    def best_response_values(self) -> tuple[float, float]:
-        """Each player's own payoff when best responding to the other."""
-        return self.outcome.evaluation.best_response_values
-
-    @property
     def seed(self) -> int:
         """Of random numbers."""
         return self.request.seed
 
     @property
     def iterate(self) -> str:
-        """Which strategies are reported."""
+        """Which strategies are reported: "average", "current" or "best"."""
         return self.request.iterate
 
     @property
-    def rows(self) -> list[LogRow]:
-        """The log, row by row."""
-        return self.outcome.rows
+    def value(self) -> float:
+        """Player 0's."""
+        return self.evaluation.value
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of what both players could gain by a best response; nan where it is not known."""
+        return self.evaluation.nash_conv
+
+    @property
+    def exploitability(self) -> float:
+        """Half of ``nash_conv``."""
+        return self.evaluation.exploitability
+
+    @property
+    def best_response_values(self) -> tuple[float, float]:
+        """Each player's own payoff when best responding to the other."""
+        return self.evaluation.best_response_values
 
     @cached_property
     def log(self) -> Table:
-        """The log as an Arrow table: one row per evaluation."""
+        """The log as an Arrow table."""
         return to_table(self.rows)
 
     @cached_property
     def policy(self) -> Any:
         """The strategies, by infoset; of a hold'em spot, by line and hand."""
-        return self.solver.policy(self.game, self.outcome.strategies)
+        return self.solver.policy(self.game, self.strategies)
 
     @cached_property
     def extras(self) -> Extras:
         """What this kind of game has beside."""
-        outcome = self.outcome
-        return self.solver.extras(self.game, outcome.state, outcome.strategies, outcome.evaluation)
+        return self.solver.extras(self.game, self.state, self.strategies, self.evaluation)
 
     def summary(self) -> dict[str, Any]:
         """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
-        request = self.request
+        request, evaluation = self.request, self.evaluation
         return {
             "game": request.game,
             "algorithm": request.asked,
             "iterations": self.iterations,
             "nodes_touched": self.nodes_touched,
             "seconds": self.seconds,
-            "value": self.value,
-            "nash_conv": _known(self.nash_conv),
-            "exploitability": _known(self.exploitability),
-            "best_response_values": [_known(value) for value in self.best_response_values],
+            "value": evaluation.value,
+            "nash_conv": _known(evaluation.nash_conv),
+            "exploitability": _known(evaluation.exploitability),
+            "best_response_values": [_known(value) for value in evaluation.best_response_values],
             "status": self.status,
             "backend": request.backend,
             "threads": request.threads,

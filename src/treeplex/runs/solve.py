@@ -93,9 +93,9 @@ def _run(
             kept.keep(solver, checkpoint)
 
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
-    outcome = run(game, solver, plan, point)
-    resumable = None if solver.finished(outcome.state) else last[0]
-    solution = Solution(game, request, outcome, solver, resumable)
+    status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
+    resumable = None if solver.finished(state) else last[0]
+    solution = Solution(game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable)
     if kept is not None:
         kept.finish(solution)
     return solution
