@@ -1,4 +1,4 @@
-"""A picture of a growing run: NashConv and the size of the abstraction, against nodes touched."""
+"""A plot of growing runs: NashConv and the size of the abstraction, against nodes touched."""
 
 from __future__ import annotations
 
@@ -21,24 +21,14 @@ class Point(Protocol):
         ...
 
     @property
-    def histories(self) -> int:
-        """The lower panel."""
+    def extra(self) -> Mapping[str, float]:
+        """With "histories" and "archived": their sum is the lower panel."""
         ...
-
-    @property
-    def archived(self) -> int:
-        """Histories that the lower panel adds."""
-        ...
-
-
-def plot_growth(rows: Sequence[Point], title: str, path: Path) -> None:
-    """One run."""
-    plot_runs({"": rows}, title, path)
 
 
 def plot_runs(runs: Mapping[str, Sequence[Point]], title: str, path: Path) -> None:
     """Several runs, one line each; all axes logarithmic."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(8, 7), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -46,8 +36,8 @@ def plot_runs(runs: Mapping[str, Sequence[Point]], title: str, path: Path) -> No
         nodes = [row.nodes_touched for row in rows]
         style = {"linewidth": 1.6, "color": f"C{number}", "linestyle": "--" if name.startswith("Branch") else "-"}
         upper.plot(nodes, [row.nash_conv for row in rows], label=name, **style)
-        lower.plot(nodes, [row.histories + row.archived for row in rows], label=name, **style)
-    upper.set_ylabel("NashConv in the full game, chips a hand")
+        lower.plot(nodes, [row.extra["histories"] + row.extra["archived"] for row in rows], label=name, **style)
+    upper.set_ylabel("NashConv in the full game, chips per hand")
     lower.set_ylabel("histories of the abstraction")
     lower.set_xlabel("nodes touched")
     for axes in (upper, lower):
@@ -55,7 +45,6 @@ def plot_runs(runs: Mapping[str, Sequence[Point]], title: str, path: Path) -> No
         axes.set_yscale("log")
         axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
-    if len(runs) > 1:
-        upper.legend(frameon=False)
+    upper.legend(frameon=False)
     figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=130, format="png")

@@ -1,6 +1,6 @@
 """Tammelin (2014), section 3: regrets of CFR+ hold less information than those of CFR.
 
-Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (one scale an
+Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (one scale per
 infoset, as ``storage="int16"`` keeps them), and their size after zstd.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.protocol import Execution
 from treeplex.api import load
 from treeplex.arrow import zstd
 from treeplex.engines.sequence.arrays import CompactLearner
@@ -28,19 +29,20 @@ class Compression(NamedTuple):
     """How much information a player's regrets hold."""
 
     zeros: float  # share of exact zeros
-    entropy: float  # bits a regret, of the values taken one by one
-    compressed: float  # bits a regret after zstd
+    entropy: float  # bits per regret, of the values taken one by one
+    compressed: float  # bits per regret after zstd
 
 
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run CFR and CFR+ side by side; leaves a CSV and a figure."""
     game = load(GAME)
     rows: list[tuple[str, int, float, float, float]] = []
-    for name, algorithm in (("cfr", cfr(storage="int16")), ("cfr+", cfr_plus(storage="int16"))):
-        state = algorithm.start(game)
+    for name, algorithm in (("cfr", cfr()), ("cfr+", cfr_plus())):
+        stored = algorithm.prepared(game, Execution(storage="int16"))
+        state = stored.start(game)
         for iteration in CHECKPOINTS:
             tell(f"{GAME}, {name}: iteration {iteration}")
-            state = algorithm.advance(game, state, iteration - state.iteration)
+            state = stored.advance(game, state, iteration - state.iteration)
             regrets = np.concatenate(
                 [learner.regret for learner in state.learners if isinstance(learner, CompactLearner)]
             )
@@ -72,7 +74,7 @@ def _plot(rows: list[tuple[str, int, float, float, float]], path: Path) -> Path:
     from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
 
     figure: Any = Figure(figsize=(12, 3.8), layout="constrained")
-    labels = ("share of zeros", "entropy, bits a regret", "zstd, bits a regret")
+    labels = ("share of zeros", "entropy, bits per regret", "zstd, bits per regret")
     for axes, column, label in zip(figure.subplots(1, 3), (2, 3, 4), labels, strict=True):
         for name in ("cfr", "cfr+"):
             axes.plot(

@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.algorithms.holdem import algorithm
+from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.papers.report import Report, Tell, judge, write_csv
@@ -88,7 +90,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 def fall(game: HoldemGame, curve: Curve) -> Found:
     """Iterate until the target is met, or given up."""
-    solver = algorithm(curve.algorithm)
+    solver = build(curve.algorithm).prepared(game, Execution())
+    assert isinstance(solver, HoldemCFR)  # noqa: S101 - by the table above
     state = solver.start(game)
     points: list[tuple[int, float, float]] = []
     seconds = 0.0
@@ -99,7 +102,7 @@ def fall(game: HoldemGame, curve: Curve) -> Found:
         seconds += time.perf_counter() - began
         if not curve.current and not solver.rule(state.iteration).weight[1:].any():
             continue  # the average has not begun
-        played = solver.current(game, state) if curve.current else solver.average(game, state)
+        played = solver.strategies(game, state, "current" if curve.current else "average")
         mbb = 1000.0 * solver.evaluate(game, played).exploitability / BIG_BLIND
         points.append((state.iteration, seconds, mbb))
         if mbb <= TARGET:

@@ -16,6 +16,7 @@ from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
+from treeplex.compile.game import CompiledGame
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.papers.seeded_curves import Curve, crossing, curve, draw
 
@@ -26,9 +27,9 @@ GAMES: Final = {
     "kuhn": "kuhn_ext(cards=3,bets=20,raises=7)",
     "pursuit": 'princess_and_monster(horizon=3,holes="a1 c1")',
 }
-ALGORITHMS: Final[dict[str, Algorithm]] = {
-    "CFR": cfr(threads=1),
-    "CFR+": cfr_plus(threads=1),
+ALGORITHMS: Final[dict[str, Algorithm[CompiledGame, Any]]] = {
+    "CFR": cfr(),
+    "CFR+": cfr_plus(),
     "PCFR": pure_cfr(),
     "MCCFR": mccfr_external(weight="square"),
     "PMCCFR": pure_mccfr(),
@@ -46,7 +47,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         game = load(spec)
         runs[name] = {algorithm: [] for algorithm in ALGORITHMS}
         for seed in range(SEEDS):
-            for algorithm in ALGORITHMS if seed == 0 else RANDOM:  # in turns, so that nobody has the quiet hour alone
+            for algorithm in ALGORITHMS if seed == 0 else RANDOM:  # alternating: none has the quiet hour alone
                 tell(f"{game.name}, {algorithm}: run {seed + 1}")
                 runs[name][algorithm].append(curve(game, ALGORITHMS[algorithm], SECONDS, seed))
     rows = [

@@ -1,4 +1,4 @@
-"""Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies a side.
+"""Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies per side.
 
 ``gaussian_matrix`` with five better strategies, xi = 10 / T as in the paper, T = 10,000 iterations of exploring. The
 paper drops actions for good ("once"); beside it, our safe mode, which lets them back in.
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.mccfr import pure_mccfr
-from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.tabular import Tabular
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
 from treeplex.papers.report import Report, Tell, judge, write_csv
@@ -22,7 +22,7 @@ ID: Final = "pmccfr-fig3"
 
 SEEDS: Final = 10  # matrices
 SECONDS: Final = 2.0
-ALGORITHMS: Final[dict[str, Algorithm]] = {
+ALGORITHMS: Final[dict[str, Tabular[Any]]] = {
     "PMCCFR": pure_mccfr(),
     "CFR+": cfr_plus(),
     "warm start by PMCCFR": warm_start(mode="once"),
@@ -45,8 +45,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for name, kept in left.items():
             algorithm = ALGORITHMS[f"warm start by {name}"]
             assert isinstance(algorithm, WarmStart)  # noqa: S101 - by the table above
-            state = algorithm.seeded(seed).start(game)
-            state = algorithm.seeded(seed).advance(game, state, algorithm.warmup)
+            state = algorithm.advance(game, algorithm.start(game, seed), algorithm.warmup)
             kept.append(sum(int(mask[1:].sum()) for mask in state.kept) / 2.0)
         shares.append(_exploring(runs["warm start by PMCCFR"][-1]) / runs["CFR+"][-1][-1].seconds)
     rows = [
@@ -103,7 +102,7 @@ def _plot(runs: dict[str, list[Curve]], path: Path) -> Path:
     axes.set_ylabel("NashConv")
     axes.legend(frameon=False, fontsize=9)
     axes.set_title(
-        f"{SEEDS} matrices of 100 × 100, five good strategies a side (Ju et al. 2023, Figure 3)", fontsize=10
+        f"{SEEDS} matrices of 100 × 100, five good strategies per side (Ju et al. 2023, Figure 3)", fontsize=10
     )
     figure.savefig(path, dpi=130, format="png")
     return path

@@ -23,7 +23,13 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     game = load("leduc5")
     curves: dict[str, list[Curve]] = {
         family: [
-            run_curve(game, f"{title}, {skip}", f"{family}-rbp(threshold={skip})", Limits(nodes=NODES[family]), tell)
+            run_curve(
+                game,
+                f"{title}, {skip}",
+                f"{family}-rbp(threshold={skip},turns=simultaneous)",
+                Limits(nodes=NODES[family]),
+                tell,
+            )
             for skip in THRESHOLDS
         ]
         for family, title in FAMILIES.items()

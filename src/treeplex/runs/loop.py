@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from treeplex.algorithms.protocol import Algorithm, Stop, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.jit import CompileTimer, timed_compilation
@@ -26,6 +26,9 @@ INTERRUPTED: Final = "interrupted"
 
 Game = TypeVar("Game")
 State = TypeVar("State")
+
+Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
+"""The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
 
 
 class Progress(NamedTuple):
@@ -60,6 +63,7 @@ class Plan(Generic[State]):
     watch: Callable[[Progress], None] | None = None
     keep: Callable[[Checkpoint[State]], None] | None = None
     keep_every: float = 30.0  # seconds
+    schedule: Schedule = next_evaluation
 
 
 def run(
@@ -96,7 +100,7 @@ class _Run(Generic[Game, State]):
         """Until a limit is reached."""
         limits, status = self.plan.limits, self._already()
         while True:
-            due = next_evaluation(self.rows, self.cost, limits.nash_conv)
+            due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
             strategies, evaluation, best = self._timed_report()
