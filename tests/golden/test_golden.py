@@ -19,7 +19,7 @@ from treeplex.compile.efg import to_efg
 from treeplex.engines.sequence.reference import operators
 from treeplex.engines.sequence.reference import treeplex as treeplex_walks
 from treeplex.evaluation import Evaluation, Policy
-from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.efg import write
 from treeplex.games.openspiel import from_tabular
 from treeplex.games.random_tree import RandomTree
@@ -50,13 +50,12 @@ GOLDEN = {
 
 def iterates(game: CompiledGame, algorithm: str, count: int = 10) -> Iterator[tuple[Any, Any, Evaluation]]:
     """Average, current strategies and evaluation of the average after iterations 1, 2, ..."""
-    assembled = build(algorithm)
-    assert assembled is not None
+    assembled: Any = build(algorithm)
     state = assembled.start(game)
     for _ in range(count):
         state = assembled.advance(game, state, 1)
         average = assembled.average(game, state)
-        yield average, assembled.current(game, state), evaluate_behaviour(game, average)
+        yield average, assembled.current(game, state), evaluate_strategies(game, average)
 
 
 def nash_convs(game: CompiledGame, algorithm: str) -> list[float]:

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from treeplex.algorithms.growth.algorithm import look_and_add
+from treeplex.algorithms.growth.options import Growth
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.sized import Menu
-from treeplex.runs.grown import Growth
-from treeplex.runs.growth import look_and_add
 
 STORED = Path(__file__).with_name("growth_traces.json")
 ITERATES = 5

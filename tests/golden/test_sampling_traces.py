@@ -47,7 +47,7 @@ ITERATES = (1, 2, 3, 4, 5, 40)
 PLAIN = ["mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr"]
 SAMPLERS = {
     **{name: name for name in PLAIN},
-    **{f"{name}, 2 streams": f"{name}(threads=2)" for name in PLAIN},
+    **{f"{name}, 2 streams": f"{name}(streams=2)" for name in PLAIN},
     **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear)" for name in PLAIN},
     **{f"{name}, floor": f"{name}(floor=zero,weight=square)" for name in PLAIN},
     "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,explore=0.3)",
@@ -62,7 +62,7 @@ WARM = {
     "warm-start, safe": "warm-start(warmup=20,rare=3)",
     "warm-start, once": "warm-start(warmup=20,rare=3,mode=once)",
     "warm-start, external": "warm-start(warmup=20,rare=3,explorer=mccfr-external)",
-    "warm-start, 2 streams": "warm-start(warmup=20,rare=3,threads=2)",
+    "warm-start, 2 streams": "warm-start(warmup=20,rare=3,streams=2)",
 }
 WARM_ITERATES = (1, 19, 20, 21, 22, 25, 30, 31, 35, 36, 45)
 
@@ -74,8 +74,7 @@ Trace = list[dict[str, Any]]
 
 
 def assembled(variant: str) -> Any:
-    algorithm: Any = build((SAMPLERS | WARM)[variant])
-    return algorithm.seeded(SEED)
+    return build((SAMPLERS | WARM)[variant])
 
 
 def at(variant: str) -> tuple[int, ...]:
@@ -90,7 +89,7 @@ def row(nodes: int, average: Any, current: Any) -> dict[str, Any]:
 def compiled_trace(game: CompiledGame, variant: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
     algorithm, trace = assembled(variant), []
-    state = algorithm.start(game)
+    state = algorithm.start(game, SEED)
     for t in range(1, at(variant)[-1] + 1):
         state = algorithm.advance(game, state, 1)
         if t in at(variant):
@@ -115,7 +114,7 @@ def explored(game: CompiledGame, algorithm: MonteCarlo) -> Iterator[tuple[int, A
     rule = (
         sampler.rule if isinstance(sampler, Chance | Reached) else PURE if isinstance(sampler, PureExternal) else MATCH
     )
-    for streams in zip(*(iterates(algorithm, game, stream) for stream in range(algorithm.threads)), strict=True):
+    for streams in zip(*(iterates(algorithm, game, SEED, stream) for stream in range(algorithm.streams)), strict=True):
         average, current = [], []
         for player, treeplex in enumerate(game.treeplexes):
             total = sum(stream.tables[player].average for stream in streams)[form.place[player]]
@@ -339,7 +338,7 @@ def test_warm_starts_take_actions_out_and_let_some_back_in(games) -> None:
     left = {}
     for variant in WARM:
         algorithm, game = assembled(variant), games["larger"]
-        state, left[variant] = algorithm.start(game), []
+        state, left[variant] = algorithm.start(game, SEED), []
         for count in (WARMUP, WARM_ITERATES[-1] - WARMUP):
             state = algorithm.advance(game, state, count)
             left[variant].append(sum(int(mask.sum()) for mask in state.kept))

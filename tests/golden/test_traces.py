@@ -45,7 +45,7 @@ SAMPLED = ("mccfr-", "pure-", "warm-start")  # test_sampling_traces.py
 ITERATIVE = [
     name
     for name, entry in ALGORITHMS.items()
-    if entry.build is not None and not name.endswith(WALKS) and not name.startswith(SAMPLED)
+    if not entry.build().ends and not name.endswith(WALKS) and not name.startswith(SAMPLED)
 ]
 
 # Where two best actions are worth the same, or a regret is zero but for rounding, rounding decides and two correct
@@ -64,8 +64,8 @@ def flat(trace: Trace) -> Any:
 
 def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
-    assembled, trace = build(algorithm), []
-    assert assembled is not None
+    assembled: Any = build(algorithm)
+    trace: Trace = []
     state = assembled.start(game)
     for _ in range(ITERATIONS):
         state = assembled.advance(game, state, 1)
@@ -188,7 +188,7 @@ def test_every_iterative_algorithm_has_a_stored_trace() -> None:
     """In one of the files of this folder: by game, then by the algorithm's name."""
     games = [algorithms for path in ALL_STORED for algorithms in json.loads(path.read_text()).values()]
     found = {name for algorithms in games for name, trace in algorithms.items() if trace}
-    assert found == {name for name, entry in ALGORITHMS.items() if entry.build is not None}
+    assert found == {name for name, entry in ALGORITHMS.items() if not entry.build().ends}
 
 
 # --- the papers' recursion -------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_turns_matter() -> None:
     game = tp.load(GAMES["random_tree"])
     taken, at_once = (compiled_trace(game, f"cfr(turns={turns})") for turns in ("alternating", "simultaneous"))
     assert taken != at_once
-    assert build("cfr(turns=simultaneous)").turns == SIMULTANEOUS  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+    assert build("cfr(turns=simultaneous)").turns == SIMULTANEOUS
 
 
 if __name__ == "__main__":

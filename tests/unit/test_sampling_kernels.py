@@ -1,4 +1,4 @@
-"""Sampling kernels against the recursions of ``engines.sampling.reference.sampling``: the same random numbers, the same bits."""
+"""Sampling kernels against the recursions of the NumPy reference: the same random numbers, the same bits."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.tree import sampling
 from treeplex.engines.sequence.arrays import SIMULTANEOUS
 
+SEED = 11
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 
 VARIANTS = [
@@ -29,11 +30,11 @@ VARIANTS = [
 ] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(idle=random)"]
 
 
-def iterates(algorithm: MonteCarlo, game: Any, stream: int = 0) -> Iterator[Stream]:
+def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = sampling(game)
-    learnt = algorithm._newborn(form, stream)  # the arrays, before anything is drawn
-    draws, tables = random.Draws(random.start(algorithm.seed, stream)), learnt.tables
+    learnt = algorithm._newborn(form, seed, stream)  # the arrays, before anything is drawn
+    draws, tables = random.Draws(random.start(seed, stream)), learnt.tables
     for table in tables:
         table.pick[:] = 0
     if len(tables[0].pick) > 1:
@@ -46,9 +47,9 @@ def iterates(algorithm: MonteCarlo, game: Any, stream: int = 0) -> Iterator[Stre
         yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
 
 
-def iterate(algorithm: MonteCarlo, game: Any, iterations: int) -> State:
+def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> State:
     """The state of one stream after so many iterations."""
-    return State((next(islice(iterates(algorithm, game), iterations - 1, None)),), iterations)
+    return State((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
 
 
 def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: random.Draws, nodes: Any) -> None:
@@ -92,10 +93,9 @@ def leaves(state: Any) -> list[Any]:
 def test_kernels_follow_the_recursions_to_the_bit(variant, name) -> None:
     game, algorithm = tp.load(name), build(variant)
     assert isinstance(algorithm, MonteCarlo)
-    algorithm = algorithm.seeded(11)
     iterations = 30 if isinstance(algorithm.sampler, Reached) else 200
-    ours = algorithm.advance(game, algorithm.start(game), iterations)
-    expected = iterate(algorithm, game, iterations)
+    ours = algorithm.advance(game, algorithm.start(game, SEED), iterations)
+    expected = iterate(algorithm, game, SEED, iterations)
     for left, right in zip(leaves(ours), leaves(expected), strict=True):
         np.testing.assert_array_equal(left, right)
     assert ours.streams[0].nodes[0] > 0
