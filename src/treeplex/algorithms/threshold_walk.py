@@ -1,4 +1,7 @@
-"""CFR by walks with dynamic thresholding: Hedge or regret matching, partial and regret-based pruning."""
+"""CFR by walks with dynamic thresholding: Hedge or regret matching, partial and regret-based pruning.
+
+Players take turns as in ``hedge`` and ``cfr``; the paper updates both at once, which is ``turns="simultaneous"``.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ class ThresholdedWalk(Tabular[State]):
         return np.ascontiguousarray(cells[:, SUM])
 
 
-def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "simultaneous") -> ThresholdedWalk:
+def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> ThresholdedWalk:
     """CFR with Hedge and dynamic thresholding, by walks that skip what the opponent does not reach."""
     return ThresholdedWalk(hedge_kind(rate), uniform(), turn_order(turns), _d(d))
 
@@ -133,7 +136,7 @@ def hedge_dt_rbp(
     threshold: float = 25.0,
     bound: str = "payoff",
     rate: str = "variance",
-    turns: str = "simultaneous",
+    turns: str = "alternating",
 ) -> ThresholdedWalk:
     """The same with regret-based pruning, condition (11)."""
     pruning = regret_pruning(threshold, bound)
@@ -142,7 +145,7 @@ def hedge_dt_rbp(
     )
 
 
-def rm_dt(d: float = 1.0, turns: str = "simultaneous") -> ThresholdedWalk:
+def rm_dt(d: float = 1.0, turns: str = "alternating") -> ThresholdedWalk:
     """CFR with regret matching and dynamic thresholding, by the same walks (Theorem 2)."""
     return ThresholdedWalk(MATCHING, uniform(), turn_order(turns), _d(d))
 

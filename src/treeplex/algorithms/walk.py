@@ -1,4 +1,8 @@
-"""CFR by walks over the history tree, entering as little of it as a traversal allows."""
+"""CFR by walks over the history tree, entering as little of it as a traversal allows.
+
+A suffix says which nodes are visited and changes nothing else: players take turns as in ``cfr`` and ``cfr+``. The paper
+updates both at once, which is ``turns="simultaneous"``.
+"""
 
 from __future__ import annotations
 
@@ -105,42 +109,42 @@ class WalkCFR(Tabular[State]):
         )
 
 
-def cfr_full(turns: str = "simultaneous") -> WalkCFR:
+def cfr_full(turns: str = "alternating") -> WalkCFR:
     """CFR by walks that enter every history: what pruning is measured against."""
     return WalkCFR(False, uniform(), full(), turn_order(turns))
 
 
-def cfr_plus_full(turns: str = "simultaneous") -> WalkCFR:
+def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
     """CFR+ by walks that enter every history."""
     return WalkCFR(True, linear(), full(), turn_order(turns))
 
 
-def cfr_partial(turns: str = "simultaneous") -> WalkCFR:
+def cfr_partial(turns: str = "alternating") -> WalkCFR:
     """CFR with partial pruning: the same iterates as CFR, fewer nodes."""
     return WalkCFR(False, uniform(), partial(), turn_order(turns))
 
 
-def cfr_plus_partial(turns: str = "simultaneous") -> WalkCFR:
+def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
     """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
     return WalkCFR(True, linear(), partial(), turn_order(turns))
 
 
-def cfr_zero_reach_br(turns: str = "simultaneous") -> WalkCFR:
+def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
     """CFR with best responses in zero-reach sequences (Brown & Sandholm 2015, section 3)."""
     return WalkCFR(False, uniform(), zero_reach_response(), turn_order(turns))
 
 
-def cfr_plus_zero_reach_br(turns: str = "simultaneous") -> WalkCFR:
+def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
     """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
     return WalkCFR(True, linear(), zero_reach_response(), turn_order(turns))
 
 
-def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
+def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
     return WalkCFR(False, uniform(), regret_pruning(threshold, bound), turn_order(turns))
 
 
-def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "simultaneous") -> WalkCFR:
+def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
     return WalkCFR(True, linear(), regret_pruning(threshold, bound), turn_order(turns))
 
