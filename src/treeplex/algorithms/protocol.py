@@ -86,6 +86,7 @@ class Algorithm(ABC, Generic[Game, State]):
 
     iterates: ClassVar[tuple[str, ...]] = ITERATES
     ends: ClassVar[bool] = False  # by itself, without a limit
+    engine: ClassVar[str] = "sequence"  # which of ``engines.BACKENDS`` carries it out
 
     @property
     def stored_as(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.engines import backend_of
 from treeplex.errors import ParameterError
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
@@ -38,8 +39,6 @@ class Options:
         threads: Any = self.threads
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
             raise ParameterError(f"The 'threads' parameter must be an integer >= 0, got {threads!r}.")
-        if self.backend not in ("auto", "cpu"):
-            raise ParameterError(f"The 'backend' parameter must be one of auto, cpu, got {self.backend!r}.")
 
 
 def execute(
@@ -51,7 +50,9 @@ def execute(
         raise ParameterError(UNLIMITED)
     execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
     solver = algorithm.prepared(game, execution)
-    request = replace(request, storage=solver.stored_as)
+    request = replace(
+        request, storage=solver.stored_as, threads=options.threads, backend=backend_of(solver.engine, options.backend)
+    )
     kept = None if folder is None else RunFolder.claim(folder, request, game)
     point = None if kept is None else kept.checkpoint(solver, game)
     return _run(game, solver, request, options, kept, point, request.limits)
