@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
     from treeplex.runs.solution import Solution
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "CHANCE",
