@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from treeplex.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from treeplex.algorithms.custom import minimizer
     from treeplex.algorithms.growth.options import Growth
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
     from treeplex.runs.solution import Solution
 
-__version__ = "0.2.0.dev0"
 
 __all__ = [
     "CHANCE",

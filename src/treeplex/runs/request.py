@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
-from treeplex import __version__
 from treeplex.algorithms.protocol import ITERATES
 from treeplex.errors import ParameterError
 from treeplex.runs.limits import Limits
+from treeplex.version import __version__
 
 GAME, SPOT, GROWTH, EXPLORATION = "game", "spot", "growth", "exploration"
 KINDS: Final = (GAME, SPOT, GROWTH, EXPLORATION)
