@@ -55,6 +55,7 @@ DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
 
 Watch = Callable[[Progress], None]
+Answer = Callable[[Solution], None]
 
 
 def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
@@ -92,6 +93,7 @@ def solve(
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3, or 0.5 % of a spot's pot.
 
@@ -100,6 +102,7 @@ def solve(
     ``iterate``: report the "average" strategies, the "current" ones, or the "best" of both so far.
     ``storage``, ``threads``, ``backend``: how it is computed. ``out``: keep checkpoints and the answer there; a folder
     that holds this very run is continued. (``folder`` is the old name of ``out``.)
+    ``watch``: called with the progress. ``answer``: called with the solution before it is written to ``out``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
@@ -132,7 +135,7 @@ def solve(
         limits=limits,
         threads=threads,
     )
-    options = Options(threads, backend, checkpoint_seconds, watch)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer)
     return execute(loaded, solver, request, options, _one_folder(out, folder))
 
 
@@ -150,6 +153,7 @@ def resume(
     game: Any = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
     """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
@@ -159,7 +163,7 @@ def resume(
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
     limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
-    options = Options(threads, backend, checkpoint_seconds, watch)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer)
     return resume_run(kept, game_of(kept, game), algorithm_of(kept.request, algorithm), limits, options)
 
 
@@ -176,6 +180,7 @@ def grow(
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
     """Solve a game whose actions have sizes while the sizes that matter are found and added.
 
@@ -204,7 +209,7 @@ def grow(
         options=growth_fields(how),
         limits=limits,
     )
-    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch)
+    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
     return execute(start, solver, request, options, _one_folder(out, folder))
 
 
@@ -225,6 +230,7 @@ def explore(
     out: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
     """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
 
@@ -254,7 +260,8 @@ def explore(
         options={"responses": walks},
         limits=limits,
     )
-    return execute(rules, solver, request, Options(checkpoint_seconds=checkpoint_seconds, watch=watch), out)
+    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
+    return execute(rules, solver, request, options, out)
 
 
 def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
@@ -275,7 +282,7 @@ def best_response(game: Source | Any, policy: Policy | str | Path, player: int) 
     """
     if player not in (0, 1):
         raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
-    return respond(load(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
+    return respond(load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
 
 
 def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: Sequence[float] | None = None) -> Policy:
@@ -287,7 +294,7 @@ def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: S
     True
     """
     loaded = [policy if isinstance(policy, Policy) else Policy.load(policy) for policy in policies]
-    return merge_policies(load(game), loaded, shares)
+    return merge_policies(load_game(game), loaded, shares)
 
 
 def limits_of(
@@ -297,12 +304,13 @@ def limits_of(
     iterations: int | None,
     nodes: int | None,
     pot: float | None = None,
+    big_blind: float | None = None,
 ) -> Limits:
     """Limits as they are given; ``exploitability`` is another way to say ``nash_conv``."""
     if exploitability is not None:
         if nash_conv is not None:
             raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-        nash_conv = nash_conv_of(exploitability, pot)
+        nash_conv = nash_conv_of(exploitability, pot, big_blind)
     return Limits(nash_conv, seconds, iterations, nodes)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -55,15 +57,11 @@ class RunFolder(NamedTuple):
                     " folder."
                 )
         kept = RunFolder(path, request)
-        try:
+        with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
             if request.source is None and isinstance(game, CompiledGame):
                 save_compiled(game, path / "game.safetensors")
             kept.record()
-        except OSError as error:
-            raise ParameterError(
-                f"The run folder {path} cannot be written: {error.strerror}; choose another."
-            ) from error
         return kept
 
     @staticmethod
@@ -109,6 +107,11 @@ class RunFolder(NamedTuple):
 
     def finish(self, solution: Solution) -> Path:
         """Leave the answer."""
+        with _writing(self.path):
+            self._finish(solution)
+        return self.path
+
+    def _finish(self, solution: Solution) -> None:
         path, files = self.path, dict(FILES)
         replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
         write_parquet(solution.log, path / "log.parquet")
@@ -123,12 +126,20 @@ class RunFolder(NamedTuple):
         title = f"{self.request.game}, {self.request.asked}"
         replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
         plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
-        return path
 
 
 def is_run(folder: str | Path) -> bool:
     """Whether a folder holds a run of ours, of this version or an earlier one."""
     return any((Path(folder) / name).is_file() for name in ("run.json", "holdem.json"))
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise ParameterError(f"The run folder {path} cannot be written: {why}; choose another.") from error
 
 
 def _too_old(path: Path) -> ParameterError:

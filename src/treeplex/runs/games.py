@@ -36,6 +36,10 @@ def load_game(source: Any, report: Callable[[int], None] | None = None) -> Compi
     """Compile a game: ``"name(parameter=value)"``, a file, ``"openspiel:NAME"``, a pyspiel game, or your own rules."""
     if isinstance(source, CompiledGame):
         return source
+    if spot_of(source) is not None:
+        raise ParameterError(
+            "A hold'em spot has no table of all infosets; look at its answer with treeplex holdem show."
+        )
     from_catalog, name = False, None
     if isinstance(source, str | Path):
         text = str(source)

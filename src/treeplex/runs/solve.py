@@ -31,6 +31,7 @@ class Options:
     backend: str = "auto"
     checkpoint_seconds: float = 30.0
     watch: Callable[[Progress], None] | None = None
+    answer: Callable[[Solution], None] | None = None  # told the solution before anything of it is written
 
     def __post_init__(self) -> None:
         every: Any = self.checkpoint_seconds
@@ -44,7 +45,10 @@ class Options:
 def execute(
     game: Game, algorithm: Algorithm[Game, State], request: Request, options: Options, folder: str | Path | None
 ) -> Solution:
-    """Run until a limit of the request is reached. A folder that holds this very run is continued."""
+    """Run until a limit of the request is reached. A folder that holds this very run is continued.
+
+    Seconds that it has spent already count.
+    """
     check_iterate(request.iterate, algorithm.iterates)
     if not request.limits.any and not algorithm.ends:
         raise ParameterError(UNLIMITED)
@@ -55,7 +59,8 @@ def execute(
     )
     kept = None if folder is None else RunFolder.claim(folder, request, game)
     point = None if kept is None else kept.checkpoint(solver, game)
-    return _run(game, solver, request, options, kept, point, request.limits)
+    limits = request.limits if point is None else request.limits.left(point.seconds)
+    return _run(game, solver, request, options, kept, point, limits)
 
 
 def resume(
@@ -72,7 +77,7 @@ def resume(
         limits = request.limits.left(point.seconds if point is not None else 0.0)
     else:
         request = replace(request, limits=limits, threads=options.threads)
-    if not limits.any:
+    if not limits.any and not algorithm.ends:
         raise ParameterError(UNLIMITED)
     return _run(game, solver, request, options, RunFolder(kept.path, request), point, limits)
 
@@ -87,16 +92,27 @@ def _run(
     limits: Limits,
 ) -> Solution:
     last: list[Checkpoint[State]] = []
+    failed: list[ParameterError] = []
 
     def keep(checkpoint: Checkpoint[State]) -> None:
         last[:] = [checkpoint]
+        failed.clear()
         if kept is not None and not solver.finished(checkpoint.state):
-            kept.keep(solver, checkpoint)
+            try:
+                kept.keep(solver, checkpoint)
+            except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
+                failed.append(error)
 
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
     status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
     resumable = None if solver.finished(state) else last[0]
     solution = Solution(game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable)
-    if kept is not None:
-        kept.finish(solution)
+    try:
+        if options.answer is not None:
+            options.answer(solution)
+    finally:
+        if kept is not None:
+            kept.finish(solution)
+    if failed:
+        raise failed[0]
     return solution
