@@ -114,12 +114,9 @@ def solve(
         if spot is None:
             raise ParameterError("The 'locks' parameter is for hold'em spots.")
         loaded = replace(loaded, locks=tuple(locks))
-    pot = None if spot is None else float(spot.pot)
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
-    if not limits.any:
-        target = DEFAULT_NASH_CONV if pot is None else nash_conv_of(DEFAULT_SPOT_TARGET, pot)
-        limits = Limits(nash_conv=target)
-    wanted = algorithm or (DEFAULT_ALGORITHM if spot is None else DEFAULT_SPOT_ALGORITHM)
+    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot_of(loaded))
+    limits = limits if limits.any else default_limits(loaded)
+    wanted = algorithm or default_algorithm(loaded)
     solver = assembled(wanted)
     request = Request(
         kind=GAME if spot is None else SPOT,
@@ -312,6 +309,22 @@ def limits_of(
             raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
         nash_conv = nash_conv_of(exploitability, pot, big_blind)
     return Limits(nash_conv, seconds, iterations, nodes)
+
+
+def pot_of(game: Any) -> float | None:
+    """Of a hold'em spot that is loaded; None for any other game."""
+    return float(game.spot.pot) if _is_spot_game(game) else None
+
+
+def default_limits(game: Any) -> Limits:
+    """What ``solve`` goes to when nothing says when to stop."""
+    pot = pot_of(game)
+    return Limits(DEFAULT_NASH_CONV if pot is None else nash_conv_of(DEFAULT_SPOT_TARGET, pot))
+
+
+def default_algorithm(game: Any) -> str:
+    """What ``solve`` takes when no algorithm is named."""
+    return DEFAULT_SPOT_ALGORITHM if _is_spot_game(game) else DEFAULT_ALGORITHM
 
 
 def _one_folder(out: str | Path | None, folder: str | Path | None) -> str | Path | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from treeplex.cli.output import SOLVED, UNFINISHED, console, print_json, print_table
+from treeplex.cli.output import SOLVED, UNFINISHED, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.policy import Policy
 from treeplex.runs.limits import Limits
+from treeplex.runs.loop import INTERRUPTED
 from treeplex.runs.request import EXPLORATION, GROWTH, SPOT
 from treeplex.runs.solution import Solution
 
@@ -25,68 +26,66 @@ ENDINGS = {
 }
 
 
+@dataclass(frozen=True)
+class Screen:
+    """How the answer of a run is shown."""
+
+    folder: Path | None  # where the run is kept
+    as_json: bool
+    show: int = 0  # how many infosets per player, or sizes found
+    big_blind: float | None = None  # chips, to show exploitability in mbb
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])  # fields of the JSON result
+
+    def tell(self, solution: Solution) -> None:
+        """Print the solution."""
+        if self.as_json:
+            folder = {"folder": str(self.folder)} if self.folder else {}
+            print_json(solution.summary() | self._mbb(solution) | dict(self.more) | folder)
+            return
+        _describe(solution, self.show)
+        for mbb in self._mbb(solution).values():
+            say(f"exploitability {mbb:.3g} mbb")
+        if self.folder:
+            spot = solution.request.kind == SPOT
+            look = f'look at it with: treeplex holdem show {self.folder} --line "check" --grid'
+            say(f"run folder: {self.folder} ({look if spot else 'see its README.md'})")
+
+    def _mbb(self, solution: Solution) -> dict[str, float]:
+        if self.big_blind is None or solution.request.kind != SPOT:
+            return {}
+        return {"exploitability_mbb": solution.mbb(self.big_blind)}
+
+
 def follow(
-    title: str,
-    limits: Limits,
-    start: Callable[[Callable[..., None]], Solution],
-    folder: Path | None,
-    show: int,
-    as_json: bool,
-    pot: float | None = None,
-) -> typer.Exit:
-    """Run with a progress line and show what came of it; returns the exit code to raise."""
+    title: str, limits: Limits, screen: Screen, start: Callable[..., Solution], pot: float | None = None
+) -> Solution:
+    """Run with a progress line and print what came of it.
+
+    ``start`` takes ``watch`` and ``answer`` as the Python API does: the answer is printed before files are written.
+    """
     with ProgressLine(title, limits, pot) as line:
-        solution = start(line.watch)
-    return tell(solution, limits, folder, show, as_json)
+
+        def answer(solution: Solution) -> None:
+            line.stop()
+            screen.tell(solution)
+
+        return start(watch=line.watch, answer=answer)
 
 
-def tell(
-    solution: Solution,
-    limits: Limits,
-    folder: Path | None,
-    show: int,
-    as_json: bool,
-    more: dict[str, Any] | None = None,
-) -> typer.Exit:
-    """Print the solution; returns the exit code to raise: 0 target met or none given, 1 missed or interrupted."""
-    if as_json:
-        print_json(solution.summary() | (more or {}) | ({"folder": str(folder)} if folder else {}))
-    else:
-        _describe(solution, folder, show)
-    missed = limits.nash_conv is not None and solution.status != "solved"
-    return typer.Exit(UNFINISHED if missed or solution.status == "interrupted" else SOLVED)
+def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:
+    """0: target met, or none given; 1: missed, or interrupted."""
+    statuses = {solution.status for solution in solutions}
+    missed = limits.nash_conv is not None and statuses != {"solved"}
+    return typer.Exit(UNFINISHED if missed or INTERRUPTED in statuses else SOLVED)
 
 
-def unused_folder(name: str) -> Path:
-    """The first of runs/name-1, runs/name-2, ... that is free."""
-    parent = Path("runs")
-    stem = re.sub(r"[^\w+.=,-]+", "_", name).strip("_")
-    number = 1
-    while (parent / f"{stem}-{number}").exists():
-        number += 1
-    return parent / f"{stem}-{number}"
-
-
-def say(*lines: str) -> None:
-    """Words for people, on stderr."""
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _describe(solution: Solution, folder: Path | None, show: int) -> None:
-    kind = solution.request.kind
+def _describe(solution: Solution, show: int) -> None:
     say(
         f"{solution.request.game}, {solution.algorithm}: {ENDINGS[solution.status]} after {solution.iterations:,}"
         f" iterations, {solution.seconds:.2f} s"
     )
-    {SPOT: _spot, GROWTH: _growth, EXPLORATION: _exploration}.get(kind, _game)(solution, show)
-    if folder:
-        look = (
-            f'look at it with: treeplex holdem show {folder} --line "check" --grid'
-            if kind == SPOT
-            else "see its README.md"
-        )
-        say(f"run folder: {folder} ({look})")
+    kinds = {SPOT: _spot, GROWTH: _growth, EXPLORATION: _exploration}
+    kinds.get(solution.request.kind, _game)(solution, show)
 
 
 def _quality(solution: Solution) -> str:

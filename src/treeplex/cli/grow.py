@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from treeplex import api
 from treeplex.algorithms.growth.options import Growth
-from treeplex.cli.answer import follow, unused_folder
-from treeplex.cli.options import (
-    CheckpointSeconds,
-    Exploitability,
-    Iterations,
-    NashConv,
-    Nodes,
-    NoSave,
-    Out,
-    Seconds,
-    Show,
-)
-from treeplex.cli.output import AsJson, GameName
+from treeplex.cli.answer import Screen, exit_code, follow
+from treeplex.cli.options import AsJson, GameName, Goal, Saving, Show, as_arguments, grouped
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 
@@ -35,13 +25,11 @@ Algorithm = Annotated[str, typer.Option(help="cfr or cfr+.")]
 Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
 
 
+@grouped
 def grow(
+    *,
     game: GameName,
-    nash_conv: NashConv = None,
-    exploitability: Exploitability = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
+    goal: Goal,
     method: Method = "recovery",
     factor: Factor = 1.01,
     every: Every = 5,
@@ -49,34 +37,21 @@ def grow(
     discount: Discount = "recommended",
     algorithm: Algorithm = "cfr",
     archive: Archive = 0,
-    out: Out = None,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
+    saving: Saving,
     show: Show = 12,
-    no_save: NoSave = False,
     as_json: AsJson = False,
 ) -> None:
     """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""
-    limits = api.limits_of(nash_conv, exploitability, seconds, iterations, nodes)
-    if not limits.any:
-        limits = Limits(seconds=api.DEFAULT_GROWTH_SECONDS)
-    growth = Growth(method, factor, every, estimate, discount, algorithm, archive)
-    start = sized_game(game)
-    folder = None if no_save else out or unused_folder(f"{start.rules.name}-grow")
-    raise follow(
-        start.name,
-        limits,
-        lambda watch: api.grow(
-            game,
-            nash_conv=limits.nash_conv,
-            seconds=limits.seconds,
-            iterations=iterations,
-            nodes=nodes,
-            growth=growth,
-            out=folder,
-            checkpoint_seconds=checkpoint_seconds,
-            watch=watch,
-        ),
-        folder,
-        show,
-        as_json,
+    limits = goal.limits()
+    limits = limits if limits.any else Limits(seconds=api.DEFAULT_GROWTH_SECONDS)
+    growth, start = Growth(method, factor, every, estimate, discount, algorithm, archive), sized_game(game)
+    folder = saving.folder(f"{start.rules.name}-grow")
+    running = partial(
+        api.grow,
+        game,
+        **as_arguments(limits),
+        growth=growth,
+        out=folder,
+        checkpoint_seconds=saving.checkpoint_seconds,
     )
+    raise exit_code(limits, follow(start.name, limits, Screen(folder, as_json, show), running))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import time
 
-from treeplex.cli.output import AsJson, GameName, load_game, print_json, print_table
+from treeplex.cli.holdem import tell_size
+from treeplex.cli.options import AsJson, GameName
+from treeplex.cli.output import loaded, print_json, print_table
+from treeplex.runs.games import load_game, spot_of
 
 
 def info(game: GameName, as_json: AsJson = False) -> None:
     """Show a game's sizes, its memory, and its value if that is known."""
+    spot = spot_of(game)
+    if spot is not None:
+        tell_size(spot, as_json)
+        return
     began = time.perf_counter()
-    compiled = load_game(game)
+    compiled = loaded(load_game, game)
     seconds = time.perf_counter() - began
     summary = compiled.summary()
     if as_json:

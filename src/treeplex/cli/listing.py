@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from treeplex.algorithms.registry import ALGORITHMS
-from treeplex.cli.output import AsJson, print_json, print_table
+from treeplex.cli.options import AsJson
+from treeplex.cli.output import print_json, print_table
 from treeplex.games.catalog import CATALOG
 
 
@@ -44,4 +45,6 @@ def listing(
         print_table([str(key), "", "from"], rows)
         typer.echo()
     if kind in (None, Kind.GAMES):
-        typer.echo("Also: a path to a Gambit .efg file, or openspiel:NAME for a game of OpenSpiel.")
+        typer.echo(
+            "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME for a game of OpenSpiel."
+        )

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 from treeplex import api
 from treeplex.algorithms.registry import build, with_traversal
-from treeplex.cli.answer import follow, unused_folder
+from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.options import (
+    AsJson,
+    Backend,
+    Carrying,
     CheckpointSeconds,
-    Exploitability,
     Folder,
-    Iterate,
-    Iterations,
-    NashConv,
-    Nodes,
-    NoSave,
-    Out,
-    Seconds,
-    Seed,
+    GameName,
+    Goal,
+    Saving,
     Show,
-    Storage,
     Threads,
+    as_arguments,
+    grouped,
 )
-from treeplex.cli.output import AsJson, GameName, load_game
+from treeplex.cli.output import loaded
+from treeplex.games.holdem.locks import Lock
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.limits import Limits
 from treeplex.runs.request import SPOT
-from treeplex.runs.targets import nash_conv_of
 
 Algorithm = Annotated[
-    str | None, typer.Option(help="NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: cfr+.")
+    str | None,
+    typer.Option(
+        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM},"
+        f" for a hold'em spot {api.DEFAULT_SPOT_ALGORITHM}.",
+        show_default=False,
+    ),
 ]
 Traversal = Annotated[
     str | None,
@@ -43,23 +47,16 @@ Traversal = Annotated[
 ]
 
 
+@grouped
 def solve(
+    *,
     game: GameName,
     algorithm: Algorithm = None,
     traversal: Traversal = None,
-    nash_conv: NashConv = None,
-    exploitability: Exploitability = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
-    seed: Seed = 0,
-    iterate: Iterate = "average",
-    storage: Storage = None,
-    threads: Threads = 0,
-    out: Out = None,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
+    goal: Goal,
+    carrying: Carrying,
+    saving: Saving,
     show: Show = 3,
-    no_save: NoSave = False,
     as_json: AsJson = False,
 ) -> None:
     """Find an equilibrium and prove how close it is. Without a limit: to NashConv 0.001. Ctrl-C keeps what is done."""
@@ -67,47 +64,44 @@ def solve(
         algorithm = with_traversal(algorithm or api.DEFAULT_ALGORITHM, traversal)
     if algorithm is not None:
         build(algorithm)  # a wrong name is said before a large game is compiled
-    loaded = load_game(game)
-    pot = float(loaded.spot.pot) if hasattr(loaded, "spot") else None
-    limits = api.limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
-    if not limits.any:
-        target = api.DEFAULT_NASH_CONV if pot is None else nash_conv_of(api.DEFAULT_SPOT_TARGET, pot)
-        limits = Limits(nash_conv=target)
-    wanted = algorithm or (api.DEFAULT_ALGORITHM if pot is None else api.DEFAULT_SPOT_ALGORITHM)
-    folder = None if no_save else out or unused_folder(f"{loaded.name.replace(' ', '')}-{wanted}")
-    raise follow(
-        f"{loaded.name}, {wanted}",
-        limits,
-        lambda watch: api.solve(
-            loaded,
-            wanted,
-            nash_conv=limits.nash_conv,
-            seconds=seconds,
-            iterations=iterations,
-            nodes=nodes,
-            seed=seed,
-            iterate=iterate,
-            storage=storage,
-            threads=threads,
-            out=folder,
-            checkpoint_seconds=checkpoint_seconds,
-            watch=watch,
-        ),
-        folder,
-        show,
-        as_json,
-        pot,
+    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json)
+
+
+def solved(
+    game: Any,
+    algorithm: str | None,
+    goal: Goal,
+    carrying: Carrying,
+    saving: Saving,
+    show: int,
+    as_json: bool,
+    locks: Sequence[Lock] = (),
+) -> typer.Exit:
+    """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
+    pot = api.pot_of(game)
+    limits, wanted = goal.limits(pot), algorithm or api.default_algorithm(game)
+    limits = limits if limits.any else api.default_limits(game)
+    folder = saving.folder(f"{game.name.replace(' ', '')}-{wanted}")
+    start = partial(
+        api.solve,
+        game,
+        wanted,
+        **as_arguments(limits, carrying),
+        locks=locks,
+        out=folder,
+        checkpoint_seconds=saving.checkpoint_seconds,
     )
+    screen = Screen(folder, as_json, show, goal.big_blind)
+    return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
 
 
+@grouped
 def resume(
+    *,
     folder: Folder,
-    nash_conv: NashConv = None,
-    exploitability: Exploitability = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
+    goal: Goal,
     threads: Threads = 0,
+    backend: Backend = "auto",
     checkpoint_seconds: CheckpointSeconds = 30.0,
     show: Show = 3,
     as_json: AsJson = False,
@@ -115,22 +109,14 @@ def resume(
     """Continue any run that was stopped or killed. Without a limit: to those it had."""
     request = RunFolder.open(folder).request
     pot = float(request.source["pot"]) if request.kind == SPOT else None
-    limits = api.limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
-    raise follow(
-        f"{request.game}, {request.asked}",
-        limits if limits.any else request.limits,
-        lambda watch: api.resume(
-            folder,
-            nash_conv=limits.nash_conv,
-            seconds=seconds,
-            iterations=iterations,
-            nodes=nodes,
-            threads=threads,
-            checkpoint_seconds=checkpoint_seconds,
-            watch=watch,
-        ),
+    limits = goal.limits(pot)
+    start = partial(
+        api.resume,
         folder,
-        show,
-        as_json,
-        pot,
+        **as_arguments(limits),
+        threads=threads,
+        backend=backend,
+        checkpoint_seconds=checkpoint_seconds,
     )
+    screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits if limits.any else request.limits
+    raise exit_code(wanted, follow(f"{request.game}, {request.asked}", wanted, screen, start, pot))

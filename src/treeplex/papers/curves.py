@@ -15,7 +15,7 @@ from treeplex.errors import ParameterError
 from treeplex.papers.report import Tell, write_csv
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
-from treeplex.runs.loop import Outcome, Plan, run
+from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run
 
 Game = TypeVar("Game")
 State = TypeVar("State")
@@ -102,7 +102,10 @@ def dense_run(
         last = rows[-1].iteration if rows else 0
         return max(last + 1, int(last * SPACING))
 
-    return run(game, algorithm, Plan(limits, watch=watch, schedule=schedule))
+    outcome = run(game, algorithm, Plan(limits, watch=watch, schedule=schedule))
+    if outcome.status == INTERRUPTED:  # a curve that ends early would be judged like one that does not
+        raise KeyboardInterrupt
+    return outcome
 
 
 def iterating(algorithm: str) -> Algorithm[CompiledGame, Any]:

@@ -1,7 +1,7 @@
 """Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies per side.
 
 ``gaussian_matrix`` with five better strategies, xi = 10 / T as in the paper, T = 10,000 iterations of exploring. The
-paper drops actions for good ("once"); beside it, our safe mode, which lets them back in.
+paper drops actions for good ("unsafe"); beside it, our safe mode, which lets them back in.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SECONDS: Final = 2.0
 ALGORITHMS: Final[dict[str, Tabular[Any]]] = {
     "PMCCFR": pure_mccfr(),
     "CFR+": cfr_plus(),
-    "warm start by PMCCFR": warm_start(mode="once"),
-    "warm start by MCCFR": warm_start(mode="once", explorer="mccfr-external"),
+    "warm start by PMCCFR": warm_start(mode="unsafe"),
+    "warm start by MCCFR": warm_start(mode="unsafe", sampler="mccfr-external"),
     "warm start by PMCCFR, safe": warm_start(),
 }
 COLOURS: Final = ("#888888", "#d1782a", "#2f5d9b", "#a03a6a", "#6a9f58")

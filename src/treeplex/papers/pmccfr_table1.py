@@ -36,11 +36,11 @@ GAMES: Final = {"leduc": leduc_pots, "kuhn": lambda: "kuhn_ext(cards=3,bets=20,r
 
 AT_ONCE: Final = "simultaneous"
 ALGORITHMS: Final[dict[str, MonteCarlo]] = {
-    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, floor=True, streams=1),
-    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, floor=False, streams=1),
+    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
+    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
     "PCFR": pure_cfr(turns=AT_ONCE),
     "PMCCFR": pure_mccfr(turns=AT_ONCE),
-    "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, idle="random"),
+    "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
 LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # who counts nodes that are looked at and not entered
