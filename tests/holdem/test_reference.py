@@ -36,8 +36,8 @@ def check(spot, name, iterations, isomorphic=True):
         state = solver.advance(game, state, 1)
         rule = solver.rule(t)
         compared = 0
-        for kind in ("regret", "hope", "average"):
-            if kind == "hope" and not rule.predict:
+        for kind in ("regret", "predicted", "average"):
+            if kind == "predicted" and not rule.predict:
                 continue
             for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
                 key = key_of(spot, rows, ways)

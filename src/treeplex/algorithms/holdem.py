@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
-from treeplex.engines.boards.arrays import UPDATE, HandLearner, Minds, Rule, Sources
+from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
 from treeplex.engines.boards.locks import Frozen, fix
@@ -61,10 +61,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        minds = Minds(state.learners, self._playing(state), self.frozen(game))
+        playing = Playing(state.learners, self._playing(state), self.frozen(game))
         runner = engine(game, self.storage, self.threads)
         turns = range(state.iteration + 1, last + 1)
-        runner.run(minds, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
+        runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
         return State(state.learners, last)
 
     def work(self, game: HoldemGame, state: State) -> Work:
@@ -117,7 +117,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return fix(game)
 
     def _playing(self, state: State) -> Sources:
-        first, second = (learner.hope if self.minimizer.predict else learner.regret for learner in state.learners)
+        first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)
         return Sources(first, second)
 
     def _initial(self, game: HoldemGame, player: int) -> HandLearner:

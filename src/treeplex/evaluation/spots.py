@@ -9,7 +9,18 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.arrow import Table, table
-from treeplex.engines.boards.arrays import BEST, VALUE, Minds, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import (
+    BEST,
+    NUMBER,
+    OPPONENT_SLOT,
+    REACHED,
+    ROOT,
+    VALUE,
+    Playing,
+    Sources,
+    no_learner,
+    plain_rule,
+)
 from treeplex.engines.boards.boards import Suits
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, load_spot
@@ -21,6 +32,7 @@ from treeplex.evaluation.exact import Evaluation
 from treeplex.games.holdem.betting import DECISION, Action
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS, Spot
+from treeplex.updates.reference import matched
 
 Array = npt.NDArray[Any]
 
@@ -152,10 +164,10 @@ class Reader:
         """What the player of each pass takes of the pot on average."""
         game = self.game
         runner = engine(game, self._storage, self._threads)
-        errands = [(player, mode, 0) for player, mode in passes]
-        worth = runner.run(self._minds(), plain_rule(self._storage), errands, keep=True)
+        steps = [(player, mode, 0) for player, mode in passes]
+        found = runner.run(self._playing(), plain_rule(self._storage), steps, keep=True)
         taken: list[float] = []
-        for (player, _), values in zip(passes, worth, strict=True):
+        for (player, _), values in zip(passes, found, strict=True):
             weights = game.weights(player)
             total = float(values[: len(weights)] @ weights)
             taken.append(game.spot.pot / 2 + total / game.combinations)
@@ -187,9 +199,7 @@ class Reader:
         start = int(hands.storage[board]) + decision.slot * width
         actions = len(decision.node.actions)
         rows = self._sources[decision.player][start : start + actions * width].reshape(actions, width)
-        positive = np.maximum(rows.astype(np.float64), 0.0)
-        total = positive.sum(axis=0)
-        return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / actions)
+        return matched(rows.astype(np.float64))
 
     def _spread(self, rows: Floats, place: Place, player: int) -> Floats:
         return self._expand(rows, place.depth, place.board, place.suits, player)
@@ -207,7 +217,7 @@ class Reader:
         game, player, depth, board = self.game, decision.player, place.depth, place.board
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
-        runner.run(self._minds(), plain_rule(self._storage), [(player, VALUE, 0)], taken)
+        runner.run(self._playing(), plain_rule(self._storage), [(player, VALUE, 0)], taken)
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         if taken is None:
@@ -215,11 +225,12 @@ class Reader:
         else:
             reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
         betting = runner.betting(depth, player)
-        part = int(np.searchsorted(betting.bunch[:, 0], decision.entry, side="right")) - 1
-        first, stop = betting.bunch[part], betting.bunch[part + 1]
-        row = int(betting.choice[betting.choice[:, 3] == decision.number][0, 4] + first[0] + first[2])
+        part = int(np.searchsorted(betting.tile[:, ROOT], decision.root, side="right")) - 1
+        first, stop = betting.tile[part], betting.tile[part + 1]
+        own = betting.own_node[betting.own_node[:, NUMBER] == decision.number][0]
+        row = int(own[REACHED] + first[ROOT] + first[OPPONENT_SLOT])
         actions = len(decision.node.actions)
-        values = value[int(stop[0]) + decision.slot :][:actions].astype(np.float64)
+        values = value[int(stop[ROOT]) + decision.slot :][:actions].astype(np.float64)
         rival = self._expand(reach[row : row + 1].astype(np.float64), depth, board, place.suits, 1 - player)[0]
         met = _met(rival)
         spread = self._expand(values, depth, board, place.suits, player, np.nan)
@@ -248,8 +259,8 @@ class Reader:
             np.append(held, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[0].dtype)
             for held, hands in zip(weights, game.boards[0].hands, strict=True)
         ]
-        minds = Minds((stub, stub), (none, none), frozen)
-        worth = runner.run(minds, plain_rule(storage), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
+        playing = Playing((stub, stub), (none, none), frozen)
+        worth = runner.run(playing, plain_rule(storage), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
         numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
@@ -257,9 +268,9 @@ class Reader:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(met > 1e-12 * max(met.max(), 1e-300), 0.5 + won / met / 2.0, np.nan)
 
-    def _minds(self) -> Minds:
+    def _playing(self) -> Playing:
         stub = no_learner(self._storage)
-        return Minds((stub, stub), (self._sources[0], self._sources[1]), self._frozen)
+        return Playing((stub, stub), (self._sources[0], self._sources[1]), self._frozen)
 
 
 def _met(rival: Floats) -> Floats:

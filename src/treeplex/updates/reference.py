@@ -1,6 +1,8 @@
-"""The same rules in NumPy, over all infosets of a treeplex at once: the specification."""
+"""The same rules in NumPy, over all infosets of a treeplex or all hands of a row at once: the specification."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,3 +21,19 @@ def regret_matching(regret: Floats, first: Ints) -> Floats:
     spread, count = np.repeat(total, width), np.repeat(width, width)
     out[1:] = np.where(spread > 0.0, positive[1:] / np.where(spread > 0.0, spread, 1.0), 1.0 / count)
     return out
+
+
+def matched(regret: Floats, tiny: float = 0.0) -> Floats:
+    """[A, ...] the same along the first axis, for rows of hands; sums up to ``tiny`` count as zero."""
+    positive = np.maximum(regret, 0.0)
+    total = positive.sum(axis=0)
+    return np.where(total > tiny, positive / np.where(total > tiny, total, 1.0), 1.0 / len(regret))
+
+
+def matched_numbers(regret: Sequence[float]) -> list[float]:
+    """The same for one infoset, in numbers of Python; the sum runs from left to right, as in kernels."""
+    positive = [max(r, 0.0) for r in regret]
+    total = 0.0
+    for r in positive:
+        total += r
+    return [r / total if total > 0.0 else 1.0 / len(positive) for r in positive]

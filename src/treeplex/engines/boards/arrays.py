@@ -1,7 +1,7 @@
-"""What the kernels of hold'em subgames are told and what they keep: NamedTuples of arrays.
+"""What the kernels of hold'em subgames are told and what they keep: NamedTuples of arrays, columns by name.
 
 ``H`` hands of a player on a board, padded to whole vectors of 16 with at least one that stands for no hand; ``B``
-boards of a street; ``E`` entries of a street (ways into it); ``X`` exits (chance nodes).
+boards of a street; ``E`` roots of a street (ways into it); ``X`` chance nodes at its end.
 """
 
 from __future__ import annotations
@@ -27,18 +27,34 @@ Cards = npt.NDArray[np.uint8]
 
 
 class Betting(NamedTuple):
-    """One street's betting as a pass that updates one player (the learner, against its rival) walks along it.
+    """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it.
 
-    Rows stand for sequences: entries first, then actions. A bunch is a run of entries whose rows fit the cache.
+    Rows stand for sequences: street roots first, then actions. A tile is a run of roots whose rows fit the cache.
     """
 
-    bunch: Ints  # [bunches + 1, 6] first entry, learner's slot, rival's slot, reply, choice, lane
-    reply: Ints  # [., 4] decisions of the rival: reach row above, first slot, actions, number
-    choice: Ints  # [., 5] decisions of the learner: value row above, first slot, actions, number, reach row
-    lane: Ints  # [., 4] reach rows with terminals: row, first leaf, end of leaves, is there a showdown?
-    leaf: Ints  # [Z] value rows of the terminals, lane by lane
-    amount: Floats  # [Z, 2] chips times (weaker - stronger hands), chips times all hands
-    exit: Ints  # [X, 2] reach row, value row
+    tile: Ints  # [tiles + 1, 6] where its parts begin: ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP
+    opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
+    own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
+    terminal_group: Ints  # [., 4] terminals that share a reach row: ROW, TERMINAL, END, SHOWS
+    terminal: Ints  # [Z] value rows of the terminals, group by group
+    amount: Floats  # [Z, 2] chips BY_STRENGTH and BY_HANDS
+    chance_node: Ints  # [X, 2] REACH_ROW, VALUE_ROW
+
+
+ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP = range(6)
+"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group."""
+
+ABOVE, SLOT, ACTIONS, NUMBER, REACHED = range(5)
+"""Columns of decisions: row of the owner's sequence above, first slot, actions, number, row of the opponent's reach."""
+
+ROW, TERMINAL, END, SHOWS = range(4)
+"""Columns of ``Betting.terminal_group``: reach row, first terminal, end of terminals, is there a showdown?"""
+
+BY_STRENGTH, BY_HANDS = range(2)
+"""Columns of ``Betting.amount``: chips times (weaker - stronger hands), chips times all hands."""
+
+REACH_ROW, VALUE_ROW = range(2)
+"""Columns of ``Betting.chance_node``."""
 
 
 class Hands(NamedTuple):
@@ -75,27 +91,27 @@ class HandLearner(NamedTuple):
 
     regret: npt.NDArray[Any]  # [S] float64, float32 or int16
     average: npt.NDArray[Any]  # [S] of the same type
-    hope: npt.NDArray[Any]  # [S] what predictive rules play from; empty for others
+    predicted: npt.NDArray[Any]  # [S] regrets that predictive rules play from; empty for others
     last: Ints  # [decisions] the iteration of the last update
     regret_scale: npt.NDArray[np.float32]  # [decisions], empty unless 16-bit
     average_scale: npt.NDArray[np.float32]
 
 
 class Scratch(NamedTuple):
-    """Room for one street, in the precision of the computation: arrays [threads, .], or flat for one thread."""
+    """Scratch arrays for one street, in the precision of the computation: [threads, .], or flat for one thread."""
 
     reach: npt.NDArray[Any]  # rows times H
     value: npt.NDArray[Any]  # rows times H
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     node: npt.NDArray[Any]  # actions times H
     total: npt.NDArray[Any]  # H, three times
-    dealt: npt.NDArray[Any]  # H times lanes: what the rival holds
+    dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
     ahead: npt.NDArray[Any]  # H times lanes: weaker minus stronger hands
     everyone: npt.NDArray[Any]  # H times lanes: all hands that can be held against ours
     rows: npt.NDArray[Any]  # lanes times H, and a row of zeros
     sums: npt.NDArray[Any]  # cards times lanes
-    found: npt.NDArray[Any]  # E times H: values of entries
-    gathered: Floats  # X times H: values of exits, summed over cards in float64
+    found: npt.NDArray[Any]  # E times H: values of street roots
+    gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
 
 
 class Level(NamedTuple):
@@ -105,11 +121,11 @@ class Level(NamedTuple):
     boards: Boards
 
 
-class Minds(NamedTuple):
-    """Both players' learners, what they play from, and decisions whose strategies are fixed."""
+class Playing(NamedTuple):
+    """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
 
     learners: tuple[HandLearner, HandLearner]
-    source: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] regrets, hopes or averages; strategies are their shares
+    source: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] regrets, predicted ones or averages: see ``Sources``
     frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
 
 
@@ -121,7 +137,7 @@ class Sources(NamedTuple):
 
 
 def no_learner(storage: str) -> HandLearner:
-    """A learner without room, for passes that do not learn."""
+    """A learner without arrays, for passes that do not learn."""
     none = np.zeros(0, storage)
     return HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
 
@@ -132,8 +148,8 @@ class Rule(NamedTuple):
     positive: Floats  # what positive regret is multiplied by after an iteration
     negative: Floats  # what negative regret is multiplied by
     weight: Floats  # of an iteration's strategies in the average
-    predict: float  # how much of the last gain is expected to come again
-    prune: bool  # is what the rival never reaches left alone?
+    predict: float  # how much of the last instantaneous regret is expected again
+    prune: bool  # is what the opponent never reaches left alone?
     compact: bool  # are numbers stored in 16 bits?
 
 
@@ -143,7 +159,7 @@ def plain_rule(storage: str) -> Rule:
     return Rule(one, one, one, 0.0, True, storage == "int16")
 
 
-class Errand(NamedTuple):
+class Pass(NamedTuple):
     """What one pass is to do."""
 
     player: int  # who learns
@@ -151,12 +167,12 @@ class Errand(NamedTuple):
     t: int  # the iteration, from 1
 
 
-class Team(NamedTuple):
+class Worker(NamedTuple):
     """One of several threads that run the same kernel."""
 
     thread: int
     threads: int
-    sync: Offsets  # see ``kernels.cpu.holdem.threads``
+    sync: Offsets  # see ``engines.boards.cpu.threads``
 
 
 class Snapshot(NamedTuple):
@@ -164,5 +180,5 @@ class Snapshot(NamedTuple):
 
     last: bool  # on the last street, or on the one between
     board: int
-    reach: npt.NDArray[Any]  # rows times H, of the rival
+    reach: npt.NDArray[Any]  # rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner

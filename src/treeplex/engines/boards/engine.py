@@ -1,4 +1,4 @@
-"""Runs passes over a subgame: arrays for the kernels, room to compute in, and threads."""
+"""Runs passes over a subgame: arrays for the kernels, scratch space, and threads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import LANES, ROWS_OF_SUMS, Betting, Minds, Rule, Scratch, Snapshot, Team
-from treeplex.engines.boards.cpu.passes import run_errands
+from treeplex.engines.boards.arrays import LANES, ROWS_OF_SUMS, Betting, Playing, Rule, Scratch, Snapshot, Worker
+from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.threads import new_sync
 from treeplex.engines.boards.game import HoldemGame
 
 Array = npt.NDArray[Any]
 
-THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their meetings
+THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
 WORK: Final = {"float64": np.float64, "float32": np.float32, "int16": np.float32}
 """The precision in which numbers of a storage are computed."""
 
@@ -37,15 +37,15 @@ class Engine:
         first, middle, last = (self._scratch(place, threads if place else 1) for place in places)
         self._scratches = (first, middle, last)
         boards = len(game.deals[1]) if self.streets > 1 else 0
-        entries = game.streets[1].entries if self.streets > 1 else 0
-        self._found = aligned((boards, entries * self._widest(min(1, self.streets - 1))), self._work)
+        roots = game.streets[1].roots if self.streets > 1 else 0
+        self._found = aligned((boards, roots * self._widest(min(1, self.streets - 1))), self._work)
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
         self,
-        minds: Minds,
+        playing: Playing,
         rule: Rule,
-        errands: Sequence[tuple[int, int, int]],
+        passes: Sequence[tuple[int, int, int]],
         snapshot: Snapshot | None = None,
         start: tuple[Array, Array] | None = None,
         *,
@@ -62,27 +62,27 @@ class Engine:
             self.streets,
             self._game.chances,
             start or self.start,
-            minds,
+            playing,
             rule,
-            np.array(errands, dtype=np.int64).reshape(-1, 3),
+            np.array(passes, dtype=np.int64).reshape(-1, 3),
             self._scratches,
             self._found,
         )
         taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
-        worth = np.zeros((len(errands) if keep else 0, max(len(weights) for weights in self.start)))
+        values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
         helpers = [
-            threading.Thread(target=run_errands, args=(*common, Team(k, threads, sync), taken, worth))
+            threading.Thread(target=run_passes, args=(*common, Worker(k, threads, sync), taken, values))
             for k in range(1, threads)
         ]
         for helper in helpers:
             helper.start()
-        run_errands(*common, Team(0, threads, sync), taken, worth)
+        run_passes(*common, Worker(0, threads, sync), taken, values)
         for helper in helpers:
             helper.join()
-        return worth
+        return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
-        """Reach rows of the rival and value rows of ``player`` on the first street, after a pass of ``player``."""
+        """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``."""
         width, wide = len(self.start[player]), len(self.start[1 - player])
         reach, value = self._scratches[0].reach[0], self._scratches[0].value[0]
         return reach[: len(reach) // wide * wide].reshape(-1, wide), value[: len(value) // width * width].reshape(
@@ -94,12 +94,12 @@ class Engine:
         return self._levels[0 if depth == 0 else 2 if depth == self.streets - 1 else 1].betting[player]
 
     def snapshot(self, depth: int, board: int, player: int) -> Snapshot:
-        """Room for a copy of the rows of a board below the first street."""
+        """Arrays for a copy of the rows of a board below the first street."""
         street, hands = self._game.streets[depth], self._game.boards[depth].hands
-        rows = [street.entries + street.slots(who) for who in (0, 1)]
+        rows = [street.roots + street.slots(who) for who in (0, 1)]
         width = [int(hands[who].start[board + 1] - hands[who].start[board]) for who in (0, 1)]
-        rival = 1 - player
-        reach = np.zeros(rows[rival] * width[rival], self._work)
+        other = 1 - player
+        reach = np.zeros(rows[other] * width[other], self._work)
         value = np.zeros(rows[player] * width[player], self._work)
         return Snapshot(depth == self.streets - 1, board, reach, value)
 
@@ -108,7 +108,7 @@ class Engine:
 
     def _scratch(self, depth: int, threads: int) -> Scratch:
         street, width = self._game.streets[depth], self._widest(depth)
-        rows = street.entries + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
+        rows = street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
         sizes = (rows * width, rows * width, actions * width, 3 * width, *(3 * (width * LANES,)), LANES * width)
         reach, value, node, total, dealt, ahead, everyone, lanes = (
@@ -125,8 +125,8 @@ class Engine:
             everyone,
             lanes,
             aligned((threads, ROWS_OF_SUMS * LANES), self._work),
-            aligned((threads, street.entries * width), self._work),
-            np.zeros((threads, len(street.exits) * width)),
+            aligned((threads, street.roots * width), self._work),
+            np.zeros((threads, len(street.chance_nodes) * width)),
         )
 
 
@@ -143,7 +143,7 @@ _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKey
 
 
 def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
-    """The engine for a storage; made once a game."""
+    """The engine for a storage; made once per game."""
     workers = threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
     known = _ENGINES.setdefault(game, {})
     key = (np.dtype(WORK[storage]).name, workers)

@@ -85,9 +85,9 @@ class HoldemGame:
         by_street = {name: [0, 0, 0] for name in ("action", "chance", "fold", "showdown")}
         for street, level in zip(self.streets, self.deals, strict=True):
             place = STREETS.index(street.name)
-            folds = sum(leaf.node.kind == FOLD for leaf in street.terminals)
+            folds = sum(end.node.kind == FOLD for end in street.terminals)
             by_street["action"][place] = len(street.decisions) * len(level)
-            by_street["chance"][place] = len(street.exits) * len(level)
+            by_street["chance"][place] = len(street.chance_nodes) * len(level)
             by_street["fold"][place] = folds * len(level)
             by_street["showdown"][place] = (len(street.terminals) - folds) * len(level)
         return {

@@ -49,7 +49,7 @@ def follow(game: HoldemGame, line: str) -> Place:
         elif place.node.kind == DECISION:
             place = _act(game, place, word)
         else:
-            raise ParameterError(f"The line ends before {word!r}: nobody can act after a {place.node.kind}.")
+            raise ParameterError(f"The line ends before {word!r}: no player acts after a {place.node.kind}.")
     return place
 
 
@@ -58,7 +58,7 @@ def decision_at(game: HoldemGame, place: Place) -> Decision:
     for decision in game.streets[place.depth].decisions:
         if decision.node is place.node:
             return decision
-    raise ParameterError(f"Nobody decides at this node; it is a {place.node.kind} node.")
+    raise ParameterError(f"This is a {place.node.kind} node: no player acts here.")
 
 
 def _act(game: HoldemGame, place: Place, word: str) -> Place:

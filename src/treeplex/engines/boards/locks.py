@@ -17,6 +17,7 @@ from treeplex.errors import ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import parse_range
+from treeplex.updates.storage import LARGEST
 
 Frozen = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
@@ -45,10 +46,10 @@ def fix(game: HoldemGame, learners: tuple[HandLearner, HandLearner] | None = Non
             )
         learner = learners[decision.player]
         start = int(hands.storage[place.board]) + decision.slot * (end - begin)
-        scale = 32767.0 if learner.regret.dtype == np.int16 else 1.0
-        for target in (learner.regret, learner.hope, learner.average):
+        stored = np.rint(rows * LARGEST) if learner.regret.dtype == np.int16 else rows
+        for target in (learner.regret, learner.predicted, learner.average):
             if len(target):
-                target[start : start + rows.size] = np.rint(rows * scale).ravel() if scale > 1 else rows.ravel()
+                target[start : start + rows.size] = stored.ravel()
     return frozen
 
 

@@ -1,12 +1,11 @@
-"""Hold'em subgames as Algorithm 1 of Tammelin (2014) tells them: the specification of ``kernels.cpu.holdem``.
+"""Hold'em subgames as Algorithm 1 of Tammelin (2014) tells them: the specification of ``boards.cpu``.
 
 A recursion over public nodes with a vector of hands for each player. Terminals are tables of hands against hands, and
 all turn and river cards are dealt in all suits. Everything is computed in float64; what a decision keeps is rounded to
 the storage, and what is played and added to next is what was kept:
 
 - float64, float32: the number itself.
-- int16: whole numbers q and one float32 scale c per decision, for all its actions and hands x = c q. After every change
-  c = max |x| / 32767 and q is x / c rounded to the nearest whole number.
+- int16: whole numbers and one float32 scale per decision, for all its actions and hands (``updates.storage``).
 
 Regrets are kept as they were after the last update, and discounted when they are next updated: R <- D R + r, where r
 is the instantaneous regret and D is the product of the discounts of all iterations since. In floating point that is
@@ -23,12 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
+from treeplex.updates.reference import matched
+from treeplex.updates.storage import packed
 
 Strength = Callable[[tuple[int, ...], npt.NDArray[np.int64]], npt.NDArray[np.int64]]
 Key = tuple[Any, ...]
 """A decision on a board: its player, the board, and the line that leads to it."""
 
-LARGEST: Final = 32767.0  # what the largest number of a decision is kept as in 16 bits
 TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
 
 
@@ -68,7 +68,7 @@ class Memory(NamedTuple):
 
     regret: dict[Key, Stored]  # as they were after the last update
     last: dict[Key, int]  # the iteration of the last update
-    hope: dict[Key, Stored]  # what predictive rules play from
+    predicted: dict[Key, Stored]  # what predictive rules play from
     average: dict[Key, Stored]  # sums of weight times reach times strategy
 
 
@@ -79,26 +79,19 @@ def new_memory() -> Memory:
 
 def store(numbers: Floats, storage: str) -> Stored:
     """Round to the storage."""
-    if storage != "int16":
-        return Stored(numbers.astype(storage), np.float32(1.0))
-    top = np.abs(numbers).max(initial=0.0)
-    if top == 0.0:
-        return Stored(np.zeros(numbers.shape, np.int16), np.float32(0.0))
-    return Stored(np.rint(numbers * (LARGEST / top)).astype(np.int16), np.float32(top / LARGEST))
+    return Stored(*packed(numbers)) if storage == "int16" else Stored(numbers.astype(storage), np.float32(1.0))
 
 
 def shares(numbers: Floats) -> Floats:
-    """sigma(a) ~ max(R(a), 0), even where nothing is positive."""
-    positive = np.maximum(numbers, 0.0)
-    total = positive.sum(axis=0)
-    return np.where(total > TINY, positive / np.where(total > TINY, total, 1.0), 1.0 / len(numbers))
+    """sigma(a) ~ max(R(a), 0), uniform where nothing is positive."""
+    return matched(numbers, TINY)
 
 
 def strategy(rules: Rules, memory: Memory, key: Key, size: tuple[int, int]) -> Floats:
-    """[actions, H] what is played at a decision: shares of regrets, or of hopes; even before the first update."""
+    """[actions, H] what is played at a decision: shares of regrets, or of predicted ones; uniform before an update."""
     if key in rules.locked:
         return shares(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
-    kept = (memory.hope if rules.predict else memory.regret).get(key)
+    kept = (memory.predicted if rules.predict else memory.regret).get(key)
     return shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
 
 
@@ -148,10 +141,10 @@ def _pass(
     children = [(child, (*line, action)) for action, child in enumerate(node.children)]
     if owner == player:
         values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
-        worth = (sigma * values).sum(axis=0)
+        expected = (sigma * values).sum(axis=0)
         if key not in rules.locked:
-            _learn(rules, memory, t, key, values - worth)
-        return worth
+            _learn(rules, memory, t, key, values - expected)
+        return expected
     played = sigma * reach
     _remember(rules, memory, t, key, played)
     return np.sum(
@@ -163,14 +156,14 @@ def _pass(
     )
 
 
-def _learn(rules: Rules, memory: Memory, t: int, key: Key, gain: Floats) -> None:
-    """R <- D R + r, and with a prediction m >= 0 the hope d_t R + m r, where ``gain`` is r."""
-    before = memory.regret[key].value if key in memory.regret else np.zeros(gain.shape)
-    regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + gain
+def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats) -> None:
+    """R <- D R + r, and with a prediction m > 0 what is played from, d_t R + m r; ``instantaneous`` is r."""
+    before = memory.regret[key].value if key in memory.regret else np.zeros(instantaneous.shape)
+    regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + instantaneous
     memory.regret[key] = store(regret, rules.storage)
     memory.last[key] = t
     if rules.predict:
-        memory.hope[key] = store(discounted(rules, regret, t, t) + rules.predict * gain, rules.storage)
+        memory.predicted[key] = store(discounted(rules, regret, t, t) + rules.predict * instantaneous, rules.storage)
 
 
 def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) -> None:

@@ -14,29 +14,34 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
+    OPPONENT_SLOT,
+    OWN_SLOT,
+    REACH_ROW,
+    ROOT,
+    VALUE_ROW,
     Betting,
     Boards,
-    Errand,
     Hands,
     Level,
-    Minds,
     Offsets,
+    Pass,
+    Playing,
     Rule,
     Scratch,
     Snapshot,
-    Team,
+    Worker,
 )
 from treeplex.engines.boards.cpu.street import ascend, descend, settle
-from treeplex.engines.boards.cpu.threads import meet, take
+from treeplex.engines.boards.cpu.threads import barrier, next_task
 from treeplex.jit import kernel
 
 Array = npt.NDArray[Any]
 
-ONLY = 0  # the only board of the first street; the only bunch of a street that is not the last
+ONLY = 0  # the only board of the first street; the only tile of a street that is not the last
 
 
 @kernel
-def room(scratch: Scratch, thread: int) -> Scratch:
+def scratch_of(thread: int, scratch: Scratch) -> Scratch:
     """One thread's part of scratch arrays that have a row for each."""
     return Scratch(
         scratch.reach[thread],
@@ -55,6 +60,11 @@ def room(scratch: Scratch, thread: int) -> Scratch:
 
 
 @kernel
+def _width(hands: Hands, board: int) -> int:
+    return hands.start[board + 1] - hands.start[board]
+
+
+@kernel
 def _enter(
     betting: Betting,
     part: int,
@@ -67,28 +77,28 @@ def _enter(
     before: Scratch,
     scratch: Scratch,
 ) -> None:
-    """Reach rows of a bunch's entries from the exits of the street before, times the chance of the card."""
+    """Reach rows of a tile's street roots from the chance nodes above them, times the chance of the card."""
     theirs = level.boards.hands[1 - player]
-    width = theirs.start[board + 1] - theirs.start[board]
+    width = _width(theirs, board)
     image = theirs.map_start[level.boards.image[board]]
     places = theirs.map[image : image + width]
     factor = scratch.reach.dtype.type(chance)
-    first = betting.bunch[part, 0]
-    for entry in range(first, betting.bunch[part + 1, 0]):
-        at = np.int64(above.exit[entry, 0])
-        scratch.alive[entry - first] = before.alive[at]
+    first = betting.tile[part, ROOT]
+    for root in range(first, betting.tile[part + 1, ROOT]):
+        at = np.int64(above.chance_node[root, REACH_ROW])
+        scratch.alive[root - first] = before.alive[at]
         if before.alive[at]:
             source = before.reach[at * wide : (at + 1) * wide]
-            target = scratch.reach[(entry - first) * width : (entry - first + 1) * width]
+            target = scratch.reach[(root - first) * width : (root - first + 1) * width]
             for h in range(width):
                 target[h] = factor * source[places[h]]
 
 
 @kernel
 def _clear(betting: Betting, part: int, width: int, scratch: Scratch) -> None:
-    """No value yet in the value rows of a bunch."""
-    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
-    rows = entries + betting.bunch[part + 1, 1] - betting.bunch[part, 1]
+    """No value yet in the value rows of a tile."""
+    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
+    rows = roots + betting.tile[part + 1, OWN_SLOT] - betting.tile[part, OWN_SLOT]
     scratch.value[: rows * width] = 0
 
 
@@ -100,38 +110,38 @@ def _last_street(
     above: Betting,
     wide: int,
     before: Scratch,
-    minds: Minds,
+    playing: Playing,
     rule: Rule,
-    errand: Errand,
+    step: Pass,
     scratch: Scratch,
     out: Array,
     snapshot: Snapshot,
 ) -> None:
-    """The river on one board; value rows of its entries into ``out``."""
-    player = errand.player
+    """The river on one board; value rows of its street roots into ``out``."""
+    player = step.player
     betting = level.betting[player]
     mine, theirs = level.boards.hands[player], level.boards.hands[1 - player]
-    width = mine.start[board + 1] - mine.start[board]
-    for part in range(len(betting.bunch) - 1):
+    width = _width(mine, board)
+    for part in range(len(betting.tile) - 1):
         _enter(betting, part, level, board, player, chance, above, wide, before, scratch)
-        descend(betting, part, theirs, board, minds, rule, errand, scratch)
+        descend(betting, part, theirs, board, playing, rule, step, scratch)
         _clear(betting, part, width, scratch)
         settle(betting, part, level.boards, board, player, scratch)
-        ascend(betting, part, mine, board, minds, rule, errand, scratch)
-        first, stop = betting.bunch[part, 0], betting.bunch[part + 1, 0]
+        ascend(betting, part, mine, board, playing, rule, step, scratch)
+        first, stop = betting.tile[part, ROOT], betting.tile[part + 1, ROOT]
         out[first * width : stop * width] = scratch.value[: (stop - first) * width]
         if snapshot.last and snapshot.board == board:
             _copy(level, part, board, player, scratch, snapshot)
 
 
 @kernel
-def _gather(boards: Boards, board: int, player: int, exits: int, wide: int, found: Array, gathered: Array) -> None:
-    """Add the values a card brings, and those of its images, to the exits of the street above."""
+def _gather(boards: Boards, board: int, player: int, chances: int, wide: int, found: Array, gathered: Array) -> None:
+    """Add the values a card brings, and those of its images, to the chance nodes of the street above."""
     mine = boards.hands[player]
-    width = mine.start[board + 1] - mine.start[board]
+    width = _width(mine, board)
     for image in range(boards.image[board], boards.image[board + 1]):
         places = mine.map[mine.map_start[image] : mine.map_start[image] + width]
-        for x in range(exits):
+        for x in range(chances):
             target = gathered[x * wide : (x + 1) * wide]
             row = found[x * width : (x + 1) * width]
             for h in range(width):
@@ -140,9 +150,9 @@ def _gather(boards: Boards, board: int, player: int, exits: int, wide: int, foun
 
 @kernel
 def _leave(betting: Betting, width: int, gathered: Array, scratch: Scratch) -> None:
-    """Put what the next street is worth into the value rows of the exits."""
-    for x in range(len(betting.exit)):
-        at = np.int64(betting.exit[x, 1])
+    """Put the values of the next street into the value rows of the chance nodes."""
+    for x in range(len(betting.chance_node)):
+        at = np.int64(betting.chance_node[x, VALUE_ROW])
         value = scratch.value[at * width : (at + 1) * width]
         row = gathered[x * width : (x + 1) * width]
         for h in range(width):
@@ -150,37 +160,31 @@ def _leave(betting: Betting, width: int, gathered: Array, scratch: Scratch) -> N
 
 
 @kernel
-def _finish(level: Level, board: int, minds: Minds, rule: Rule, errand: Errand, scratch: Scratch) -> None:
-    """From the exits' values, in ``scratch.gathered``, up to the entries of a street that is not the last."""
-    player = errand.player
+def _finish(level: Level, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch) -> None:
+    """From the values of chance nodes, in ``scratch.gathered``, up to the roots of a street that is not the last."""
+    player = step.player
     betting = level.betting[player]
     mine = level.boards.hands[player]
-    width = mine.start[board + 1] - mine.start[board]
+    width = _width(mine, board)
     part: Any = np.int64(ONLY)
     _clear(betting, part, width, scratch)
     _leave(betting, width, scratch.gathered, scratch)
     settle(betting, part, level.boards, board, player, scratch)
-    ascend(betting, part, mine, board, minds, rule, errand, scratch)
+    ascend(betting, part, mine, board, playing, rule, step, scratch)
 
 
 @kernel
 def _copy(level: Level, part: int, board: int, player: int, scratch: Scratch, snapshot: Snapshot) -> None:
-    """Keep the rows of a bunch, those of earlier bunches before them."""
-    betting = level.betting[player]
+    """Keep the rows of a tile, those of earlier tiles before them."""
+    tile = level.betting[player].tile
     width, wide = _width(level.boards.hands[player], board), _width(level.boards.hands[1 - player], board)
-    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
-    for k in range(2):
-        row = betting.bunch[part, 0] + betting.bunch[part, 1 + k]
-        rows = entries + betting.bunch[part + 1, 1 + k] - betting.bunch[part, 1 + k]
-        if k == 0:
-            snapshot.value[row * width : (row + rows) * width] = scratch.value[: rows * width]
-        else:
-            snapshot.reach[row * wide : (row + rows) * wide] = scratch.reach[: rows * wide]
-
-
-@kernel
-def _width(hands: Hands, board: int) -> int:
-    return hands.start[board + 1] - hands.start[board]
+    roots = tile[part + 1, ROOT] - tile[part, ROOT]
+    row = tile[part, ROOT] + tile[part, OWN_SLOT]
+    rows = roots + tile[part + 1, OWN_SLOT] - tile[part, OWN_SLOT]
+    snapshot.value[row * width : (row + rows) * width] = scratch.value[: rows * width]
+    row = tile[part, ROOT] + tile[part, OPPONENT_SLOT]
+    rows = roots + tile[part + 1, OPPONENT_SLOT] - tile[part, OPPONENT_SLOT]
+    snapshot.reach[row * wide : (row + rows) * wide] = scratch.reach[: rows * wide]
 
 
 @kernel
@@ -192,113 +196,90 @@ def _middle_street(
     above: Betting,
     wide: int,
     before: Scratch,
-    minds: Minds,
+    playing: Playing,
     rule: Rule,
-    errand: Errand,
+    step: Pass,
     scratch: Scratch,
     below: Scratch,
     out: Array,
     snapshot: Snapshot,
 ) -> None:
-    """The turn on one board with all its rivers; value rows of its entries into ``out``."""
-    player = errand.player
+    """The turn on one board with all its rivers; value rows of its street roots into ``out``."""
+    player = step.player
     betting = middle.betting[player]
     theirs = middle.boards.hands[1 - player]
-    width = _width(middle.boards.hands[player], board)
+    width, wider = _width(middle.boards.hands[player], board), _width(theirs, board)
     part: Any = np.int64(ONLY)
     _enter(betting, part, middle, board, player, chances[0], above, wide, before, scratch)
-    descend(betting, part, theirs, board, minds, rule, errand, scratch)
-    exits = len(betting.exit)
-    scratch.gathered[: exits * width] = 0
+    descend(betting, part, theirs, board, playing, rule, step, scratch)
+    chance_nodes = len(betting.chance_node)
+    scratch.gathered[: chance_nodes * width] = 0
     for river in range(middle.boards.child[board], middle.boards.child[board + 1]):
         _last_street(
-            last,
-            river,
-            chances[1],
-            betting,
-            _width(theirs, board),
-            scratch,
-            minds,
-            rule,
-            errand,
-            below,
-            below.found,
-            snapshot,
+            last, river, chances[1], betting, wider, scratch, playing, rule, step, below, below.found, snapshot
         )
-        _gather(last.boards, river, player, exits, width, below.found, scratch.gathered)
-    _finish(middle, board, minds, rule, errand, scratch)
-    out[: betting.bunch[1, 0] * width] = scratch.value[: betting.bunch[1, 0] * width]
+        _gather(last.boards, river, player, chance_nodes, width, below.found, scratch.gathered)
+    _finish(middle, board, playing, rule, step, scratch)
+    roots = betting.tile[1, ROOT]
+    out[: roots * width] = scratch.value[: roots * width]
     if not snapshot.last and snapshot.board == board:
         _copy(middle, part, board, player, scratch, snapshot)
 
 
 @kernel
-def run_errands(
+def run_passes(
     levels: tuple[Level, Level, Level],
     streets: int,
     chances: tuple[float, float],
     start: tuple[Array, Array],
-    minds: Minds,
+    playing: Playing,
     rule: Rule,
-    errands: Offsets,
+    passes: Offsets,
     scratches: tuple[Scratch, Scratch, Scratch],
     found: Array,
-    team: Team,
+    worker: Worker,
     snapshot: Snapshot,
-    worth: Floats,
+    values: Floats,
 ) -> None:
-    """Passes from the root, one for each of ``errands`` [., 3]: who learns, mode, iteration.
+    """Passes from the root, one for each of ``passes`` [., 3]: who learns, mode, iteration.
 
     ``start``: both players' weights at the root. Levels that are not played are repeated. Learners and scratch arrays
-    are modified in place; ``worth`` [., H] gets the values of the learner's hands at the root, as many as it has room
-    for. One function, because Numba optimises the whole again for every function around it.
+    are modified in place; ``values`` [., H] gets the values of the learner's hands at the root, of as many passes as
+    there are rows. One function, because Numba optimises the whole again for every function around it.
     """
     root, middle, last = levels
     only: Any = np.int64(ONLY)  # a literal would compile everything below a second time
-    top = room(scratches[0], only)
-    middling, lasting = room(scratches[1], team.thread), room(scratches[2], team.thread)
-    for e in range(len(errands)):
-        errand = Errand(errands[e, 0], errands[e, 1], errands[e, 2])
-        player = errand.player
+    top = scratch_of(only, scratches[0])
+    middling, lasting = scratch_of(worker.thread, scratches[1]), scratch_of(worker.thread, scratches[2])
+    for k in range(len(passes)):
+        step = Pass(passes[k, 0], passes[k, 1], passes[k, 2])
+        player = step.player
         betting, hands = root.betting[player], root.boards.hands
         mine, theirs = hands[player], hands[1 - player]
         wide = _width(theirs, only)
-        if team.thread == 0:
+        if worker.thread == 0:
             top.reach[:wide] = start[1 - player]
             top.alive[0] = True
-            descend(betting, only, theirs, only, minds, rule, errand, top)
-        meet(team.sync, team.threads)
-        board = take(team.sync)
+            descend(betting, only, theirs, only, playing, rule, step, top)
+        barrier(worker.sync, worker.threads)
+        board = next_task(worker.sync)
         while board < len(found):
+            out = found[board]
             if streets == 2:
-                _last_street(
-                    last, board, chances[1], betting, wide, top, minds, rule, errand, lasting, found[board], snapshot
-                )
+                _last_street(last, board, chances[1], betting, wide, top, playing, rule, step, lasting, out, snapshot)
             else:
                 _middle_street(
-                    middle,
-                    last,
-                    board,
-                    chances,
-                    betting,
-                    wide,
-                    top,
-                    minds,
-                    rule,
-                    errand,
-                    middling,
-                    lasting,
-                    found[board],
+                    middle, last, board, chances, betting, wide, top, playing, rule, step, middling, lasting, out,
                     snapshot,
-                )
-            board = take(team.sync)
-        meet(team.sync, team.threads)
-        if team.thread == 0:
-            width, exits = _width(mine, only), len(betting.exit)
-            top.gathered[: exits * width] = 0
+                )  # fmt: skip
+            board = next_task(worker.sync)
+        barrier(worker.sync, worker.threads)
+        if worker.thread == 0:
+            width, chance_nodes = _width(mine, only), len(betting.chance_node)
+            top.gathered[: chance_nodes * width] = 0
             boards = middle.boards if streets == 3 else last.boards
             for child in range(len(found)):
-                _gather(boards, child, player, exits, width, found[child], top.gathered)
-            _finish(root, only, minds, rule, errand, top)
-            if e < len(worth):
-                worth[e, :width] = top.value[:width]
+                _gather(boards, child, player, chance_nodes, width, found[child], top.gathered)
+            _finish(root, only, playing, rule, step, top)
+            if k < len(values):
+                values[k, :width] = top.value[:width]

@@ -1,8 +1,7 @@
-"""One street on one board: the way down through the rival's decisions, terminals, the way up through the learner's.
+"""One street on one board: down through the opponent's decisions, terminals, up through the learner's decisions.
 
-Numbers are stored as float64, float32 or 16-bit whole numbers with one scale a decision, and computed in the precision
-of the scratch arrays (float32 for 16-bit storage). Loops run along hands, which lie side by side. No fastmath. One
-thread.
+Numbers are stored as float64, float32 or int16 with one scale per decision, and computed in the precision of the
+scratch arrays (float32 for int16). Loops run along hands, which lie side by side. No fastmath. One thread.
 """
 
 from __future__ import annotations
@@ -13,27 +12,44 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards.arrays import (
+    ABOVE,
+    ACTIONS,
     BEST,
+    BY_STRENGTH,
+    END,
+    GROUP,
     LANES,
+    NUMBER,
+    OPPONENT_NODE,
+    OPPONENT_SLOT,
+    OWN_NODE,
+    OWN_SLOT,
+    REACHED,
+    ROOT,
+    ROW,
     ROWS_OF_SUMS,
+    SHOWS,
+    SLOT,
+    TERMINAL,
     UPDATE,
     WHOLE,
     Betting,
     Boards,
-    Errand,
     HandLearner,
     Hands,
-    Minds,
+    Pass,
+    Playing,
     Rule,
     Scratch,
 )
 from treeplex.engines.boards.cpu.lanes import lanes_close, lanes_deal, lanes_spared, lanes_spared_more, lanes_transpose
 from treeplex.jit import kernel
+from treeplex.updates.rules import decayed, matched
+from treeplex.updates.storage import pack
 
 Array = npt.NDArray[Any]
 
 TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
-LARGEST = 32767.0  # what the largest number of a decision is stored as in 16 bits
 
 
 @kernel
@@ -53,8 +69,8 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
         for h in range(width):
             factor[h] += max(number(row[h]), zero)
     for h in range(width):
-        some = factor[h] > tiny  # both results are computed, so that the loop has no branch
-        shared, mean = parent[h] / (factor[h] if some else one), parent[h] * even
+        some, shared = matched(parent[h], factor[h], tiny, one)
+        mean = parent[h] * even
         rest[h] = zero if some else mean
         factor[h] = shared if some else zero
     for a in range(actions):
@@ -66,53 +82,26 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
 
 @kernel
 def _expect(source: Array, start: int, actions: int, width: int, values: Array, total: Array) -> None:
-    """What the strategy is worth to each hand, into the second part of ``total``: values weighted by ``source``."""
+    """The value of the strategy to each hand, into the second part of ``total``: values weighted by ``source``."""
     number = total.dtype.type
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
     even = one / number(actions)
-    sums, worth, plain = total[:width], total[width : 2 * width], total[2 * width : 3 * width]
+    sums, expected, plain = total[:width], total[width : 2 * width], total[2 * width : 3 * width]
     for h in range(width):
         sums[h] = zero
-        worth[h] = zero
+        expected[h] = zero
         plain[h] = zero
     for a in range(actions):
         row, value = source[start + a * width : start + (a + 1) * width], values[a * width : (a + 1) * width]
         for h in range(width):
             x = max(number(row[h]), zero)
             sums[h] += x
-            worth[h] += x * value[h]
+            expected[h] += x * value[h]
             plain[h] += value[h]
     for h in range(width):
-        some = sums[h] > tiny  # both results are computed, so that the loop has no branch
-        shared, mean = worth[h] / (sums[h] if some else one), plain[h] * even
-        worth[h] = shared if some else mean
-
-
-@kernel
-def _largest(row: Array) -> Any:
-    """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
-    bits = row.view(np.uint32)
-    top = np.zeros(1, dtype=np.uint32)
-    peak = np.uint32(0)
-    for h in range(len(bits)):
-        peak = max(peak, bits[h] & np.uint32(0x7FFFFFFF))
-    top[0] = peak
-    return top.view(np.float32)[0]
-
-
-@kernel
-def _pack(fresh: Array, target: Array, start: int, largest: float) -> float:
-    """Store ``fresh`` as whole numbers up to ``largest``; returns the scale."""
-    number = fresh.dtype.type
-    top = number(_largest(fresh))
-    if top <= number(0.0):
-        target[start : start + len(fresh)] = 0
-        return 0.0
-    factor = number(largest) / top
-    rows = target[start : start + len(fresh)]
-    for h in range(len(fresh)):
-        rows[h] = np.int32(np.rint(fresh[h] * factor))
-    return top / largest
+        some, shared = matched(expected[h], sums[h], tiny, one)
+        mean = plain[h] * even
+        expected[h] = shared if some else mean
 
 
 @kernel
@@ -130,26 +119,26 @@ def _remember(
     unit = number(learner.average_scale[place])
     for k in range(size):
         fresh[k] = number(average[k]) * unit + w * played[k]
-    learner.average_scale[place] = _pack(fresh[:size], learner.average, start, LARGEST)
+    learner.average_scale[place] = pack(fresh[:size], average)
 
 
 @kernel
 def descend(
-    betting: Betting, part: int, hands: Hands, board: int, minds: Minds, rule: Rule, errand: Errand, scratch: Scratch
+    betting: Betting, part: int, hands: Hands, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch
 ) -> None:
-    """Reach rows of a bunch from those of its entries, which are given; the rival's average is kept on the way.
+    """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
 
     Rows that are zero for every hand are marked, and nothing below them is touched.
     """
     width = hands.start[board + 1] - hands.start[board]
-    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
-    base = betting.bunch[part, 2]
-    reach, alive = scratch.reach, scratch.alive
-    rival = 1 - errand.player
-    weight = rule.weight[errand.t] if errand.mode == UPDATE else 0.0
-    for n in range(betting.bunch[part, 3], betting.bunch[part + 1, 3]):
-        above, slot, actions = betting.reply[n, 0], betting.reply[n, 1], betting.reply[n, 2]
-        first = np.int64(entries + slot - base)
+    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
+    base = betting.tile[part, OPPONENT_SLOT]
+    nodes, reach, alive = betting.opponent_node, scratch.reach, scratch.alive
+    opponent = 1 - step.player
+    weight = rule.weight[step.t] if step.mode == UPDATE else 0.0
+    for n in range(betting.tile[part, OPPONENT_NODE], betting.tile[part + 1, OPPONENT_NODE]):
+        above, slot, actions = nodes[n, ABOVE], nodes[n, SLOT], nodes[n, ACTIONS]
+        first = np.int64(roots + slot - base)
         if not alive[above]:
             for a in range(actions):
                 alive[first + a] = False
@@ -158,10 +147,10 @@ def descend(
         start = hands.storage[board] + slot * width
         parent = reach[above * width : (above + 1) * width]
         rows = reach[first * width : first * width + size]
-        _play(minds.source[rival], start, actions, width, parent, scratch.total, rows)
+        _play(playing.source[opponent], start, actions, width, parent, scratch.total, rows)
         if weight > 0.0:
-            place = hands.decision[board] + betting.reply[n, 3]
-            _remember(minds.learners[rival], rule.compact, weight, start, place, size, rows, scratch.node)
+            place = hands.decision[board] + nodes[n, NUMBER]
+            _remember(playing.learners[opponent], rule.compact, weight, start, place, size, rows, scratch.node)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
 
@@ -176,19 +165,19 @@ def _any(row: Array) -> bool:
 
 @kernel
 def settle(betting: Betting, part: int, boards: Boards, board: int, player: int, scratch: Scratch) -> None:
-    """Add what terminals are worth to the learner's value rows, 16 reach rows at a time."""
+    """Add the values of terminals to the learner's value rows, 16 reach rows at a time."""
     rows = np.zeros(LANES, dtype=np.int64)
-    lanes = np.zeros(LANES, dtype=np.int64)
+    groups = np.zeros(LANES, dtype=np.int64)
     filled, shows = 0, False
-    stop = betting.bunch[part + 1, 5]
-    for n in range(betting.bunch[part, 5], stop):
-        row = betting.lane[n, 0]
+    stop = betting.tile[part + 1, GROUP]
+    for n in range(betting.tile[part, GROUP], stop):
+        row = betting.terminal_group[n, ROW]
         if scratch.alive[row]:
-            rows[filled], lanes[filled] = row, n
-            shows |= betting.lane[n, 3] != 0
+            rows[filled], groups[filled] = row, n
+            shows |= betting.terminal_group[n, SHOWS] != 0
             filled += 1
         if filled == LANES or (n + 1 == stop and filled > 0):
-            _settle_lanes(betting, boards, board, player, rows, lanes, filled, shows, scratch)
+            _settle_lanes(betting, boards, board, player, rows, groups, filled, shows, scratch)
             filled, shows = 0, False
 
 
@@ -199,7 +188,7 @@ def _settle_lanes(
     board: int,
     player: int,
     rows: Array,
-    lanes: Array,
+    groups: Array,
     filled: int,
     shows: bool,
     scratch: Scratch,
@@ -242,20 +231,21 @@ def _settle_lanes(
         ahead[k] = 0
         everyone[k] = 0
     for kind in range(2):
-        if kind == 0 and not shows:
+        if kind == BY_STRENGTH and not shows:
             continue
         needed = False
         for k in range(filled):
-            for z in range(betting.lane[lanes[k], 1], betting.lane[lanes[k], 2]):
+            for z in range(betting.terminal_group[groups[k], TERMINAL], betting.terminal_group[groups[k], END]):
                 needed |= betting.amount[z, kind] != 0.0
         if needed:
-            _spread(betting, lanes, filled, kind, ahead if kind == 0 else everyone, width, scratch, sources, targets)
+            sums_of_hands = ahead if kind == BY_STRENGTH else everyone
+            _spread(betting, groups, filled, kind, sums_of_hands, width, scratch, sources, targets)
 
 
 @kernel
 def _spread(
     betting: Betting,
-    lanes: Array,
+    groups: Array,
     filled: int,
     kind: int,
     found: Array,
@@ -273,10 +263,10 @@ def _spread(
         lanes_transpose(scratch.rows, targets, found, sources)
     for k in range(filled):
         row = scratch.rows[k * width : (k + 1) * width]
-        for z in range(betting.lane[lanes[k], 1], betting.lane[lanes[k], 2]):
+        for z in range(betting.terminal_group[groups[k], TERMINAL], betting.terminal_group[groups[k], END]):
             amount = number(betting.amount[z, kind])
             if amount != number(0.0):
-                at = np.int64(betting.leaf[z]) * width
+                at = np.int64(betting.terminal[z]) * width
                 value = scratch.value[at : at + width]
                 for h in range(width):
                     value[h] += amount * row[h]
@@ -284,7 +274,7 @@ def _spread(
 
 @kernel
 def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
-    """What the rival holds in all, and with every card."""
+    """What the opponent holds in all, and with every card."""
     start = theirs.start[board]
     for j in range(theirs.held[board]):
         one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
@@ -320,41 +310,41 @@ def _sweep(boards: Boards, board: int, player: int, scratch: Scratch) -> None:
 
 @kernel
 def ascend(
-    betting: Betting, part: int, hands: Hands, board: int, minds: Minds, rule: Rule, errand: Errand, scratch: Scratch
+    betting: Betting, part: int, hands: Hands, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch
 ) -> None:
-    """Value rows from the last decisions up to the entries, and what the learner learns on the way."""
+    """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
     width = hands.start[board + 1] - hands.start[board]
-    entries = betting.bunch[part + 1, 0] - betting.bunch[part, 0]
-    base = betting.bunch[part, 1]
-    learner = minds.learners[errand.player]
-    source = minds.source[errand.player]
-    frozen = minds.frozen[errand.player]
-    for n in range(betting.bunch[part + 1, 4] - 1, betting.bunch[part, 4] - 1, -1):
-        if not scratch.alive[betting.choice[n, 4]]:
+    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
+    base = betting.tile[part, OWN_SLOT]
+    nodes, learner = betting.own_node, playing.learners[step.player]
+    source = playing.source[step.player]
+    frozen = playing.frozen[step.player]
+    for n in range(betting.tile[part + 1, OWN_NODE] - 1, betting.tile[part, OWN_NODE] - 1, -1):
+        if not scratch.alive[nodes[n, REACHED]]:
             continue
-        slot, actions = betting.choice[n, 1], betting.choice[n, 2]
-        first = np.int64(entries + slot - base) * width
+        slot, actions = nodes[n, SLOT], nodes[n, ACTIONS]
+        first = np.int64(roots + slot - base) * width
         size = actions * width
         start = hands.storage[board] + slot * width
-        place = hands.decision[board] + betting.choice[n, 3]
+        place = hands.decision[board] + nodes[n, NUMBER]
         values = scratch.value[first : first + size]
-        above = np.int64(betting.choice[n, 0]) * width
+        above = np.int64(nodes[n, ABOVE]) * width
         parent = scratch.value[above : above + width]
-        worth = scratch.total[width : 2 * width]
+        expected = scratch.total[width : 2 * width]
         locked = frozen[place]
-        if errand.mode == BEST and not locked:
+        if step.mode == BEST and not locked:
             for h in range(width):
-                worth[h] = values[h]
+                expected[h] = values[h]
             for a in range(1, actions):
                 row = values[a * width : (a + 1) * width]
                 for h in range(width):
-                    worth[h] = max(worth[h], row[h])
+                    expected[h] = max(expected[h], row[h])
         else:
             _expect(source, start, actions, width, values, scratch.total)
         for h in range(width):
-            parent[h] += worth[h]
-        if errand.mode == UPDATE and not locked:
-            _learn(learner, rule, errand.t, start, place, actions, width, values, worth, scratch.node)
+            parent[h] += expected[h]
+        if step.mode == UPDATE and not locked:
+            _learn(learner, rule, step.t, start, place, actions, width, values, expected, scratch.node)
 
 
 @kernel
@@ -367,17 +357,18 @@ def _learn(
     actions: int,
     width: int,
     values: Array,
-    worth: Array,
+    expected: Array,
     fresh: Array,
 ) -> None:
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
-    number = worth.dtype.type
+    number = expected.dtype.type
     up, down = 1.0, 1.0
     for k in range(learner.last[place], t):
         up *= rule.positive[k]
         down *= rule.negative[k]
     learner.last[place] = t
     positive, negative, zero = number(up), number(down), number(0.0)
+    size = actions * width
     for a in range(actions):
         regret = learner.regret[start + a * width : start + (a + 1) * width]
         row = values[a * width : (a + 1) * width]
@@ -386,20 +377,17 @@ def _learn(
             good, bad = positive * unit, negative * unit
             out = fresh[a * width : (a + 1) * width]
             for h in range(width):
-                r = number(regret[h])
-                out[h] = r * (good if r > zero else bad) + (row[h] - worth[h])
+                out[h] = decayed(number(regret[h]), good, bad, zero) + (row[h] - expected[h])
         elif rule.predict > 0.0:
-            hope = learner.hope[start + a * width : start + (a + 1) * width]
+            predicted = learner.predicted[start + a * width : start + (a + 1) * width]
             good, bad, p = number(rule.positive[t]), number(rule.negative[t]), number(rule.predict)
             for h in range(width):
-                r = regret[h]
-                gain = row[h] - worth[h]
-                r = r * (positive if r > zero else negative) + gain
+                instantaneous = row[h] - expected[h]
+                r = decayed(regret[h], positive, negative, zero) + instantaneous
                 regret[h] = r
-                hope[h] = r * (good if r > zero else bad) + p * gain
+                predicted[h] = decayed(r, good, bad, zero) + p * instantaneous
         else:
             for h in range(width):
-                r = regret[h]
-                regret[h] = r * (positive if r > zero else negative) + (row[h] - worth[h])
+                regret[h] = decayed(regret[h], positive, negative, zero) + (row[h] - expected[h])
     if rule.compact:
-        learner.regret_scale[place] = _pack(fresh[: actions * width], learner.regret, start, LARGEST)
+        learner.regret_scale[place] = pack(fresh[:size], learner.regret[start : start + size])

@@ -1,7 +1,7 @@
-"""How threads that run the same kernel side by side meet, and share out work: two small atomic operations.
+"""A barrier and a queue of tasks for threads that run the same kernel side by side: two small atomic operations.
 
 Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` [3] holds how
-many have arrived, how often all have met, and which piece of work is next.
+many have arrived at the barrier, how often all have passed it, and which task is next.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,13 +24,13 @@ from treeplex.jit import instruction, kernel
 Sync = npt.NDArray[np.int64]
 
 ARRIVED: Final = 0
-MEETINGS: Final = 1
+PASSED: Final = 1
 NEXT: Final = 2
 CAN_YIELD: Final = sys.platform != "win32"
 
 
 def new_sync() -> Sync:
-    """Nobody has arrived; no work has been taken."""
+    """Nobody has arrived; no task has been taken."""
     return np.zeros(3, dtype=np.int64)
 
 
@@ -62,22 +62,22 @@ def _give_way(typingctx):
 
 
 @kernel
-def meet(sync: Sync, threads: int) -> None:
+def barrier(sync: Sync, threads: int) -> None:
     """Wait until all threads are here."""
     if threads == 1:
         sync[NEXT] = 0
         return
-    meeting = _add(sync, MEETINGS, 0)
+    passed = _add(sync, PASSED, 0)
     if _add(sync, ARRIVED, 1) == threads - 1:
         _add(sync, ARRIVED, -threads)
         _add(sync, NEXT, -_add(sync, NEXT, 0))
-        _add(sync, MEETINGS, 1)
+        _add(sync, PASSED, 1)
         return
-    while _add(sync, MEETINGS, 0) == meeting:
+    while _add(sync, PASSED, 0) == passed:
         _give_way()
 
 
 @kernel
-def take(sync: Sync) -> int:
-    """The number of the next piece of work, from 0; starts again at every meeting."""
+def next_task(sync: Sync) -> int:
+    """The number of the next task, from 0; starts again at every barrier."""
     return _add(sync, NEXT, 1)
