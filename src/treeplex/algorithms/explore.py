@@ -20,6 +20,7 @@ from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy, Row
 from treeplex.games.protocol import Game, name_of
 from treeplex.tensors import Tensors
+from treeplex.updates.reference import matched_numbers
 
 Walker = Callable[[OnTheFly], Callable[[Memory, int, Any, float], float]]
 
@@ -188,7 +189,8 @@ class Explored(Extras):
 def exploring(algorithm: str, responses: int = RESPONSES) -> Exploring:
     """The algorithm of that name, over rules that are not compiled."""
     named("algorithm", algorithm, WALKS)
-    if isinstance(responses, bool) or responses < 2:
+    given: Any = responses
+    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
         raise ParameterError(f"The 'responses' parameter must be an integer >= 2, got {responses!r}.")
     return Exploring(algorithm, responses)
 
@@ -216,6 +218,5 @@ def _rows(memory: Memory) -> Iterator[Row]:
     for player, entries in enumerate(memory):
         for label in sorted(entries):
             entry = entries[label]
-            total = sum(entry.average)
-            for action, part in zip(entry.actions, entry.average, strict=True):
-                yield player, label, action, part / total if total > 0.0 else 1.0 / len(entry.actions)
+            for action, probability in zip(entry.actions, matched_numbers(entry.average), strict=True):
+                yield player, label, action, probability

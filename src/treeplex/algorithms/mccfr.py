@@ -2,7 +2,7 @@
 
 Weights multiply regrets and averages alike, which is what the bound for weighted averages is about (equation (16) of
 Ju et al.). Averages are updated at the opponent's nodes ("stochastically weighted averaging"): there the chance of
-coming by is nature's times that of the player whose average it is, so the expected sum is the average by reach.
+coming by is chance's times that of the player whose average it is, so the expected sum is the average by reach.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms.options import FLOORS, averaging, counted, named, number, turn_order
+from treeplex.algorithms.options import averaging, counted, named, number, turn_order
 from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
@@ -39,7 +39,9 @@ Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 MOST_STREAMS: Final = 256
 STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
 NUMBERS_PER_NODE: Final = 60.0  # read where a sampler enters a node, in the time of numbers read in order
-IDLE: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
+EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
+FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
+REGRETS: Final = {"plain": False, "plus": True}
 
 
 class Stream(NamedTuple):
@@ -69,7 +71,7 @@ class MonteCarlo(Tabular[State]):
     sampler: Sampler
     weight: Schedule
     turns: int
-    floor: bool
+    plus: bool  # regret matching+: negative regret is forgotten
     streams: int
     workers: int = 0
 
@@ -111,9 +113,8 @@ class MonteCarlo(Tabular[State]):
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """What the first stream plays next."""
-        form = sample_tree(game)
-        first, second = (self._played(game, form, player, state.streams[0].tables[player]) for player in (0, 1))
-        return first, second
+        form, tables = sample_tree(game), state.streams[0].tables
+        return behaviours(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """Histories entered, by all streams."""
@@ -136,73 +137,63 @@ class MonteCarlo(Tabular[State]):
     def _iterate(self, form: Sampling, stream: Stream, weights: Floats) -> None:
         """Run iterations on one stream, which is modified in place."""
         tables, random, nodes = stream
-        tree, opening, stack, at_once = form.tree, form.opening, frames(form), self.turns == SIMULTANEOUS
+        simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
+        joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
+        pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
+        frame = (form.tree, pre_deal, tables, weights, self.plus, self.turns)
+        scratch = (_logs(form, simultaneous or joint), frames(form), random, nodes)
         match self.sampler:
             case External():
-                logs = _logs(form, at_once)
-                external_iterations(
-                    tree, opening, tables, weights, self.floor, 1.0, 0.0, 0.0, self.turns, logs, stack, random, nodes
-                )
+                external_iterations(EVERY_MOVE, *frame, *scratch)
             case AverageStrategy(epsilon, tau, beta):
-                logs = _logs(form, at_once)
-                external_iterations(
-                    tree, opening, tables, weights, self.floor, epsilon, tau, beta, self.turns, logs, stack, random,
-                    nodes,
-                )  # fmt: skip
-            case Outcome(explore, rate):
-                logs = _logs(form, at_once)
-                outcome_iterations(
-                    tree, opening, tables, weights, self.floor, explore, rate, self.turns, logs, stack, random, nodes
-                )
-            case PureExternal() if not at_once:
-                pure_iterations(tree, opening, tables, weights, self.floor, stack, random, nodes)
-            case Chance() | PureExternal() | Reached():
-                rule = PURE if isinstance(self.sampler, PureExternal) else self.sampler.rule
-                sampled = not isinstance(self.sampler, Reached)
-                opening = form.opening if sampled else form.openings
-                logs = _logs(form, True)
-                joint_iterations(
-                    tree, opening, tables, weights, rule, self.floor, sampled, self.turns, logs, stack, random, nodes
-                )
+                external_iterations((epsilon, tau, beta), *frame, *scratch)
+            case Outcome(epsilon, rate):
+                outcome_iterations((epsilon, rate), *frame, *scratch)
+            case PureExternal() if not joint:
+                pure_iterations((), *frame, *scratch)
+            case PureExternal():
+                joint_iterations(PURE, True, *frame, *scratch)
+            case Chance(rule) | Reached(rule):
+                joint_iterations(rule, not every, *frame, *scratch)
 
-    def _played(self, game: CompiledGame, form: Sampling, player: int, learnt: Table) -> Floats:
-        treeplex = game.treeplexes[player]
+    def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: Table) -> Floats:
+        """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""
+        treeplex, place = game.treeplexes[player], form.place[player]
         first = treeplex.first
-        positive = np.maximum(learnt.regret, 0.0)[form.place[player]]
-        if len(learnt.pick) > 1 or self._pure:
-            picked = np.zeros(treeplex.sequences)
-            picked[first[:-1] + learnt.pick[form.place[player][first[:-1]]]] = 1.0
-            idle = np.ones(treeplex.infosets, dtype=np.bool_)
-            if not self._pure and treeplex.infosets:
-                idle = np.add.reduceat(positive, first[:-1]) <= 0.0
-            positive = np.where(np.concatenate(([True], np.repeat(idle, treeplex.actions))), picked, positive)
-        one = [np.zeros(plex.sequences) for plex in game.treeplexes]
-        one[player] = positive
-        return behaviours(game, (one[0], one[1]))[player]
+        positive = np.maximum(learnt.regret, 0.0)[place]
+        if len(learnt.pick) == 1 and not self._pure:
+            return positive
+        picked = np.zeros(treeplex.sequences)
+        picked[first[:-1] + learnt.pick[place[first[:-1]]]] = 1.0
+        if self._pure or not treeplex.infosets:
+            return picked
+        fallback = np.add.reduceat(positive, first[:-1]) <= 0.0
+        return np.where(np.concatenate(([True], np.repeat(fallback, treeplex.actions))), picked, positive)
 
 
 def mccfr_external(
-    weight: str = "uniform", turns: str = "alternating", floor: str = "none", streams: int = 1
+    weight: str = "uniform", turns: str = "alternating", regret: str = "plain", streams: int = 1
 ) -> MonteCarlo:
-    """External sampling (Lanctot et al. 2009); ``floor="zero"`` forgets negative regret, as CFR+ does."""
-    return _assembly(External(), weight, turns, floor, streams)
+    """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+."""
+    return _assembly(External(), weight, turns, regret, streams)
 
 
 def mccfr_outcome(
-    explore: float = 0.6,
+    epsilon: float = 0.6,
     baseline: float = 0.5,
     weight: str = "uniform",
     turns: str = "alternating",
-    floor: str = "none",
+    regret: str = "plain",
     streams: int = 1,
 ) -> MonteCarlo:
     """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
 
-    Differs from the papers in: averages are updated at the opponent's nodes, weighted by one over the explorer's part
-    of the probability of the path, which stays unbiased where the opponent plays some actions with probability zero.
+    Differs from the papers in: averages are updated at the opponent's nodes, weighted by one over the exploring
+    player's part of the probability of the path, which stays unbiased where the opponent plays some actions with
+    probability zero.
     """
-    sampler = Outcome(number("explore", explore, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
-    return _assembly(sampler, weight, turns, floor, streams)
+    sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
+    return _assembly(sampler, weight, turns, regret, streams)
 
 
 def mccfr_average(
@@ -211,53 +202,53 @@ def mccfr_average(
     beta: float = 1e6,
     weight: str = "uniform",
     turns: str = "alternating",
-    floor: str = "none",
+    regret: str = "plain",
     streams: int = 1,
 ) -> MonteCarlo:
     """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
     sampler = AverageStrategy(
         number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 0.0, 1e12)
     )
-    return _assembly(sampler, weight, turns, floor, streams)
+    return _assembly(sampler, weight, turns, regret, streams)
 
 
 def mccfr_chance(
     weight: str = "uniform",
     turns: str = "alternating",
-    floor: str = "none",
-    idle: str = "uniform",
+    regret: str = "plain",
+    fallback: str = "uniform",
     streams: int = 1,
 ) -> MonteCarlo:
-    """Chance sampling (Zinkevich et al. 2007): nature's moves alone are sampled.
+    """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
 
-    ``idle``: what is played without positive regret; "random", a pure strategy by chance, is what Ju et al. do.
+    ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
     """
-    return _assembly(Chance(named("idle", idle, IDLE)), weight, turns, floor, streams)
+    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, turns, regret, streams)
 
 
-def pure_cfr(weight: str = "log", turns: str = "alternating", floor: str = "none", streams: int = 1) -> MonteCarlo:
+def pure_cfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
     """Pure CFR (Ju et al. 2023, equations (20) and (21)): sums of values instead of regrets, and the best action.
 
     Differs from the paper in: players take turns unless ``turns="simultaneous"``; values are weighted as the averages
     are, which with ``weight="uniform"`` is equation (20).
     """
-    return _assembly(Reached(PURE), weight, turns, floor, streams)
+    return _assembly(Reached(PURE), weight, turns, regret, streams)
 
 
-def pure_mccfr(weight: str = "log", turns: str = "alternating", floor: str = "none", streams: int = 1) -> MonteCarlo:
+def pure_mccfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
     """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies and log weights.
 
     Differs from the paper as ``pure_cfr``. With ``turns="simultaneous"`` both learn from one walk.
     """
-    return _assembly(PureExternal(), weight, turns, floor, streams)
+    return _assembly(PureExternal(), weight, turns, regret, streams)
 
 
-def _assembly(sampler: Sampler, weight: str, turns: str, floor: str, streams: int) -> MonteCarlo:
+def _assembly(sampler: Sampler, weight: str, turns: str, regret: str, streams: int) -> MonteCarlo:
     return MonteCarlo(
         sampler,
         averaging(weight),
         turn_order(turns),
-        named("floor", floor, FLOORS),
+        named("regret", regret, REGRETS),
         counted("streams", streams, MOST_STREAMS),
     )
 

@@ -28,7 +28,6 @@ WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {
     "square": lambda: power(2.0),
     "log": log,
 }
-FLOORS: Final = {"none": False, "zero": True}
 
 Meaning = TypeVar("Meaning")
 

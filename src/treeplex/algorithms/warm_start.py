@@ -28,7 +28,7 @@ from treeplex.evaluation.exact import gradient
 from treeplex.updates import Minimizer, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear
 
-MODES: Final = {"safe": True, "once": False}
+MODES: Final = {"safe": True, "unsafe": False}
 LOOK: Final = 1.5  # a look at the whole game each time there have been so many times as many iterations
 FIRST_LOOK: Final = 10
 SHARE: Final = 2.0  # let actions in when NashConv is this many times what it is among the actions that are left
@@ -37,10 +37,10 @@ SHARE: Final = 2.0  # let actions in when NashConv is this many times what it is
 class State(NamedTuple):
     """What the next iteration needs; arrays are those of the whole game."""
 
-    explorer: mccfr.State
+    sampler: mccfr.State
     learners: tuple[Learner, Learner]  # of CFR+; zero for what is taken out
     kept: tuple[Bytes, Bytes]  # [S] 1 for the actions that are left
-    idle: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or is not yet under way
+    unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or is not yet under way
     iteration: int
     look: int  # the iteration of the next look at the whole game
     size: int  # histories of the reduced game
@@ -49,9 +49,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class WarmStart(Tabular[State]):
-    """``explorer`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
+    """``sampler`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
 
-    explorer: mccfr.MonteCarlo
+    sampler: mccfr.MonteCarlo
     minimizer: Minimizer
     weight: Schedule
     warmup: int
@@ -59,20 +59,20 @@ class WarmStart(Tabular[State]):
     safe: bool
 
     def prepared(self, game: CompiledGame, execution: Execution) -> WarmStart:
-        """As ``Algorithm``: threads are for the explorer's streams."""
-        return replace(self, explorer=self.explorer.prepared(game, execution))
+        """As ``Algorithm``: threads are for the sampler's streams."""
+        return replace(self, sampler=self.sampler.prepared(game, execution))
 
     def cost(self, game: CompiledGame) -> Cost:
-        """As ``Algorithm``: iterations of the explorer are the cheaper ones."""
-        return self.explorer.cost(game)
+        """As ``Algorithm``: iterations of the sampler are the cheaper ones."""
+        return self.sampler.cost(game)
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
-        """Nothing explored, nothing taken out."""
+        """Nothing sampled, nothing taken out."""
         first, second = (Learner(*(np.zeros(treeplex.sequences) for _ in range(4))) for treeplex in game.treeplexes)
         kept = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
-        idle = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
-        explorer = self.explorer.start(game, seed)
-        return State(explorer, (first, second), (kept[0], kept[1]), (idle[0], idle[1]), 0, 0, 0, 0)
+        unpaid = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
+        sampler = self.sampler.start(game, seed)
+        return State(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
@@ -80,8 +80,8 @@ class WarmStart(Tabular[State]):
         while state.iteration < last:
             if state.iteration < self.warmup:
                 count = min(last, self.warmup) - state.iteration
-                explorer = self.explorer.advance(game, state.explorer, count)
-                state = state._replace(explorer=explorer, iteration=state.iteration + count)
+                sampler = self.sampler.advance(game, state.sampler, count)
+                state = state._replace(sampler=sampler, iteration=state.iteration + count)
                 if state.iteration == self.warmup:
                     state = self._eliminate(game, state)
             else:
@@ -92,27 +92,27 @@ class WarmStart(Tabular[State]):
         return state
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
-        """The average of CFR+; that of the explorer where CFR+ has nothing to learn from."""
-        explored = self.explorer.average(game, state.explorer)
+        """The average of CFR+; that of the sampler where CFR+ has nothing to learn from."""
+        sampled = self.sampler.average(game, state.sampler)
         if state.iteration < self.warmup:
-            return explored
+            return sampled
         return self._lifted(game, state, behaviours(game, (state.learners[0].average, state.learners[1].average)))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         if state.iteration < self.warmup:
-            return self.explorer.current(game, state.explorer)
+            return self.sampler.current(game, state.sampler)
         first, second = (learner.behaviour for learner in state.learners)
         return self._lifted(game, state, (first, second))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """The explorer's, and two passes over what is left of the game for each iteration of CFR+."""
-        return self.explorer.nodes_touched(game, state.explorer) + state.solved
+        """The sampler's, and two passes over what is left of the game for each iteration of CFR+."""
+        return self.sampler.nodes_touched(game, state.sampler) + state.solved
 
     def _eliminate(self, game: CompiledGame, state: State) -> State:
         """Take out what was hardly played; of every infoset the action played most stays."""
-        explored = self.explorer.average(game, state.explorer)
-        for treeplex, mask, strategy in zip(game.treeplexes, state.kept, explored, strict=True):
+        sampled = self.sampler.average(game, state.sampler)
+        for treeplex, mask, strategy in zip(game.treeplexes, state.kept, sampled, strict=True):
             if treeplex.infosets:
                 most = np.maximum.reduceat(strategy, treeplex.first[:-1])
                 mask[1:] = (strategy[1:] >= self.least) | (strategy[1:] == np.repeat(most, treeplex.actions))
@@ -129,14 +129,14 @@ class WarmStart(Tabular[State]):
             walks.sequence_weights(treeplex, strategy, weights)
             learner.behaviour[:], learner.weights[:] = 0.0, 0.0
             learner.behaviour[own], learner.weights[own] = strategy, weights
-            state.idle[player][:] = left.idle[player]
+            state.unpaid[player][:] = left.unpaid[player]
         form = mccfr.sample_tree(game)
         local: list[Bytes] = []
         for player, mask in enumerate(state.kept):
             here = np.zeros(form.sequences[player], dtype=np.int8)
             here[form.place[player]] = mask
             local.append(here)
-        return state._replace(size=form.openings + histories(form.tree, (local[0], local[1])))
+        return state._replace(size=form.pre_deal_nodes + histories(form.tree, (local[0], local[1])))
 
     def _solve(self, game: CompiledGame, state: State, iterations: int) -> State:
         """Iterations of CFR+ on what is left."""
@@ -180,29 +180,33 @@ class WarmStart(Tabular[State]):
         return self._restarted(game, state)
 
     def _lifted(self, game: CompiledGame, state: State, played: Strategies) -> Strategies:
-        explored = self.explorer.average(game, state.explorer)
+        sampled = self.sampler.average(game, state.sampler)
         first, second = (
-            np.where(np.concatenate(([0], np.repeat(idle, treeplex.actions))) == 1, before, now)
-            for treeplex, idle, before, now in zip(game.treeplexes, state.idle, explored, played, strict=True)
+            np.where(np.concatenate(([0], np.repeat(skipped, treeplex.actions))) == 1, before, now)
+            for treeplex, skipped, before, now in zip(game.treeplexes, state.unpaid, sampled, played, strict=True)
         )
         return first, second
 
 
 def warm_start(
-    warmup: int = 10_000, rare: float = 10.0, mode: str = "safe", explorer: str = "pure-mccfr", streams: int = 1
+    warmup: int = 10_000,
+    elimination_threshold: float = 10.0,
+    mode: str = "safe",
+    sampler: str = "pure-mccfr",
+    streams: int = 1,
 ) -> WarmStart:
-    """Pure MCCFR, then CFR+ without the actions played with probability below ``rare`` / ``warmup`` (Ju et al. 2023).
+    """Pure MCCFR, then CFR+ without rare actions: probability below ``elimination_threshold`` / ``warmup``.
 
-    ``mode="once"`` is the paper's: what is taken out stays out, and the answer may not converge. ``explorer``: who
-    explores; the paper compares "pure-mccfr" with "mccfr-external".
+    Ju et al. (2023). ``mode="unsafe"`` is the paper's: what is taken out stays out, and the answer may not converge.
+    ``sampler``: what finds the actions; the paper compares "pure-mccfr" with "mccfr-external".
 
     Differs from the paper in: "safe" lets actions back in; where the reduced game holds nothing to learn from, the
-    explorer's strategy is played.
+    sampler's strategy is played.
     """
-    explorers = {"pure-mccfr": mccfr.pure_mccfr, "mccfr-external": mccfr.mccfr_external}
-    make = named("explorer", explorer, explorers)
+    samplers = {"pure-mccfr": mccfr.pure_mccfr, "mccfr-external": mccfr.mccfr_external}
+    make = named("sampler", sampler, samplers)
     iterations = counted("warmup", warmup, 10**12)
-    least = number("rare", rare, 0.0, 1e12) / iterations
+    least = number("elimination_threshold", elimination_threshold, 0.0, 1e12) / iterations
     return WarmStart(
         make(streams=streams), RegretMatchingPlus(), linear(), iterations, least, named("mode", mode, MODES)
     )

@@ -21,7 +21,7 @@ class Reduced(NamedTuple):
     treeplexes: tuple[Treeplex, Treeplex]
     payoffs: Payoffs
     sequences: tuple[Ints, Ints]  # [S left] each player's sequences by their old numbers
-    idle: tuple[Mask, Mask]  # [I] infosets of the whole game that nothing is paid behind: play there was not learnt
+    unpaid: tuple[Mask, Mask]  # [I] infosets of the whole game that nothing is paid behind: play there was not learnt
 
 
 def reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
@@ -38,9 +38,9 @@ def reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
     shape = (int(alive[0].sum()), int(alive[1].sum()))
     payoffs = Payoffs.gather(shape, number[0][row], number[1][column], rows.data[left])
     first, second = (_without(*parts) for parts in zip(game.treeplexes, alive, number, strict=True))
-    idle = (_idle(game.treeplexes[0], alive[0], row), _idle(game.treeplexes[1], alive[1], column))
+    unpaid = (_unpaid(game.treeplexes[0], alive[0], row), _unpaid(game.treeplexes[1], alive[1], column))
     sequences = tuple(np.flatnonzero(mask).astype(np.int32) for mask in alive)
-    return Reduced((first, second), payoffs, (sequences[0], sequences[1]), idle)
+    return Reduced((first, second), payoffs, (sequences[0], sequences[1]), unpaid)
 
 
 def _alive(treeplex: Treeplex, kept: Bytes) -> Mask:
@@ -62,7 +62,7 @@ def _without(treeplex: Treeplex, alive: Mask, number: npt.NDArray[Any]) -> Treep
     return Treeplex(first, number[treeplex.parent[stays]].astype(np.int32))
 
 
-def _idle(treeplex: Treeplex, alive: Mask, paid: npt.NDArray[Any]) -> Mask:
+def _unpaid(treeplex: Treeplex, alive: Mask, paid: npt.NDArray[Any]) -> Mask:
     """[I] infosets that are gone, or without a payoff at or behind any of their sequences."""
     live = np.zeros(treeplex.sequences, dtype=np.bool_)
     live[paid] = True

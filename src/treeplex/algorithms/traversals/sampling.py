@@ -6,20 +6,20 @@ from typing import NamedTuple
 
 
 class External(NamedTuple):
-    """All moves of the player who learns; the opponent's and nature's are sampled.
+    """All moves of the player who learns; the opponent's and chance's are sampled.
 
     Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2.
     """
 
 
 class Outcome(NamedTuple):
-    """A single path. The player who learns explores: every move with probability ``explore`` / width at least.
+    """A single path. The player who learns explores: every move with probability ``epsilon`` / width at least.
 
     Lanctot et al. (2009), section 3.1. ``rate``: how fast the baselines follow the sampled values (Schmid et al. 2019);
     0 is outcome sampling without baselines.
     """
 
-    explore: float = 0.6
+    epsilon: float = 0.6
     rate: float = 0.5
 
 
@@ -35,9 +35,9 @@ class AverageStrategy(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """All moves of both players that the opponent of one who learns reaches; nature's are sampled.
+    """All moves of both players that the opponent of one who learns reaches; chance moves are sampled.
 
-    Zinkevich et al. (2007), section 4. ``rule``: how a strategy comes from regrets (``kernels.sampling``).
+    Zinkevich et al. (2007), section 4. ``rule``: how a strategy comes from regrets (``engines.sampling.arrays``).
     """
 
     rule: int
@@ -48,7 +48,7 @@ class PureExternal(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """As ``Chance``, with all of nature's moves: nothing is sampled, and what nobody reaches is skipped.
+    """As ``Chance``, with all chance moves: nothing is sampled, and what nobody reaches is skipped.
 
     With pure strategies that is what they reach, and one move beside.
     """

@@ -22,7 +22,7 @@ class Table(NamedTuple):
     Arrays that an algorithm does not use have length one.
     """
 
-    regret: Floats  # [S] weighted sums of sampled gains, or of values for pure strategies
+    regret: Floats  # [S] weighted sums of sampled instantaneous regrets, or of values for pure strategies
     average: Floats  # [S] weighted sums of strategies, by reach
     pick: Ints  # [S] at the first sequence of an infoset: the action a pure strategy plays
     baseline: Floats  # [S] running means of sampled values, player 0's
@@ -31,19 +31,19 @@ class Table(NamedTuple):
 class Frames(NamedTuple):
     """A stack of the nodes on the path that are not done yet; scratch."""
 
-    place: Longs  # [depth, 5] first sequence, width, first child, next move, who moves
-    number: Floats  # [depth, 4] what belongs to the node: see the kernels
+    place: Longs  # [depth, 5] FIRST, WIDTH, CHILD, NEXT, ACTOR
+    number: Floats  # [depth, 4] SCALE and TOTAL or DRAWN; or REACH_0, REACH_1, REACH_CHANCE, MEAN
     util: Floats  # [depth, widest] values of a player's moves
     sigma: Floats  # [depth, widest] their probabilities
 
 
 class Log(NamedTuple):
-    """Gains that wait until a walk, or both walks, are over; scratch, and empty between iterations."""
+    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations."""
 
-    gain: Floats  # [S]
-    met: Longs  # [I, 2] first sequence and width of the infosets with gains
-    seen: Bytes  # [S] at the first sequence: in ``met`` already?
-    filled: Longs  # [1] how many are in ``met``
+    regret: Floats  # [S]
+    visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
+    seen: Bytes  # [S] at the first sequence: in ``visited`` already?
+    filled: Longs  # [1] how many are in ``visited``
 
 
 def table(sequences: int, *, pick: bool, baseline: bool) -> Table:

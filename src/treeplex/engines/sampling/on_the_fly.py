@@ -1,6 +1,6 @@
 """Sampling the rules themselves: for games too large to compile. What is never visited takes no memory.
 
-Plain Python over the seven functions of ``Game``, so the rules set the pace: 5 to 20 microseconds a history, hundreds
+Plain Python over the seven functions of ``Game``, so the rules set the pace: 5 to 20 microseconds per history, hundreds
 of times what a kernel takes on a compiled game. An infoset that was visited is an entry in a dictionary, of about half
 a kilobyte.
 """
@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from treeplex.errors import GameError
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
+from treeplex.updates.reference import matched_numbers
 
 DEEPEST = 100_000  # moves of a game
-EXPLORE = 0.6  # of outcome sampling
+EPSILON = 0.6  # of outcome sampling: how much of a move is drawn evenly
 
 
 class Entry:
@@ -33,12 +34,6 @@ class Entry:
         self.regret = [0.0] * len(actions)  # of values, where strategies are pure
         self.average = [0.0] * len(actions)
         self.pick = pick
-
-    def matched(self) -> list[float]:
-        """The strategy of regret matching."""
-        positive = [r if r > 0.0 else 0.0 for r in self.regret]
-        total = sum(positive)
-        return [r / total for r in positive] if total > 0.0 else [1.0 / len(positive)] * len(positive)
 
 
 Memory = tuple[dict[str, Entry], dict[str, Entry]]
@@ -85,13 +80,13 @@ class OnTheFly:
         return found
 
     def pure(self, memory: Memory, player: int, history: History, weight: float) -> float:
-        """A walk of Pure MCCFR for ``player``: as ``kernels.reference.sampling.pure``."""
+        """A walk of Pure MCCFR for ``player``: as ``reference.sampling.pure``."""
         self.nodes += 1
         game, mover = self.game, self.game.mover(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
         if mover == CHANCE:
-            return self.pure(memory, player, game.child(history, self.nature(history)), weight)
+            return self.pure(memory, player, game.child(history, self.chance(history)), weight)
         entry = self.entry(memory[mover], history)
         if mover != player:
             entry.average[entry.pick] += weight
@@ -106,15 +101,15 @@ class OnTheFly:
         return played
 
     def external(self, memory: Memory, player: int, history: History, weight: float) -> float:
-        """A walk of external sampling for ``player``: as ``kernels.reference.sampling.external``."""
+        """A walk of external sampling for ``player``: as ``reference.sampling.external``."""
         self.nodes += 1
         game, mover = self.game, self.game.mover(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
         if mover == CHANCE:
-            return self.external(memory, player, game.child(history, self.nature(history)), weight)
+            return self.external(memory, player, game.child(history, self.chance(history)), weight)
         entry = self.entry(memory[mover], history)
-        sigma = entry.matched()
+        sigma = matched_numbers(entry.regret)
         if mover != player:
             for k, p in enumerate(sigma):
                 entry.average[k] += weight * p
@@ -127,21 +122,21 @@ class OnTheFly:
         return expected
 
     def outcome(self, memory: Memory, player: int, history: History, weight: float, scale: float = 1.0) -> float:
-        """A path of outcome sampling for ``player``: as ``kernels.reference.sampling.outcome``, without baselines."""
+        """A path of outcome sampling for ``player``: as ``reference.sampling.outcome``, without baselines."""
         self.nodes += 1
         game, mover = self.game, self.game.mover(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
         if mover == CHANCE:
-            return self.outcome(memory, player, game.child(history, self.nature(history)), weight, scale)
+            return self.outcome(memory, player, game.child(history, self.chance(history)), weight, scale)
         entry = self.entry(memory[mover], history)
-        sigma, width = entry.matched(), len(entry.actions)
+        sigma, width = matched_numbers(entry.regret), len(entry.actions)
         if mover != player:
             for k, p in enumerate(sigma):
                 entry.average[k] += weight * scale * p
             move = self._random.choices(range(width), sigma)[0]
             return self.outcome(memory, player, game.child(history, entry.actions[move]), weight, scale)
-        odds = [EXPLORE / width + (1.0 - EXPLORE) * p for p in sigma]
+        odds = [EPSILON / width + (1.0 - EPSILON) * p for p in sigma]
         move = self._random.choices(range(width), odds)[0]
         child = game.child(history, entry.actions[move])
         value = self.outcome(memory, player, child, weight, scale / odds[move]) / odds[move]
@@ -157,7 +152,7 @@ class OnTheFly:
         if mover == TERMINAL:
             return self.payoff(history, player)
         if mover != player:
-            move = self.nature(history) if mover == CHANCE else self.average_move(memory[mover], history)
+            move = self.chance(history) if mover == CHANCE else self.average_move(memory[mover], history)
             return self.respond(memory, answer, player, game.child(history, move))
         entry = self.entry(answer, history)
         values = [self.respond(memory, answer, player, game.child(history, action)) for action in entry.actions]
@@ -176,7 +171,7 @@ class OnTheFly:
             if mover == TERMINAL:
                 return self.payoff(history, player)
             if mover == CHANCE:
-                move = self.nature(history)
+                move = self.chance(history)
             elif mover == player and answer is not None:
                 known = answer.get(game.infoset(history))
                 actions = game.actions(history)
@@ -199,8 +194,8 @@ class OnTheFly:
             return self._random.choice(self.game.actions(history))
         return self._random.choices(entry.actions, entry.average)[0]
 
-    def nature(self, history: History) -> str:
-        """A move of nature."""
+    def chance(self, history: History) -> str:
+        """A chance move."""
         return self._random.choices(self.game.actions(history), self.game.probabilities(history))[0]
 
     def payoff(self, history: History, player: int) -> float:

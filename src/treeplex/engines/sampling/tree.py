@@ -18,12 +18,14 @@ from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.memory import require
 from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sampling.columns import FACTOR, NODE, START
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 Longs = npt.NDArray[np.int64]
 
-NATURE: Final = 2  # who moves, in two bits: 0, 1, nature
-END: Final = 3
+CHANCE_NODE: Final = 2  # who moves, in two bits: player 0, player 1, chance, nobody
+TERMINAL_NODE: Final = 3
+ACTOR_BITS: Final = 2
 WIDTH_BITS: Final = 24
 
 BYTES_PER_DEAL: Final = 60  # measured peak
@@ -40,16 +42,16 @@ class Chances(NamedTuple):
 class SampleTree(NamedTuple):
     """Nodes with siblings side by side; node 0 is where play begins once the hands are dealt.
 
-    Word 0 of a node is ``actor + 4 * width + 2**26 * child``: who moves, how many moves, where the children begin. At a
-    terminal ``child`` is the number of its table of outcomes. Word 1 is the first sequence of a decision (for hand 0;
-    each further hand is ``width`` further on), the place in ``chances`` of nature's move (for deal 0, likewise), or the
-    amount at stake at a terminal.
+    Column NODE of a packed node is ``actor + 4 * width + 2**26 * child``: who moves, how many moves, where the children
+    begin. At a terminal ``child`` is the number of its table of outcomes. Column START is the first sequence of a
+    decision (for hand 0; each further hand is ``width`` further on), or where the distribution of a chance node begins
+    in ``chances`` (for deal 0, likewise); at a terminal it is, read as a number, the payoff factor.
     """
 
-    word: Longs  # [N, 2]
-    stake: Floats  # [N, 2] the same memory read as numbers
+    packed: Longs  # [N, 2] NODE, START
+    payoff_factor: Floats  # [N, 2] the same memory read as numbers: column FACTOR, at terminals
     chances: Chances  # first that of the deals
-    outcome: Floats  # [tables * D] player 0's payoff is stake * outcome[table * D + deal]
+    outcome: Floats  # [tables * D] player 0's payoff is payoff factor * outcome[table * D + deal]
     hands: Ints  # [2, D] each player's hand in a deal
 
 
@@ -57,8 +59,8 @@ class Sampling(NamedTuple):
     """A sample tree and how its sequences are numbered."""
 
     tree: SampleTree
-    opening: int  # histories before the deal is complete that one sampled deal enters
-    openings: int  # all histories before a deal is complete
+    pre_deal_path: int  # pre-deal nodes, before the deal is complete, that one sampled deal enters
+    pre_deal_nodes: int  # all pre-deal nodes
     deepest: int  # nodes on the longest path
     widest: int  # moves of a player
     sequences: tuple[int, int]  # how many each player has here
@@ -77,26 +79,22 @@ def sampling(game: CompiledGame) -> Sampling:
 
 
 def _of_history(tree: HistoryTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampling:
-    order, child, width = _siblings(tree.parent)
-    actor = tree.mover.copy()
-    actor[tree.mover == CHANCE], actor[tree.mover == TERMINAL] = NATURE, END
+    order, width, packed, factor = _packed(tree.parent, tree.mover, np.zeros_like(tree.parent))
     ends = tree.mover == TERMINAL
-    child[ends] = 0
-    word, stake = _words(actor, child, width)
     for player, treeplex in enumerate(treeplexes):
         own = tree.mover == player
-        word[own, 1] = treeplex.first[tree.infoset[own]]
-    nature = np.flatnonzero(tree.mover == CHANCE)
+        packed[own, START] = treeplex.first[tree.infoset[own]]
+    chance = np.flatnonzero(tree.mover == CHANCE)
     chosen = order[1:][tree.mover[tree.parent[order[1:]]] == CHANCE]
-    chances, starts = _chances(np.concatenate(([1.0], tree.probability[chosen])), np.concatenate(([1], width[nature])))
-    word[nature, 1] = starts[1:]
-    stake[ends, 1] = tree.payoff[ends]
-    word, stake = _in_order(word, order)
+    chances, starts = _chances(np.concatenate(([1.0], tree.probability[chosen])), np.concatenate(([1], width[chance])))
+    packed[chance, START] = starts[1:]
+    factor[ends, FACTOR] = tree.payoff[ends]
+    packed = packed[order]
     places = tuple(np.arange(treeplex.sequences, dtype=np.int32) for treeplex in treeplexes)
     return Sampling(
-        tree=SampleTree(word, stake, chances, np.ones(1), np.zeros((2, 1), dtype=np.int32)),
-        opening=0,
-        openings=0,
+        tree=SampleTree(packed, packed.view(np.float64), chances, np.ones(1), np.zeros((2, 1), dtype=np.int32)),
+        pre_deal_path=0,
+        pre_deal_nodes=0,
         deepest=_depth(tree.parent),
         widest=int(width[tree.mover >= 0].max(initial=1)),
         sequences=(treeplexes[0].sequences, treeplexes[1].sequences),
@@ -109,20 +107,16 @@ def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampli
     tree, joint = public.tree, rules.deal()
     require(rules.name, int(np.count_nonzero(joint)), BYTES_PER_DEAL, "deals as many as")
     hands = np.nonzero(joint)
-    order, child, width = _siblings(dealt.parent)
-    actor = tree.mover.copy()
-    actor[tree.mover == CHANCE], actor[tree.mover == TERMINAL] = NATURE, END
+    order, width, packed, factor = _packed(dealt.parent, tree.mover, tree.table)
     ends = tree.mover == TERMINAL
-    child[ends] = tree.table[ends]
-    word, stake = _words(actor, child, width)
-    stake[ends, 1] = tree.amount[ends]
+    factor[ends, FACTOR] = tree.amount[ends]
 
     places: list[Ints] = []
     sizes: list[int] = []
     for player, treeplex in enumerate(treeplexes):
         own, held = np.flatnonzero(tree.mover == player), dealt.infoset[player].shape[1]
         start = 1 + np.concatenate(([0], np.cumsum(width[own] * held)))
-        word[own, 1] = start[:-1]
+        packed[own, START] = start[:-1]
         sizes.append(int(start[-1]))
         places.append(_places(dealt.infoset[player][own], treeplex, start[:-1], width[own]))
 
@@ -135,14 +129,14 @@ def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampli
         if number[k] == len(rows):
             rows.extend(odds)
     chances, starts = _chances(np.concatenate(rows), np.array([len(row) for row in rows]))
-    nature = tree.mover == CHANCE
-    word[nature, 1] = starts[np.array(number, dtype=np.int64)[tree.table[nature]]] if public.chances else 0
+    chance = tree.mover == CHANCE
+    packed[chance, START] = starts[np.array(number, dtype=np.int64)[tree.table[chance]]] if public.chances else 0
     outcome = np.concatenate([rules.outcome(table)[hands[0], hands[1]] for table in public.outcomes])
-    word, stake = _in_order(word, order)
+    packed = packed[order]
     return Sampling(
-        tree=SampleTree(word, stake, chances, outcome, np.stack(hands).astype(np.int32)),
-        opening=1 if rules.together else 2,
-        openings=1 if rules.together else 1 + len(np.unique(hands[0])),
+        tree=SampleTree(packed, packed.view(np.float64), chances, outcome, np.stack(hands).astype(np.int32)),
+        pre_deal_path=1 if rules.together else 2,
+        pre_deal_nodes=1 if rules.together else 1 + len(np.unique(hands[0])),
         deepest=int(tree.depth.max(initial=0)) + 1,
         widest=int(width[tree.mover >= 0].max(initial=1)),
         sequences=(sizes[0], sizes[1]),
@@ -150,23 +144,17 @@ def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampli
     )
 
 
-def _siblings(parent: Ints) -> tuple[npt.NDArray[np.intp], Longs, Longs]:
-    """The nodes in an order with siblings side by side; where each node's children begin there, and how many."""
+def _packed(
+    parent: Ints, mover: npt.NDArray[np.int8], table: Ints
+) -> tuple[npt.NDArray[np.intp], Longs, Longs, Floats]:
+    """An order with siblings side by side; widths, and the packed nodes of that tree, not yet in this order."""
     order = np.argsort(parent, kind="stable")  # the root, whose parent is -1, comes first
     width = np.bincount(parent[1:], minlength=len(parent)).astype(np.int64)
-    child = 1 + np.concatenate(([0], np.cumsum(width)[:-1]))
-    return order, child, width
-
-
-def _words(actor: npt.NDArray[np.int8], child: Longs, width: Longs) -> tuple[Longs, Floats]:
-    word = np.zeros((len(actor), 2), dtype=np.int64)
-    word[:, 0] = actor + (width << 2) + (child << (2 + WIDTH_BITS))
-    return word, word.view(np.float64)
-
-
-def _in_order(word: Longs, order: npt.NDArray[np.intp]) -> tuple[Longs, Floats]:
-    word = word[order]
-    return word, word.view(np.float64)
+    child = np.where(mover == TERMINAL, table, 1 + np.concatenate(([0], np.cumsum(width)[:-1])))
+    actor = np.where(mover == CHANCE, CHANCE_NODE, np.where(mover == TERMINAL, TERMINAL_NODE, mover))
+    packed = np.zeros((len(parent), 2), dtype=np.int64)
+    packed[:, NODE] = actor + (width << ACTOR_BITS) + (child << (ACTOR_BITS + WIDTH_BITS))
+    return order, width, packed, packed.view(np.float64)
 
 
 def _places(infoset: Ints, treeplex: Treeplex, start: Longs, width: Longs) -> Ints:

@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit counter a stream.
+"""Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit counter per stream.
 
 The n-th number of a stream is a hash of ``start + n * GOLDEN``, so a stream is resumed from its counter alone. Streams
 start at hashes of (seed, stream). Maths: ``engines.sampling.reference.random``, to the bit.
@@ -36,7 +36,7 @@ def uniform(counter: Counter) -> float:
 
 @kernel
 def drawn(threshold: Floats, alias: Ints, start: Any, width: Any, counter: Counter) -> Any:
-    """One of the ``width`` moves of nature whose distribution begins at ``start`` of the alias tables."""
+    """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables."""
     x = uniform(counter) * np.float64(width)
     slot = np.uint64(x)
     if x - np.float64(slot) >= threshold[start + slot]:

@@ -1,4 +1,4 @@
-"""SplitMix64 in whole numbers of Python, and what is drawn from it."""
+"""SplitMix64 in integers of Python, and what is drawn from it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Draws:
         self.counter = (self.counter + GOLDEN) & MASK
         return (mixed(self.counter) >> 11) * 2.0**-53
 
-    def nature(self, chances: Chances, begin: int, width: int) -> int:
-        """A move of nature, by Walker's alias method."""
+    def chance(self, chances: Chances, begin: int, width: int) -> int:
+        """A chance move, by Walker's alias method."""
         x = self.uniform() * width
         slot = int(x)
         return slot if x - slot < chances.threshold[begin + slot] else int(chances.alias[begin + slot])

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Table
+from treeplex.engines.sampling.columns import FACTOR, NODE, START
 from treeplex.engines.sampling.reference.random import Draws
-from treeplex.engines.sampling.tree import END, NATURE, WIDTH_BITS, SampleTree
+from treeplex.engines.sampling.tree import ACTOR_BITS, CHANCE_NODE, TERMINAL_NODE, WIDTH_BITS, SampleTree
+from treeplex.updates.reference import matched_numbers
 
 
 class Node(NamedTuple):
@@ -24,14 +26,15 @@ class Node(NamedTuple):
 
 
 def unpack(tree: SampleTree, node: int, deal: int) -> Node:
-    """What the two words of a node say."""
-    code = int(tree.word[node, 0])
-    actor, width, child = code & 3, (code >> 2) & (2**WIDTH_BITS - 1), code >> (2 + WIDTH_BITS)
-    if actor == END:
+    """What a packed node says."""
+    here = int(tree.packed[node, NODE])
+    actor, width = here % 2**ACTOR_BITS, (here >> ACTOR_BITS) % 2**WIDTH_BITS
+    child = here >> (ACTOR_BITS + WIDTH_BITS)
+    if actor == TERMINAL_NODE:
         deals = tree.hands.shape[1]
-        return Node(actor, [], 0, float(tree.stake[node, 1] * tree.outcome[child * deals + deal]))
-    block = deal if actor == NATURE else int(tree.hands[actor, deal])
-    return Node(actor, [child + k for k in range(width)], int(tree.word[node, 1]) + block * width, 0.0)
+        return Node(actor, [], 0, float(tree.payoff_factor[node, FACTOR] * tree.outcome[child * deals + deal]))
+    block = deal if actor == CHANCE_NODE else int(tree.hands[actor, deal])
+    return Node(actor, [child + k for k in range(width)], int(tree.packed[node, START]) + block * width, 0.0)
 
 
 @dataclass
@@ -42,36 +45,41 @@ class Walk:
     deal: int
     tables: tuple[Table, Table]
     weight: float
-    floor: bool
+    plus: bool
     draws: Draws
     nodes: int = 0
     refused: int = 0
-    later: list[tuple[int, int, list[float]]] | None = None  # gains put off: player, first sequence, gains
-    gains: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
+    later: list[tuple[int, int, list[float]]] | None = None  # to be added later: player, first sequence, regrets
+    regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
 
     def enter(self, node: int) -> Node:
         """Count a node and look at it."""
         self.nodes += 1
         return unpack(self.tree, node, self.deal)
 
-    def learn(self, player: int, start: int, gains: list[float]) -> None:
-        """R(a) <- R(a) + w g(a), floored if asked; or later."""
-        if self.later is not None:
-            self.later.append((player, start, [self.weight * gain for gain in gains]))
-            return
-        add(self.tables[player], start, [self.weight * gain for gain in gains], self.floor)
+    def learn(self, player: int, start: int, regrets: list[float]) -> None:
+        """Add instantaneous regrets, now or later."""
+        if self.later is None:
+            add(self.tables[player], start, regrets, self.plus)
+        else:
+            self.later.append((player, start, regrets))
 
 
-def add(table: Table, start: int, gains: list[float], floor: bool) -> None:
-    """Add to regrets; ``table`` is modified in place."""
-    for k, gain in enumerate(gains):
-        r = float(table.regret[start + k]) + gain
-        table.regret[start + k] = r if r > 0.0 or not floor else 0.0
+def add(table: Table, start: int, regrets: list[float], plus: bool) -> None:
+    """R(a) <- R(a) + r(a), floored at zero with ``plus``; ``table`` is modified in place."""
+    for k, instantaneous in enumerate(regrets):
+        r = float(table.regret[start + k]) + instantaneous
+        table.regret[start + k] = r if r > 0.0 or not plus else 0.0
+
+
+def regrets_of(table: Table, start: int, width: int) -> list[float]:
+    """R of an infoset."""
+    return [float(r) for r in table.regret[start : start + width]]
 
 
 def positive(table: Table, start: int, width: int) -> list[float]:
     """max(R, 0) of an infoset."""
-    return [max(float(r), 0.0) for r in table.regret[start : start + width]]
+    return [max(r, 0.0) for r in regrets_of(table, start, width)]
 
 
 def total(numbers: list[float]) -> float:
@@ -95,17 +103,17 @@ def external(
 ) -> float:
     """External and average-strategy sampling; the estimate of the player's value below ``node``.
 
-    v(z) = u(z) / q;  v(h) at nature's and the opponent's nodes is that of one sampled move;  v(I) = sum_a sigma(a) v(a)
+    v(z) = u(z) / q;  v(h) at chance nodes and the opponent's is that of one sampled move;  v(I) = sum_a sigma(a) v(a)
     over the moves tried, the others count 0;  r(a) = v(a) - v(I). Lanctot et al. (2009) with q = 1; Gibson et al.
     (2012), Algorithm 1, with q the product of the probabilities of trying.
     """
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
     width = len(here.moves)
-    if here.actor == END:
+    if here.actor == TERMINAL_NODE:
         return (1.0 if player == 0 else -1.0) * scale * here.payoff
-    if here.actor == NATURE:
-        move = walk.draws.nature(walk.tree.chances, here.start, width)
+    if here.actor == CHANCE_NODE:
+        move = walk.draws.chance(walk.tree.chances, here.start, width)
         return external(walk, player, least, bonus, prior, here.moves[move], scale)
     if here.actor != player:
         weights = positive(theirs, here.start, width)
@@ -128,7 +136,7 @@ def external(
         else:
             values.append(0.0)
     expected = mean(positive(mine, here.start, width), values)
-    walk.learn(player, here.start, [value - expected for value in values])
+    walk.learn(player, here.start, [walk.weight * (value - expected) for value in values])
     return expected
 
 
@@ -137,18 +145,18 @@ def pure(walk: Walk, player: int, node: int = 0) -> float:
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
     width = len(here.moves)
-    if here.actor == END:
+    if here.actor == TERMINAL_NODE:
         return (1.0 if player == 0 else -1.0) * here.payoff
-    if here.actor == NATURE:
-        return pure(walk, player, here.moves[walk.draws.nature(walk.tree.chances, here.start, width)])
+    if here.actor == CHANCE_NODE:
+        return pure(walk, player, here.moves[walk.draws.chance(walk.tree.chances, here.start, width)])
     if here.actor != player:
         move = int(theirs.pick[here.start])
         theirs.average[here.start + move] += walk.weight
         return pure(walk, player, here.moves[move])
     values = [pure(walk, player, child) for child in here.moves]
     played = values[int(mine.pick[here.start])]
-    level = played if walk.floor else 0.0
-    add(mine, here.start, [walk.weight * (value - level) for value in values], walk.floor)
+    level = played if walk.plus else 0.0
+    add(mine, here.start, [walk.weight * (value - level) for value in values], walk.plus)
     mine.pick[here.start] = best(mine, here.start, width, walk.draws)
     return played
 
@@ -166,7 +174,7 @@ def best(table: Table, start: int, width: int, draws: Draws) -> int:
     return move
 
 
-def outcome(walk: Walk, player: int, explore: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
+def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
     """Outcome sampling with baselines; the estimate of player 0's value below ``node``. Schmid et al. (2019).
 
     v(a) = b(a) + [a was drawn] (v(below) - b(a)) / xi(a);  v(I) = sum_a sigma(a) v(a);  r(a) = (v(a) - v(I)) / xi(I),
@@ -174,21 +182,19 @@ def outcome(walk: Walk, player: int, explore: float, rate: float, node: int = 0,
     """
     here = walk.enter(node)
     width = len(here.moves)
-    if here.actor == END:
+    if here.actor == TERMINAL_NODE:
         return here.payoff
-    if here.actor == NATURE:
-        move = walk.draws.nature(walk.tree.chances, here.start, width)
-        return outcome(walk, player, explore, rate, here.moves[move], scale)
+    if here.actor == CHANCE_NODE:
+        move = walk.draws.chance(walk.tree.chances, here.start, width)
+        return outcome(walk, player, epsilon, rate, here.moves[move], scale)
     own, table = here.actor == player, walk.tables[here.actor]
-    weights = positive(table, here.start, width)
-    norm = total(weights)
-    sigma = [w / norm if norm > 0.0 else 1.0 / width for w in weights]
-    xi = [explore / width + (1.0 - explore) * p if own else p for p in sigma]
+    sigma = matched_numbers(regrets_of(table, here.start, width))
+    xi = [epsilon / width + (1.0 - epsilon) * p if own else p for p in sigma]
     if not own:
         for k in range(width):
             table.average[here.start + k] += walk.weight * scale * sigma[k]
     move = walk.draws.odds(xi)
-    below = outcome(walk, player, explore, rate, here.moves[move], scale / xi[move] if own else scale)
+    below = outcome(walk, player, epsilon, rate, here.moves[move], scale / xi[move] if own else scale)
     values = [float(table.baseline[here.start + k]) if rate > 0.0 else 0.0 for k in range(width)]
     values[move] += (below - values[move]) / xi[move]
     expected = total([p * v for p, v in zip(sigma, values, strict=True)])
@@ -196,11 +202,7 @@ def outcome(walk: Walk, player: int, explore: float, rate: float, node: int = 0,
         table.baseline[here.start + move] += rate * (below - table.baseline[here.start + move])
     if own:
         mass = walk.weight * scale * (1.0 if player == 0 else -1.0)
-        gains = [mass * (value - expected) for value in values]
-        if walk.later is None:
-            add(table, here.start, gains, walk.floor)
-        else:
-            walk.later.append((player, here.start, gains))
+        walk.learn(player, here.start, [mass * (value - expected) for value in values])
     return expected
 
 
@@ -215,11 +217,11 @@ def joint(
     """
     here = walk.enter(node)
     width = len(here.moves)
-    if here.actor == END:
+    if here.actor == TERMINAL_NODE:
         return here.payoff
-    if here.actor == NATURE:
+    if here.actor == CHANCE_NODE:
         if sampled:
-            move = walk.draws.nature(walk.tree.chances, here.start, width)
+            move = walk.draws.chance(walk.tree.chances, here.start, width)
             return joint(walk, who, rule, sampled, here.moves[move], reach, chance)
         odds = [float(p) for p in walk.tree.chances.probability[here.start : here.start + width]]
         below = [
@@ -243,50 +245,47 @@ def joint(
     value = total([p * v for p, v in zip(sigma, values, strict=True)])
     if reach[1 - actor] > 0.0 and who in (BOTH, actor):
         mass = chance * reach[1 - actor] * (1.0 if actor == 0 else -1.0)
-        level = 0.0 if rule == PURE and not walk.floor else value
-        gains = walk.gains.setdefault((actor, here.start), [0.0] * width)
+        level = 0.0 if rule == PURE and not walk.plus else value
+        regrets = walk.regrets.setdefault((actor, here.start), [0.0] * width)
         for k in range(width):
-            gains[k] += mass * (values[k] - level)
+            regrets[k] += mass * (values[k] - level)
     return value
 
 
 def played(table: Table, start: int, width: int, rule: int) -> list[float]:
     """What a rule plays at an infoset."""
-    weights = positive(table, start, width)
-    norm = total(weights)
-    if rule != PURE and norm > 0.0:
-        return [w / norm for w in weights]
-    if rule == MATCH:
-        return [1.0 / width] * width
+    if rule == MATCH or (rule != PURE and any(positive(table, start, width))):
+        return matched_numbers(regrets_of(table, start, width))
     return [1.0 if k == int(table.pick[start]) else 0.0 for k in range(width)]
 
 
 def settle(walk: Walk, player: int, rule: int) -> None:
-    """Add the gains of a joint walk, in the order in which infosets were met, and pick what is played next."""
+    """Add the regrets of a joint walk, in the order in which infosets were visited, and pick what is played next."""
     table = walk.tables[player]
-    for (owner, start), gains in walk.gains.items():
+    for (owner, start), regrets in walk.regrets.items():
         if owner != player:
             continue
-        add(table, start, [walk.weight * gain for gain in gains], walk.floor)
+        add(table, start, [walk.weight * r for r in regrets], walk.plus)
         if rule == PURE:
-            table.pick[start] = best(table, start, len(gains), walk.draws)
-        elif rule != MATCH and total(positive(table, start, len(gains))) <= 0.0:
-            table.pick[start] = walk.draws.any_of(len(gains))
+            table.pick[start] = best(table, start, len(regrets), walk.draws)
+        elif rule != MATCH and not any(positive(table, start, len(regrets))):
+            table.pick[start] = walk.draws.any_of(len(regrets))
 
 
 def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], draws: Draws) -> None:
     """Random actions to begin with."""
-    for node in range(len(tree.word)):
-        actor, width = int(tree.word[node, 0]) & 3, (int(tree.word[node, 0]) >> 2) & (2**WIDTH_BITS - 1)
-        if actor < NATURE:
-            for hand in range(held[actor]):
-                tables[actor].pick[int(tree.word[node, 1]) + hand * width] = draws.any_of(width)
+    for node in range(len(tree.packed)):
+        here = unpack(tree, node, 0)
+        if here.actor < CHANCE_NODE:
+            width, first = len(here.moves), int(tree.packed[node, START])
+            for hand in range(held[here.actor]):
+                tables[here.actor].pick[first + hand * width] = draws.any_of(width)
 
 
 def deal(tree: SampleTree, draws: Draws) -> int:
     """The hands, if there are any to deal."""
     deals: Any = tree.hands.shape[1]
-    return draws.nature(tree.chances, 0, deals) if deals > 1 else 0
+    return draws.chance(tree.chances, 0, deals) if deals > 1 else 0
 
 
 def copied(tables: tuple[Table, Table]) -> tuple[Table, Table]:
