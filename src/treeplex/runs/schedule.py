@@ -21,6 +21,7 @@ LATER: Final = 1.1  # and after
 SHARE: Final = 0.07  # of the work after FREE iterations that evaluations may be
 LOOK_BACK: Final = 4  # rows from which the slope is taken
 STEEPEST, FLATTEST = 3.0, 0.25  # bounds on the slope
+NEVER: Final = 2**62  # an iteration that no run comes to
 
 
 def next_evaluation(rows: Sequence[LogRow], cost: Cost, target: float | None) -> int:
@@ -28,6 +29,8 @@ def next_evaluation(rows: Sequence[LogRow], cost: Cost, target: float | None) ->
 
     ``rows``: those measured because they were due. ``target``: the NashConv at which the run stops.
     """
+    if math.isinf(cost.evaluation):
+        return NEVER  # measured at the end alone
     last = rows[-1].iteration if rows else 0
     due = max(last + 1, math.ceil(last * (EARLY if last < FREE else LATER)))
     if target is not None:
@@ -35,8 +38,6 @@ def next_evaluation(rows: Sequence[LogRow], cost: Cost, target: float | None) ->
     if due <= FREE:
         return max(due, last + 1)
     spent = (1 + sum(row.iteration > FREE for row in rows)) * cost.evaluation / cost.iteration
-    if not math.isfinite(spent):
-        return 2**62  # measured at the end alone
     affordable = FREE + math.ceil(spent * (1.0 - SHARE) / SHARE)
     return max(due, affordable, last + 1)
 
@@ -44,9 +45,8 @@ def next_evaluation(rows: Sequence[LogRow], cost: Cost, target: float | None) ->
 def crossing(rows: Sequence[LogRow], target: float) -> int:
     """Where NashConv should fall to ``target``, along a straight line of its logarithms through the last rows."""
     late = rows[-LOOK_BACK:]
-    never = 2**62
     if len(late) < LOOK_BACK or not target > 0.0 or not 0.0 < late[-1].nash_conv < late[0].nash_conv:
-        return never
+        return NEVER
     fall = math.log(late[0].nash_conv / late[-1].nash_conv)
     slope = min(max(fall / math.log(late[-1].iteration / late[0].iteration), FLATTEST), STEEPEST)
     steps = math.log(late[-1].nash_conv / target) / slope
