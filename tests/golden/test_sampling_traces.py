@@ -49,20 +49,20 @@ SAMPLERS = {
     **{name: name for name in PLAIN},
     **{f"{name}, 2 streams": f"{name}(streams=2)" for name in PLAIN},
     **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear)" for name in PLAIN},
-    **{f"{name}, floor": f"{name}(floor=zero,weight=square)" for name in PLAIN},
-    "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,explore=0.3)",
+    **{f"{name}, floor": f"{name}(regret=plus,weight=square)" for name in PLAIN},
+    "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,epsilon=0.3)",
     "mccfr-average, few moves": "mccfr-average(epsilon=0.3,tau=1,beta=2)",
-    "mccfr-chance, idle at random": "mccfr-chance(idle=random)",
+    "mccfr-chance, idle at random": "mccfr-chance(fallback=random)",
 }
 
 # An action is taken out after 20 iterations if it was played with probability below 3 / 20. The safe mode looks at the
 # whole game 10, 15 and 22 iterations after that.
 WARMUP = 20
 WARM = {
-    "warm-start, safe": "warm-start(warmup=20,rare=3)",
-    "warm-start, once": "warm-start(warmup=20,rare=3,mode=once)",
-    "warm-start, external": "warm-start(warmup=20,rare=3,explorer=mccfr-external)",
-    "warm-start, 2 streams": "warm-start(warmup=20,rare=3,streams=2)",
+    "warm-start, safe": "warm-start(warmup=20,elimination_threshold=3)",
+    "warm-start, once": "warm-start(warmup=20,elimination_threshold=3,mode=unsafe)",
+    "warm-start, external": "warm-start(warmup=20,elimination_threshold=3,sampler=mccfr-external)",
+    "warm-start, 2 streams": "warm-start(warmup=20,elimination_threshold=3,streams=2)",
 }
 WARM_ITERATES = (1, 19, 20, 21, 22, 25, 30, 31, 35, 36, 45)
 
@@ -200,11 +200,11 @@ class Masked:
 
 
 def warmed(game: CompiledGame, algorithm: Any, safe: bool) -> Iterator[tuple[int, Any, Any]]:
-    """The explorer; then CFR+ without the actions it hardly played, with weights 1, 2, ... from there."""
+    """The sampler; then CFR+ without the actions it hardly played, with weights 1, 2, ... from there."""
     nodes, strategy = 0, None
-    for nodes, strategy, current in islice(explored(game, algorithm.explorer), WARMUP - 1):
+    for nodes, strategy, current in islice(explored(game, algorithm.sampler), WARMUP - 1):
         yield nodes, strategy, current
-    nodes, strategy, _ = next(islice(explored(game, algorithm.explorer), WARMUP - 1, None))
+    nodes, strategy, _ = next(islice(explored(game, algorithm.sampler), WARMUP - 1, None))
     rows = game.payoffs.rows
     matrix = np.zeros((game.treeplexes[0].sequences, game.treeplexes[1].sequences))
     matrix[np.repeat(np.arange(len(matrix)), np.diff(rows.start)), rows.column] = rows.data

@@ -26,8 +26,13 @@ GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "g
 VARIANTS = [
     f"{name}({options})"
     for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
-    for options in ("", "turns=simultaneous", "floor=zero,weight=square", "turns=simultaneous,floor=zero,weight=linear")
-] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(idle=random)"]
+    for options in (
+        "",
+        "turns=simultaneous",
+        "regret=plus,weight=square",
+        "turns=simultaneous,regret=plus,weight=linear",
+    )
+] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
 
 
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
@@ -58,18 +63,18 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
     joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
     for who in (BOTH,) if joint and at_once else (0, 1):
         full = isinstance(sampler, Reached)
-        nodes[0] += form.openings if full else form.opening
-        gains: dict[Any, list[float]] = {}
+        nodes[0] += form.pre_deal_nodes if full else form.pre_deal_path
+        regrets: dict[Any, list[float]] = {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
-            walk = book.Walk(tree, deal, tables, weight, algorithm.floor, draws, gains=gains)
+            walk = book.Walk(tree, deal, tables, weight, algorithm.plus, draws, regrets=regrets)
             walk.later = late if at_once else None
             match sampler:
                 case External():
                     book.external(walk, who, 1.0, 0.0, 0.0)
                 case AverageStrategy(epsilon, tau, beta):
                     book.external(walk, who, epsilon, tau, beta)
-                case Outcome(explore, rate):
-                    book.outcome(walk, who, explore, rate)
+                case Outcome(epsilon, rate):
+                    book.outcome(walk, who, epsilon, rate)
                 case PureExternal() if not joint:
                     book.pure(walk, who)
                 case _:
@@ -80,8 +85,8 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
         if joint:
             for player in (0, 1) if who == BOTH else (who,):
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
-    for player, start, gains in late:
-        book.add(tables[player], start, gains, algorithm.floor)
+    for player, start, regrets in late:
+        book.add(tables[player], start, regrets, algorithm.plus)
 
 
 def leaves(state: Any) -> list[Any]:
@@ -140,12 +145,12 @@ def test_alias_tables_hold_the_probabilities(check: Callable[[Any], Any]) -> Non
     """Every draw of a slot and a fraction, integrated: what comes out is the distribution itself."""
     for name in (*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"):
         form = sampling(tp.load(name))
-        chances, word = form.tree.chances, form.tree.word
+        chances, packed = form.tree.chances, form.tree.packed
         deals = form.tree.hands.shape[1]
         places = {(0, deals)}
-        for node in np.flatnonzero((word[:, 0] & 3) == 2).tolist():
-            width = (int(word[node, 0]) >> 2) & (2**24 - 1)
-            places |= {(int(word[node, 1]) + deal * width, width) for deal in range(deals)}
+        for node in np.flatnonzero((packed[:, 0] & 3) == 2).tolist():
+            width = (int(packed[node, 0]) >> 2) & (2**24 - 1)
+            places |= {(int(packed[node, 1]) + deal * width, width) for deal in range(deals)}
         assert len(check(chances)) == len(chances.alias)
         for start, width in places:
             p, keep, alias = (part[start : start + width] for part in chances)
