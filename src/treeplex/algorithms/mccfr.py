@@ -7,7 +7,6 @@ coming by is chance's times that of the player whose average it is, so the expec
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -29,7 +28,7 @@ from treeplex.engines.sampling.cpu.outcome import outcome_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.engines.sampling.tree import Longs, Sampling, sampling
+from treeplex.engines.sampling.tree import Longs, Sampling, nodes_per_walk, sampling
 from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.engines.sequence.learners import behaviours
 from treeplex.updates.schedules import Schedule
@@ -38,10 +37,31 @@ Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 
 MOST_STREAMS: Final = 256
 STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
-NUMBERS_PER_NODE: Final = 60.0  # read where a sampler enters a node, in the time of numbers read in order
 EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
 FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 REGRETS: Final = {"plain": False, "plus": True}
+
+
+class Effort(NamedTuple):
+    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
+
+    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
+    """
+
+    numbers: float
+    own: float = 1.0
+    opponent: float = 0.0
+    chance: float = 0.0
+
+
+EFFORT: Final[dict[type[Sampler], Effort]] = {
+    External: Effort(18.0),
+    AverageStrategy: Effort(18.0),
+    Outcome: Effort(45.0, own=0.0),
+    PureExternal: Effort(5.5),
+    Chance: Effort(34.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Reached: Effort(34.0, chance=1.0),
+}
 
 
 class Stream(NamedTuple):
@@ -81,9 +101,12 @@ class MonteCarlo(Tabular[State]):
         return self if execution.threads == 0 else replace(self, workers=execution.threads)
 
     def cost(self, game: CompiledGame) -> Cost:
-        """As ``Algorithm``: an iteration enters about as many nodes as the root of the tree's size."""
-        sequences = sum(treeplex.sequences for treeplex in game.treeplexes)
-        return Cost(NUMBERS_PER_NODE * math.sqrt(sequences) * self.streams, OVERHEAD + sweep(game))
+        """As ``Algorithm``: an iteration is a walk for each player, and streams run side by side."""
+        form, effort = sample_tree(game), EFFORT[type(self.sampler)]
+        _, own, opponent, chance = effort
+        nodes = sum(nodes_per_walk(form.tree, (*turn, chance)) for turn in ((own, opponent), (opponent, own)))
+        deals = form.tree.hands.shape[1] if isinstance(self.sampler, Reached) else 1
+        return Cost(effort.numbers * nodes * deals, OVERHEAD + sweep(game) + float(self.streams * sum(form.sequences)))
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""

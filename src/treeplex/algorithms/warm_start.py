@@ -96,14 +96,15 @@ class WarmStart(Tabular[State]):
         sampled = self.sampler.average(game, state.sampler)
         if state.iteration < self.warmup:
             return sampled
-        return self._lifted(game, state, behaviours(game, (state.learners[0].average, state.learners[1].average)))
+        solved = behaviours(game, (state.learners[0].average, state.learners[1].average))
+        return self._lifted(game, state, sampled, solved)
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         if state.iteration < self.warmup:
             return self.sampler.current(game, state.sampler)
         first, second = (learner.behaviour for learner in state.learners)
-        return self._lifted(game, state, (first, second))
+        return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """The sampler's, and two passes over what is left of the game for each iteration of CFR+."""
@@ -179,11 +180,11 @@ class WarmStart(Tabular[State]):
             mask[more == 1] = 1
         return self._restarted(game, state)
 
-    def _lifted(self, game: CompiledGame, state: State, played: Strategies) -> Strategies:
-        sampled = self.sampler.average(game, state.sampler)
+    def _lifted(self, game: CompiledGame, state: State, sampled: Strategies, solved: Strategies) -> Strategies:
+        """``solved``, and ``sampled`` where CFR+ has nothing to learn from."""
         first, second = (
             np.where(np.concatenate(([0], np.repeat(skipped, treeplex.actions))) == 1, before, now)
-            for treeplex, skipped, before, now in zip(game.treeplexes, state.unpaid, sampled, played, strict=True)
+            for treeplex, skipped, before, now in zip(game.treeplexes, state.unpaid, sampled, solved, strict=True)
         )
         return first, second
 

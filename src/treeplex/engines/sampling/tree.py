@@ -78,6 +78,25 @@ def sampling(game: CompiledGame) -> Sampling:
     return _of_history(game.tree, game.treeplexes)
 
 
+def nodes_per_walk(tree: SampleTree, powers: tuple[float, float, float]) -> float:
+    """Nodes that a walk after the deal enters if it tries w**power of a node's w moves, all equally likely.
+
+    ``powers``: by who moves, player 0, player 1 or chance; 1: all moves, 0: a sampled one.
+    """
+    node = tree.packed[:, NODE]
+    actor, width = node % 2**ACTOR_BITS, (node >> ACTOR_BITS) % 2**WIDTH_BITS
+    child, tried = node >> (ACTOR_BITS + WIDTH_BITS), np.array(powers)
+    level, reach, total = np.zeros(1, dtype=np.int64), np.ones(1), 0.0
+    while len(level):
+        total += float(reach.sum())
+        inner = actor[level] != TERMINAL_NODE
+        level, reach = level[inner], reach[inner]
+        moves = width[level]
+        reach = np.repeat(reach * moves ** (tried[actor[level]] - 1.0), moves)
+        level = np.repeat(child[level] - (np.cumsum(moves) - moves), moves) + np.arange(len(reach))
+    return total
+
+
 def _of_history(tree: HistoryTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampling:
     order, width, packed, factor = _packed(tree.parent, tree.mover, np.zeros_like(tree.parent))
     ends = tree.mover == TERMINAL
