@@ -17,7 +17,7 @@ from treeplex.engines.sampling.arrays import BOTH, PURE
 from treeplex.engines.sampling.cpu.random import uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
-from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sampling.tree import CHANCE_NODE, nodes_per_walk, sampling
 from treeplex.engines.sequence.arrays import SIMULTANEOUS
 
 SEED = 11
@@ -157,3 +157,20 @@ def test_alias_tables_hold_the_probabilities(check: Callable[[Any], Any]) -> Non
             drawn = (keep + np.bincount(alias, weights=1.0 - keep, minlength=width)) / width
             np.testing.assert_allclose(drawn, p, rtol=0, atol=1e-14)
             assert (drawn[p == 0.0] == 0.0).all()
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("powers", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 1.0, 0.0)])
+def test_nodes_per_walk_are_those_of_a_recursion(name, powers) -> None:
+    """One for the node, and of each of w children as much as the share w**power / w of walks that enter it."""
+    tree = sampling(tp.load(name)).tree
+
+    def entered(node: int) -> float:
+        here = book.unpack(tree, node, 0)
+        tried = len(here.moves) ** (powers[here.actor] - 1.0) if here.moves else 0.0
+        return 1.0 + tried * sum(entered(child) for child in here.moves)
+
+    assert CHANCE_NODE == len(powers) - 1
+    assert nodes_per_walk(tree, powers) == pytest.approx(entered(0), rel=1e-12)
+    if powers == (1.0, 1.0, 1.0):
+        assert nodes_per_walk(tree, powers) == len(tree.packed)
