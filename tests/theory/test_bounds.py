@@ -26,7 +26,7 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.compile import CompiledGame
-from treeplex.evaluation.exact import evaluate_behaviour, gradient
+from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
 from treeplex.updates.schedules import uniform
@@ -72,7 +72,7 @@ def watch(game: CompiledGame, algorithm: Any, turns: str, iterations: int = ITER
         state = algorithm.advance(game, state, 1)
         first = gains(game, 0, before[0], weights[1])
         second = gains(game, 1, before[1], state.learners[0].weights if turns == "alternating" else weights[0])
-        nash_conv = evaluate_behaviour(game, algorithm.average(game, state)).nash_conv
+        nash_conv = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
         yield Step(t, (before[0], before[1]), (first, second), state, nash_conv)
 
 
@@ -267,9 +267,9 @@ def test_cfr_against_best_responses(game) -> None:
     assert algorithm is not None
     state = algorithm.start(game)
     for t in range(1, ITERATIONS + 1):
-        played += evaluate_behaviour(game, algorithm.current(game, state)).nash_conv
+        played += evaluate_strategies(game, algorithm.current(game, state)).nash_conv
         state = algorithm.advance(game, state, 1)
-        average = evaluate_behaviour(game, algorithm.average(game, state)).nash_conv
+        average = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
         regret = total(game, regrets(state))
         assert average * t <= played * (1 + ROUNDING)
         assert played <= regret * (1 + ROUNDING)

@@ -23,7 +23,7 @@ from treeplex.engines.sequence.entropy import WEIGHTS, bench, entropies, moduli
 from treeplex.engines.sequence.reference import prox as reference
 from treeplex.engines.sequence.reference.treeplex import sequence_weights
 from treeplex.engines.sequence.tree_operator import tree_operator
-from treeplex.evaluation.exact import evaluate_behaviour, gradient
+from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.random_tree import RandomTree
 from treeplex.updates import exponential
 
@@ -193,7 +193,7 @@ def test_the_excessive_gap_condition_holds_after_every_step(weights, steps, game
             float(mu) * widest(game, player, entropy)
             for player, (mu, entropy) in enumerate(zip(state.pace.smoothing, entropies(game, kinds), strict=True))
         )
-        assert evaluate_behaviour(game, algorithm.average(game, state)).nash_conv <= certain + rounding
+        assert evaluate_strategies(game, algorithm.average(game, state)).nash_conv <= certain + rounding
         assert (state.pace.smoothing <= before).all()
         before = state.pace.smoothing.copy()
         state = algorithm.advance(game, state, 1)
@@ -226,7 +226,7 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
     values = []
     for t in points.tolist():
         state = assembled.advance(game, state, t - state.iteration)
-        values.append(evaluate_behaviour(game, assembled.average(game, state)).nash_conv)
+        values.append(evaluate_strategies(game, assembled.average(game, state)).nash_conv)
     slope = np.polyfit(np.log(points), np.log(values), 1)[0]
     assert slope <= -0.9
 
@@ -286,7 +286,7 @@ def test_steps_bound_nash_conv(algorithm, weights, game) -> None:
     for _ in range(60):
         state = assembled.advance(game, state, 1)
         steps = float(state.mirrors[0].average[0])  # every plan gives the empty sequence a weight of one
-        nash_conv = evaluate_behaviour(game, assembled.average(game, state)).nash_conv
+        nash_conv = evaluate_strategies(game, assembled.average(game, state)).nash_conv
         assert nash_conv * steps <= certain * (1 + 1e-9) + 1e-11 * payoff(game) * steps
         assert state.rate.bound[0] <= 1e-9 * certain
 
@@ -326,5 +326,5 @@ def test_a_million_iterations(algorithm, game) -> None:
     for probabilities in (*assembled.average(compiled, state), *assembled.current(compiled, state)):
         assert np.isfinite(probabilities).all()
         assert (probabilities >= 0.0).all()
-    nash_conv = evaluate_behaviour(compiled, assembled.average(compiled, state)).nash_conv
+    nash_conv = evaluate_strategies(compiled, assembled.average(compiled, state)).nash_conv
     assert nash_conv <= 1e-3 * compiled.largest_payoff

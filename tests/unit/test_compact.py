@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import treeplex as tp
 from treeplex.algorithms.cfr import cfr
+from treeplex.algorithms.protocol import Execution
 from treeplex.engines.sequence.arrays import ALTERNATING, LARGEST_16, SIMULTANEOUS, Learner, Steps
 from treeplex.engines.sequence.cpu import cfr_compact as compiled
 from treeplex.engines.sequence.cpu.cfr import cfr_iterations
@@ -37,7 +40,7 @@ def test_five_iterations_are_the_references(name, rule, turns) -> None:
 
 def test_the_largest_regret_of_an_infoset_fills_16_bits() -> None:
     game = tp.load("leduc")
-    algorithm = cfr(storage="int16")
+    algorithm: Any = cfr().prepared(game, Execution(storage="int16"))
     state = algorithm.advance(game, algorithm.start(game), 50)
     for treeplex, learner in zip(game.treeplexes, state.learners, strict=True):
         largest = np.maximum.reduceat(np.abs(learner.regret.astype(int)), treeplex.first[:-1])
@@ -79,6 +82,6 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
 
 def test_predictive_rules_and_threads_are_not_offered() -> None:
     with pytest.raises(tp.TreeplexError, match="'storage' parameter must be one of float64, float32"):
-        tp.solve("kuhn", "pcfr+(storage=int16)", iterations=1)
+        tp.solve("kuhn", "pcfr+", storage="int16", iterations=1)
     with pytest.raises(tp.TreeplexError, match="'threads' parameter must be 0 or 1 with storage int16"):
-        tp.solve("kuhn", "cfr+(storage=int16,threads=2)", iterations=1)
+        tp.solve("kuhn", "cfr+", storage="int16", threads=2, iterations=1)

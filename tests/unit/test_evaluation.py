@@ -15,7 +15,6 @@ from scipy.optimize import linprog
 
 import treeplex as tp
 from treeplex.algorithms import linear_program
-from treeplex.algorithms.linear_program import solve_linear_program
 from treeplex.compile import CompiledGame, Csr, Payoffs, compile_game
 from treeplex.errors import SolverError
 from treeplex.evaluation import Policy, best_response, evaluate_policy
@@ -273,7 +272,8 @@ def test_values_of_random_matrices_are_scipys(seed) -> None:
     rng = np.random.default_rng(seed)
     shape = rng.integers(1, 12, size=2)
     table = rng.standard_normal(shape) if seed % 2 else rng.integers(-3, 4, size=shape).astype(float)
-    behaviour, evaluation, _ = solve_linear_program(compile_game(MatrixGame(table)))
+    solution = tp.solve(MatrixGame(table), "lp")
+    behaviour, evaluation = solution.strategies, solution.evaluation
     assert evaluation.value == pytest.approx(matrix_value(table), abs=1e-9)
     assert (behaviour[0][1:] @ table).min() == pytest.approx(evaluation.value, abs=1e-9)  # sure of the value
     assert (table @ behaviour[1][1:]).max() == pytest.approx(evaluation.value, abs=1e-9)
@@ -284,7 +284,8 @@ def test_values_of_random_matrices_are_scipys(seed) -> None:
 def test_the_program_solves_random_trees_exactly(seed, scale) -> None:
     rules = RandomTree(seed=seed, depth=4 + seed % 5, width=2 + seed % 3, visible=(seed % 4) / 4, scale=scale)
     game = compile_game(rules)
-    behaviour, evaluation, _ = solve_linear_program(game)
+    solution = tp.solve(game, "lp")
+    behaviour, evaluation = solution.strategies, solution.evaluation
     assert 0 <= evaluation.nash_conv < 1e-9 * scale
     for treeplex, own in zip(game.treeplexes, behaviour, strict=True):
         sums = np.add.reduceat(own, treeplex.first[:-1]) if treeplex.infosets else np.empty(0)
@@ -295,8 +296,7 @@ def test_the_program_solves_random_trees_exactly(seed, scale) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_values_scale_with_the_payoffs(seed) -> None:
     values = [
-        solve_linear_program(compile_game(RandomTree(seed=seed, depth=7, scale=scale))).evaluation.value / scale
-        for scale in (1e-6, 1.0, 1e6)
+        tp.solve(RandomTree(seed=seed, depth=7, scale=scale), "lp").value / scale for scale in (1e-6, 1.0, 1e6)
     ]
     assert values == pytest.approx([values[1]] * 3, abs=1e-11)
 
@@ -341,7 +341,7 @@ def test_any_other_end_of_the_solver_is_an_error(status, monkeypatch) -> None:
 
 
 def test_an_answer_that_is_no_equilibrium_is_an_error(monkeypatch) -> None:
-    def careless(game: CompiledGame, player: int, seconds: float | None) -> Any:
+    def careless(game: CompiledGame, player: int, stop: Any) -> Any:
         return (*(np.ones(game.treeplexes[p].sequences) for p in (player, 1 - player)), 0)
 
     monkeypatch.setattr(linear_program, "_solve", careless)
@@ -359,4 +359,4 @@ def test_payoffs_that_are_not_finite_are_an_error(bad) -> None:
     game = compile_game(MatrixGame([[1, -1], [-1, 1]]))
     rows, columns = (Csr(csr.start, csr.column, np.where(csr.data > 0, bad, csr.data)) for csr in game.payoffs)
     with pytest.raises(SolverError):
-        solve_linear_program(replace(game, make_payoffs=lambda: Payoffs(rows, columns)))
+        tp.solve(replace(game, make_payoffs=lambda: Payoffs(rows, columns)), "lp")

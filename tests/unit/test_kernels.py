@@ -22,7 +22,7 @@ from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretM
 
 MODULES = ["treeplex", "operators", "cfr", "best_response"]
 cpu, reference = (
-    SimpleNamespace(**{name: import_module(f"treeplex.kernels.{kind}.{name}") for name in MODULES})
+    SimpleNamespace(**{name: import_module(f"treeplex.engines.sequence.{kind}.{name}") for name in MODULES})
     for kind in ("cpu", "reference")
 )
 PAIRS = [(getattr(cpu, name), getattr(reference, name)) for name in MODULES]

@@ -29,7 +29,7 @@ print([name for name in ("numba", "pyarrow", "scipy", "highspy", "matplotlib", "
 KERNELS = """
 import importlib, json, pkgutil, sys
 import treeplex as tp
-import treeplex.kernels.cpu as cpu
+import treeplex.engines as engines
 
 for game in ("kuhn", "goofspiel", "one_card_poker(70)"):  # blocks of hands, a sparse matrix, sums over ranks
     for algorithm in ("cfr", "cfr+"):
@@ -38,8 +38,8 @@ tp.solve("kuhn", "lp")
 tp.evaluate("kuhn", tp.Policy.uniform(tp.load("kuhn")))
 
 told = {}
-for found in pkgutil.iter_modules(cpu.__path__):
-    module = importlib.import_module(f"treeplex.kernels.cpu.{found.name}")
+for found in pkgutil.walk_packages(engines.__path__, "treeplex.engines."):
+    module = importlib.import_module(found.name)
     for name, value in vars(module).items():
         if hasattr(value, "py_func") and value.__module__ == module.__name__ and value.signatures:
             counts = [sum(found.values()) for found in (value.stats.cache_hits, value.stats.cache_misses)]

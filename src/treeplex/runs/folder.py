@@ -52,8 +52,9 @@ class RunFolder(NamedTuple):
             before = RunFolder.open(path).request
             other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
             if other is not None:
+                what = "kind of game" if other == "kind" else other
                 raise ParameterError(
-                    f"The folder {path} holds a run with another {other} ({before.identity[other]!r}); choose another"
+                    f"The folder {path} holds a run with another {what} ({before.identity[other]!r}); choose another"
                     " folder."
                 )
         kept = RunFolder(path, request)
@@ -68,22 +69,21 @@ class RunFolder(NamedTuple):
     def open(folder: str | Path) -> RunFolder:
         """Read ``run.json`` of an earlier run."""
         path = Path(folder)
+        if not (path / "run.json").exists() and (path / "holdem.json").exists():
+            raise _too_old(path)
         try:
-            if not (path / "run.json").exists() and (path / "holdem.json").exists():
-                raise _too_old(path)
             fields: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
             form = fields.pop("format")
-            if form in FIRST_FORMATS:
-                raise _too_old(path)
-            if form != FORMAT:
+            if form not in (FORMAT, *FIRST_FORMATS):
                 raise ValueError(f"its format is {form!r}, not {FORMAT!r}")
-            return RunFolder(path, Request.of(fields))
+            request = Request.of(fields) if form == FORMAT else None
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
-        except ParameterError:
-            raise
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
+        if request is None:
+            raise _too_old(path)
+        return RunFolder(path, request)
 
     def record(self) -> None:
         """Write ``run.json``."""

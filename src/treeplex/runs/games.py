@@ -124,22 +124,30 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
 
 def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:
     """The algorithm of a run; ``given`` if it has no name in the registry."""
-    if request.kind == GROWTH:
-        from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
-        from treeplex.algorithms.growth.options import Growth  # noqa: PLC0415
-
-        options: dict[str, Any] = dict(request.options)
-        options["factor"] = float(options["factor"])
-        return Growing(Growth(**options))
-    if request.kind == EXPLORATION:
-        from treeplex.algorithms.explore import exploring  # noqa: PLC0415
-
-        return exploring(request.asked, int(request.options["responses"]))
+    if request.kind in (GROWTH, EXPLORATION):
+        try:
+            return _by_options(request)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParameterError(f"The options of the run are not what treeplex writes ({error}).") from error
     if given is not None:
         return assembled(given)
     if parse(request.algorithm)[0] not in ALGORITHMS:
         raise ParameterError(f"The run was made by a rule of your own, '{request.asked}'; give it as algorithm=.")
     return build(request.algorithm)
+
+
+def _by_options(request: Request) -> Algorithm[Any, Any]:
+    """The algorithm whose parameters are the run's options."""
+    options: dict[str, Any] = dict(request.options)
+    if request.kind == EXPLORATION:
+        from treeplex.algorithms.explore import exploring  # noqa: PLC0415 - seldom needed
+
+        return exploring(request.asked, **options)
+    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+    from treeplex.algorithms.growth.options import Growth  # noqa: PLC0415
+
+    options["factor"] = float(options["factor"])
+    return Growing(Growth(**options))
 
 
 def assembled(algorithm: Any) -> Algorithm[Any, Any]:

@@ -62,9 +62,13 @@ class Request:
         given: dict[str, Any] = dict(record)
         given["limits"] = Limits(**record["limits"])
         request = Request(**given)
+        if not isinstance(request.options, dict):
+            raise ValueError("options must be a table")
         words: list[Any] = [request.game, request.algorithm, request.asked, request.fingerprint]
         if not all(isinstance(word, str) for word in words):
             raise ValueError("game, algorithm and fingerprint must be text")
+        if request.kind == SPOT and not isinstance(request.source["pot"], int | float):
+            raise ValueError("the pot of a spot must be a number")
         return request
 
 

@@ -14,7 +14,7 @@ from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, Progress, run
-from treeplex.runs.request import Request, check_iterate
+from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
 
 UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iterations or nodes."
@@ -68,11 +68,14 @@ def resume(
 ) -> Solution:
     """Continue the run in a folder. Without limits of its own: to those of the run, less the seconds already spent."""
     request = kept.request
+    check_iterate(request.iterate, algorithm.iterates)
     if algorithm.fingerprint(game) != request.fingerprint:
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
     execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
     solver = algorithm.prepared(game, execution)
     point = kept.checkpoint(solver, game)
+    if limits.nash_conv is not None and request.kind == EXPLORATION:
+        raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
     if not limits.any:
         limits = request.limits.left(point.seconds if point is not None else 0.0)
     else:
