@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import canonical
@@ -117,14 +118,17 @@ def solve(
     limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot_of(loaded))
     limits = limits if limits.any else default_limits(loaded)
     wanted = algorithm or default_algorithm(loaded)
+    asked = wanted if isinstance(wanted, str) else name_of(wanted)
     solver = assembled(wanted)
+    if spot is not None and not isinstance(solver, CFR):
+        raise ParameterError(f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {asked!r}.")
     request = Request(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
         source=loaded.source if spot is None else spot.summary(),
         fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
         algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
-        asked=wanted if isinstance(wanted, str) else name_of(wanted),
+        asked=asked,
         seed=seed,
         storage=storage,
         iterate=iterate,

@@ -12,9 +12,8 @@ from rich.console import Console
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Saving, grouped
-from treeplex.cli.output import console, print_json, print_table, say, writing
+from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
 from treeplex.cli.solve import Algorithm, resume, solved
-from treeplex.compile.memory import GIB
 from treeplex.engines.boards.game import BYTES, HoldemGame, load_spot
 from treeplex.errors import ParameterError
 from treeplex.evaluation.spots import View
@@ -154,7 +153,7 @@ def tell_size(spot: Spot, as_json: bool) -> None:
         ["hands", f"oop {fields['hands'][0]}, ip {fields['hands'][1]}"],
         ["boards by street", "  ".join(f"{n:,}" for n in fields["boards_by_street"])],
         ["suit isomorphism", f"{stored:,} of {dealt:,} river boards ({fields['isomorphism_gain']:.2f}×)"],
-        *[[f"memory, {storage}", _bytes(size)] for storage, size in fields["bytes"].items()],
+        *[[f"memory, {storage}", byte_count(size)] for storage, size in fields["bytes"].items()],
     ]
     print_table([game.name, ""], rows)
 
@@ -199,6 +198,7 @@ def _describe(view: View, hand: str | None, most: int) -> None:
 def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
     counts = game.counts()
     return {
+        "game": game.name,
         "board": game.name,
         "nodes": game.nodes,
         **{key: counts[key] for key in counts if key != "nodes_by_kind"},
@@ -209,7 +209,3 @@ def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
         "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),
         "bytes": {storage: game.memory(storage) for storage in BYTES},
     }
-
-
-def _bytes(size: int) -> str:
-    return f"{size / GIB:,.2f} GiB" if size >= GIB / 10 else f"{size / 2**20:,.1f} MiB"

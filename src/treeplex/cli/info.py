@@ -6,7 +6,7 @@ import time
 
 from treeplex.cli.holdem import tell_size
 from treeplex.cli.options import AsJson, GameName
-from treeplex.cli.output import loaded, print_json, print_table
+from treeplex.cli.output import byte_count, loaded, print_json, print_table
 from treeplex.runs.games import load_game, spot_of
 
 
@@ -24,7 +24,6 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         print_json(summary | {"seconds": seconds})
         return
     first, second = compiled.treeplexes
-    size, unit = (2**20, "MiB") if compiled.bytes >= 2**20 else (2**10, "KiB")
     value = compiled.known_value
     rows = [
         ["nodes", f"{compiled.nodes:,}"],
@@ -32,7 +31,7 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         ["infosets", f"{first.infosets:,} + {second.infosets:,}"],
         ["sequences", f"{first.sequences:,} + {second.sequences:,}"],
         ["payoff entries", f"{compiled.operator.entries:,}"],
-        ["memory", f"{compiled.bytes / size:,.1f} {unit}"],
+        ["memory", byte_count(compiled.bytes)],
         ["compiled in", f"{seconds:.2f} s"],
         ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],
     ]

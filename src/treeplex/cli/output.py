@@ -69,6 +69,14 @@ def unused_folder(name: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
+def byte_count(size: int) -> str:
+    """A number of bytes for people."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB")):
+        if size >= unit / 10:
+            return f"{size / unit:,.2f} {name}"
+    return f"{size / 2**10:,.1f} KiB"
+
+
 def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:
     """A game, with a counter on stderr while histories are visited one by one."""
     with console.status("compiling", spinner="dots") as status:

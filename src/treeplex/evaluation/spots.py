@@ -47,7 +47,7 @@ class View(NamedTuple):
     actions: list[Action]
     names: list[str]  # actions with their share of the pot
     reach: Floats  # [1326] how often the player gets here with a hand, of its weight in the range
-    rival: Floats  # [1326] the same for the other player
+    opponent: Floats  # [1326] the same for the other player
     share: Floats  # [1326] of all deals that get here; sums to 1
     strategy: Floats  # [actions, 1326]
     ev: Floats  # [actions, 1326] chips taken of the pot from here on
@@ -68,7 +68,7 @@ class View(NamedTuple):
         return float(np.nansum(self.strategy[:, hand] * self.ev[:, hand]))
 
     def table(self) -> Table:
-        """One row a hand and action."""
+        """One row per hand and action."""
         import pyarrow as pa  # noqa: PLC0415 - only for tables
 
         hands = self.hands()
@@ -124,11 +124,11 @@ class Reader:
         """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too."""
         place = follow(self.game, line)
         if place.node.kind != DECISION:
-            raise ParameterError(f"Nobody decides after {line!r}: it leads to a {place.node.kind} node; {_hint(place)}")
+            raise ParameterError(f"{line!r} leads to a {place.node.kind} node, where no player acts; {_hint(place)}")
         decision = decision_at(self.game, place)
         player = decision.player
-        reach, rival = self.reach(place, player), self.reach(place, 1 - player)
-        met = _met(rival)
+        reach, opponent = self.reach(place, player), self.reach(place, 1 - player)
+        met = _met(opponent)
         share = reach * met
         node = decision.node
         return View(
@@ -139,11 +139,11 @@ class Reader:
             node.actions,
             [name_of(self.game, node, action) for action in node.actions],
             reach,
-            rival,
+            opponent,
             share / max(float(share.sum()), 1e-300),
             self._spread(self._strategy(decision, place.depth, place.board), place, player),
             self._ev(place, decision),
-            self._hand_equity(place, player, reach, rival),
+            self._hand_equity(place, player, reach, opponent),
         )
 
     def value(self, player: int) -> float:
@@ -176,9 +176,9 @@ class Reader:
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
         place = follow(self.game, "")
-        reach, rival = self.reach(place, 0), self.reach(place, 1)
-        weight = reach * _met(rival)
-        each = self._hand_equity(place, 0, reach, rival)
+        reach, opponent = self.reach(place, 0), self.reach(place, 1)
+        weight = reach * _met(opponent)
+        each = self._hand_equity(place, 0, reach, opponent)
         first = float(np.nansum(weight * each) / weight.sum())
         return first, 1.0 - first
 
@@ -231,8 +231,8 @@ class Reader:
         row = int(own[REACHED] + first[ROOT] + first[OPPONENT_SLOT])
         actions = len(decision.node.actions)
         values = value[int(stop[ROOT]) + decision.slot :][:actions].astype(np.float64)
-        rival = self._expand(reach[row : row + 1].astype(np.float64), depth, board, place.suits, 1 - player)[0]
-        met = _met(rival)
+        opponent = self._expand(reach[row : row + 1].astype(np.float64), depth, board, place.suits, 1 - player)[0]
+        met = _met(opponent)
         spread = self._expand(values, depth, board, place.suits, player, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             return (
@@ -241,7 +241,7 @@ class Reader:
                 + decision.node.paid
             )
 
-    def _hand_equity(self, place: Place, player: int, reach: Floats, rival: Floats) -> Floats:
+    def _hand_equity(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
         """[1326] by checking down to a showdown, whatever cards come."""
         if place.cards not in self._equity:
             spot = self.game.spot
@@ -254,7 +254,7 @@ class Reader:
         none = np.zeros(game.elements(0) + game.elements(1), storage)
         stub = no_learner(storage)
         frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
-        weights = (reach, rival) if player == 0 else (rival, reach)
+        weights = (reach, opponent) if player == 0 else (opponent, reach)
         start = [
             np.append(held, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[0].dtype)
             for held, hands in zip(weights, game.boards[0].hands, strict=True)
@@ -264,7 +264,7 @@ class Reader:
         numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
-        met = _met(rival)
+        met = _met(opponent)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(met > 1e-12 * max(met.max(), 1e-300), 0.5 + won / met / 2.0, np.nan)
 
@@ -273,12 +273,12 @@ class Reader:
         return Playing((stub, stub), (self._sources[0], self._sources[1]), self._frozen)
 
 
-def _met(rival: Floats) -> Floats:
-    """[1326] what the rival holds that shares no card with a hand."""
+def _met(opponent: Floats) -> Floats:
+    """[1326] what the opponent holds that shares no card with a hand."""
     by_card = np.zeros(52)
-    np.add.at(by_card, HAND_CARDS[:, 0], rival)
-    np.add.at(by_card, HAND_CARDS[:, 1], rival)
-    return np.maximum(rival.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + rival, 0.0)
+    np.add.at(by_card, HAND_CARDS[:, 0], opponent)
+    np.add.at(by_card, HAND_CARDS[:, 1], opponent)
+    return np.maximum(opponent.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + opponent, 0.0)
 
 
 def _text(weights: Floats, cards: tuple[int, ...]) -> str:

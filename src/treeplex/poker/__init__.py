@@ -1,4 +1,4 @@
-"""What a poker player sees: spots, ranges, bet sizes, solving, browsing the answer. Public name: ``treeplex.holdem``."""
+"""What a poker player sees: spots, ranges, bet sizes, solving, browsing. Public name: ``treeplex.holdem``."""
 
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.evaluation.spots import Reader, View

@@ -90,7 +90,7 @@ def terminal_grid(view: View) -> Group:
 
 def _headline(view: View) -> Text:
     board = " ".join(card_name(card) for card in view.board)
-    where = view.line or "start"
+    where = view.line or "root"
     return Text(f"{board}   {where}   {PLAYERS[view.player]} to act, pot {view.pot}", style="bold")
 
 
@@ -117,7 +117,7 @@ def _cell(name: str, found: Cells, row: int, column: int, palette: list[str]) ->
 
 def save_grid(view: View, path: str | Path) -> None:
     """The grid as a PNG: stacked bars, as tall as the class is still in the range."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
     from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415
 
     found, palette = cells(view), colours(view.actions)
@@ -154,6 +154,6 @@ def save_grid(view: View, path: str | Path) -> None:
     )
     board = " ".join(card_name(card) for card in view.board)
     axes.set_title(
-        f"{board}, {view.line or 'start'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}", fontsize=11
+        f"{board}, {view.line or 'root'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}", fontsize=11
     )
     figure.savefig(path, dpi=130, format="png")

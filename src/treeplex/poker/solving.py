@@ -42,9 +42,11 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     point = kept.checkpoint(solver, game)
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")
-    if request.iterate == "best" and point.best is not None:
-        return solver.policy(game, point.best.strategies)  # pyright: ignore[reportReturnType]
-    return solver.policy(game, solver.strategies(game, point.state, request.iterate))  # pyright: ignore[reportReturnType]
+    best = point.best if request.iterate == "best" else None
+    reader: Any = solver.policy(
+        game, best.strategies if best else solver.strategies(game, point.state, request.iterate)
+    )
+    return reader
 
 
 def _target(percent: Any) -> dict[str, Any]:
