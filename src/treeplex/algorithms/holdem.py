@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,10 @@ from treeplex.updates import Minimizer
 from treeplex.updates.schedules import Schedule
 
 Array = npt.NDArray[Any]
+
+LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
+PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
+OVERHEAD: Final = 250_000.0  # of one evaluation, in numbers read
 
 
 class State(NamedTuple):
@@ -101,7 +105,8 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def cost(self, game: HoldemGame) -> Cost:
         """As ``Algorithm``: two passes per iteration, three per evaluation, four with rake."""
         numbers = float(sum(game.elements(player) for player in (0, 1)))
-        return Cost(2.0 * numbers, (4.0 if game.spot.rake_rate else 3.0) * numbers)
+        passes = 4.0 if game.spot.rake_rate else 3.0
+        return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
     def rule(self, last: int) -> Rule:
         """Discounts and weights of iterations 0 to ``last``."""

@@ -57,7 +57,7 @@ class ContinuousPoker:
     together: bool = False
     ranked: bool = False
     separator: str = " "
-    stretch: tuple[float, float] = (1.0, 2.0)
+    payoff_scale: tuple[float, float] = (1.0, 2.0)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """Each player holds one card."""
@@ -102,7 +102,7 @@ class ContinuousPoker:
 
     def sized(self, public: Spot, size: float) -> Spot:
         """A bet or raise of this fraction of the pot after a call."""
-        height = public.height * (self.stretch[0] + self.stretch[1] * size)
+        height = public.height * (self.payoff_scale[0] + self.payoff_scale[1] * size)
         return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
 
     def word(self, public: Spot) -> str:

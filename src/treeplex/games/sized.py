@@ -27,13 +27,13 @@ class ActionMenu(DealtRules, Protocol):
     """Dealt rules in which a mover may also choose an action of any size in an interval.
 
     ``actions`` and ``next`` are about the actions without a size. Behind an action of size x every payoff is
-    ``stretch[0] + stretch[1] * x`` times what it would be at a stretch of one; only an answer that ends the game at
-    once (a fold) may pay the same whatever the size. Regret transfer and the exact best response over the interval
-    rest on this.
+    ``payoff_scale[0] + payoff_scale[1] * x`` times what it would be at a scale of one; only an answer that ends the
+    game at once (a fold) may pay the same whatever the size. Regret transfer and the exact best response over the
+    interval rest on this.
     """
 
     @property
-    def stretch(self) -> tuple[float, float]:
+    def payoff_scale(self) -> tuple[float, float]:
         """What a size multiplies payoffs by: a constant, and what is added for each unit of size."""
         ...
 

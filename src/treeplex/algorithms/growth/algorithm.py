@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -19,11 +19,12 @@ import numpy.typing as npt
 from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
 from treeplex.algorithms.growth.discount import DISCOUNTS
-from treeplex.algorithms.growth.options import LOOK_EVERY, Growth
+from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth
 from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
 from treeplex.engines.public.arrays import Nodes, Rows
+from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.store import Place
 from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, nodes_of
@@ -33,11 +34,12 @@ from treeplex.games.sized import Abstraction
 from treeplex.tensors import Tensors
 
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
-OVERHEAD: Final = 600_000.0  # of one evaluation, in numbers read
+LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
+OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
 
 
 class State:
-    """A growing tree, what was added to it, and how long looking for additions took; modified in place."""
+    """A growing tree, what was added to it, and how long checks for new actions took; modified in place."""
 
     def __init__(self, game: GrowingGame) -> None:
         self.game = game
@@ -51,18 +53,19 @@ class Growing(Algorithm[Abstraction, State]):
 
     growth: Growth
     folder: str | None = None  # for subtrees that are moved to disk
+    trees: dict[int, tuple[Abstraction, Start]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
 
     iterates: ClassVar[tuple[str, ...]] = ("average",)
 
     def prepared(self, game: Abstraction, execution: Execution) -> Growing:
         """As ``Algorithm``."""
         plain_execution(execution)
-        return Growing(self.growth, execution.folder)
+        return Growing(self.growth, execution.folder, self.trees)
 
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
         folder = None if self.folder is None else Path(self.folder)
-        return State(GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm], folder))
+        return State(GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm], folder, self._tree(game)))
 
     def advance(self, game: Abstraction, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``: after every ``growth.every`` iterations, check for a size to add."""
@@ -78,10 +81,10 @@ class Growing(Algorithm[Abstraction, State]):
     def _check(self, state: State) -> None:
         began, tree = time.perf_counter(), state.game
         if self.growth.factor < np.inf:
-            addition = look_and_add(tree, self.growth)
+            addition = check_and_add(tree, self.growth)
             state.additions += [addition] if addition else []
-        if self.growth.archive and tree.iteration % (self.growth.every * LOOK_EVERY) == 0:
-            tree.archive.look(tree.tree, self.growth.archive)
+        if self.growth.archive and tree.iteration % (self.growth.every * ARCHIVE_EVERY) == 0:
+            tree.archive.check(tree.tree, self.growth.archive)
         state.growing += time.perf_counter() - began
 
     def work(self, game: Abstraction, state: State) -> Work:
@@ -112,22 +115,27 @@ class Growing(Algorithm[Abstraction, State]):
         return policy(strategies.game, f"{game.rules.name}, grown")
 
     def extras(self, game: Abstraction, state: State, strategies: Any, evaluation: Evaluation) -> Grown:
-        """The sizes that were found, what each is worth and how often it is used."""
+        """The sizes that were found, what each wins and how often it is used."""
         return Grown(state.game, state.additions, f"{game.rules.name}, grown", self.growth, evaluation)
 
     def fingerprint(self, game: Abstraction) -> str:
         """Of the tree at the start, its payoffs and bounds."""
-        tree = GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm])
+        builder, block = self._tree(game)
         digest = hashlib.blake2b(digest_size=16)
-        for array in (*tree.tree.nodes, tree.tables, tree.bounds):
+        for array in (*block.nodes, builder.tables, builder.bounds):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
     def cost(self, game: Abstraction) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""
-        nodes = GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm]).tree
-        numbers = float(nodes.count * nodes.hands)
-        return Cost(20.0 * numbers, OVERHEAD + 200.0 * numbers)
+        numbers = float(self._tree(game).block.rows.regret.size)
+        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers)
+
+    def _tree(self, game: Abstraction) -> Start:
+        """The tree at the start, built once per game."""
+        if id(game) not in self.trees:
+            self.trees[id(game)] = (game, build(game.rules, game.menu))
+        return self.trees[id(game)][1]
 
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
@@ -173,14 +181,14 @@ class Growing(Algorithm[Abstraction, State]):
         return state
 
 
-def look_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
-    """Add the size with the most regret a history, if proposition 1 says that it pays."""
+def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
+    """Add the size with the most regret per history, if proposition 1 says that it pays."""
     state = balance(game)
     game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
     for candidate in candidates(game, state, growth.estimate, growth.factor):
         least = _needed(game, state, candidate, growth)
-        offered = game.tree.nodes.size[game.tree.children(candidate.node)]
-        if candidate.gain > least and candidate.size not in offered:
+        known = game.tree.nodes.size[game.tree.children(candidate.node)]
+        if candidate.gain > least and candidate.size not in known:
             return _add(game, state, candidate, least, growth)
     return None
 

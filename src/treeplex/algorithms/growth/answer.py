@@ -32,9 +32,9 @@ class Addition(NamedTuple):
     word: str  # "bet" or "raise"
     size: float
     method: str
-    gain: float  # what was regretted an iteration for not having it, in chips a hand: why it was added
+    gain: float  # regret per iteration for not having it, in chips per hand: why it was added
     needed: float  # what proposition 1 asked for
-    regret: float  # an iteration, of the new move once it was added, over all hands
+    regret: float  # per iteration, of the new move once it was added, over all hands
     histories: int  # that it added
     recovery: int  # iterations of the recovery game
     discount: float  # weight of the past since then
@@ -51,7 +51,7 @@ class Grown(Extras):
 
     @cached_property
     def found(self) -> list[Found]:
-        """Every size that was added, what it is worth and how much it is used; most worth first."""
+        """Every size that was added, what it wins and how much it is used; largest win first."""
         return found(self.grown, self.additions)
 
     @cached_property
@@ -93,10 +93,10 @@ class Grown(Extras):
 
 
 class Found(NamedTuple):
-    """A size that was found, what it is worth, and how much it is used."""
+    """A size that was found, what an opponent loses who does not know it, and how much it is used."""
 
     addition: Addition
-    worth: float  # chips a hand: what an opponent who did not know it would have lost to it, over the whole run
+    worth: float  # chips per hand that an opponent would have lost who maps it to its neighbours, over the run
     frequency: float  # how often the player who gets to the decision chooses it
     by_hand: dict[str, float]  # the same, by hand
 
@@ -107,12 +107,12 @@ def everything(game: GrowingGame) -> None:
 
 
 def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
-    """Every size that was added, with its use in the average strategies; most worth first."""
+    """Every size that was added, with its use in the average strategies; largest loss of the opponent first."""
     everything(game)
-    behaviour = game.averages()
+    strategy = game.averages()
     arriving = np.ones((2, game.tree.count, game.tree.hands))
     for player in (0, 1):
-        reach(game.tree.nodes, behaviour, player, arriving[player])
+        reach(game.tree.nodes, strategy, player, arriving[player])
     nodes = game.tree.nodes
     places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
     listed: list[Found] = []
@@ -120,18 +120,18 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         node = places[addition.decision]
         child = next(c for c in game.tree.children(node) if nodes.size[c] == addition.size)
         hands = game.rules.hands()[addition.player]
-        used = behaviour[child][: len(hands)]
-        deal = game.builder.scene(int(nodes.scene[node]))
+        used = strategy[child][: len(hands)]
+        deal = game.builder.joint(int(nodes.cards[node]))
         dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
         weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
         frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
         by_hand = dict(zip(hands, used.tolist(), strict=True))
-        listed.append(Found(addition, unknown_worth(game, node, child), frequency, by_hand))
+        listed.append(Found(addition, loss_if_unknown(game, node, child), frequency, by_hand))
     return sorted(listed, key=lambda one: -one.worth)
 
 
-def unknown_worth(game: GrowingGame, node: int, child: int) -> float:
-    """What an offered size would have won an iteration, had the opponent read it as one of its neighbours.
+def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
+    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
 
     As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
     hands.
@@ -145,7 +145,7 @@ def unknown_worth(game: GrowingGame, node: int, child: int) -> float:
     u, total = 1.0 + float(nodes.size[child]), 0.0
     for h in range(game.tree.hands):
         rise, level, fall = curve(
-            nodes.size, nodes.theta, lower, upper, h, rows.worth, rows.loose, game.rules.stretch
+            nodes.size, nodes.scale, lower, upper, h, rows.value, rows.fold_out, game.rules.payoff_scale
         )  # fmt: skip
         won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
         total += max(won - float(base[h]), 0.0)
@@ -153,7 +153,7 @@ def unknown_worth(game: GrowingGame, node: int, child: int) -> float:
 
 
 def menu(game: GrowingGame) -> Menu:
-    """The sizes offered at every decision."""
+    """The sizes in the abstraction at every decision."""
     everything(game)
     nodes = game.tree.nodes
     by_line: dict[str, tuple[float, ...]] = {}
@@ -164,24 +164,24 @@ def menu(game: GrowingGame) -> Menu:
 
 
 def abstraction(game: GrowingGame, name: str) -> Abstraction:
-    """The finite game with the sizes offered, for any solver."""
+    """The finite game with the sizes in the abstraction, for any solver."""
     return Abstraction(game.rules, menu(game), name)
 
 
 def policy(game: GrowingGame, name: str) -> Policy:
     """The average strategies."""
     everything(game)
-    nodes, behaviour = game.tree.nodes, game.averages()
+    nodes, strategy = game.tree.nodes, game.averages()
     rows: list[tuple[int, str, str, float]] = []
     for n in np.flatnonzero(nodes.mover >= 0).tolist():
         player, line = int(nodes.mover[n]), game.line(n)
         children = game.tree.children(n)
         labels = [game.line(child)[-1] for child in children]
-        possible = game.builder.scene(int(nodes.scene[n])).sum(axis=1 - player) > 0.0
+        possible = game.builder.joint(int(nodes.cards[n])).sum(axis=1 - player) > 0.0
         for h, hand in enumerate(game.rules.hands()[player]):
             if not possible[h]:
                 continue
             infoset = game.rules.separator.join((hand, *line))
-            chosen: list[float] = behaviour[children, h].tolist()
+            chosen: list[float] = strategy[children, h].tolist()
             rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]
     return Policy.from_rows(rows, name)

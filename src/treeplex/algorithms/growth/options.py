@@ -13,7 +13,7 @@ from treeplex.algorithms.growth.where import ESTIMATES
 from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError
 
-LOOK_EVERY: Final = 10  # looks for additions to one look for what can be archived
+ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Growth:
     """How an abstraction grows.
 
     ``method``: add by "recovery" game or by regret "transfer". ``factor``: by how much proposition 1 is made stronger;
-    infinity adds nothing. ``every``: iterations between two looks; each look adds one size at most.
-    ``estimate``: tell the regret of sizes not offered by "transfer", at once, or by "best-response".
+    infinity adds nothing. ``every``: iterations between two checks for new actions; each adds one size at most.
+    ``estimate``: how regrets of missing sizes are estimated, by "transfer", at once, or by "best-response".
     ``discount``: weigh the past by the "recommended" equation (22) or by the "bound" (8).
-    ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: put a subgame aside that nobody has reached for this
-    many looks at it; 0 never does.
+    ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this many checks to
+    disk; 0 never does.
     """
 
     method: str = "recovery"

@@ -13,20 +13,20 @@ from treeplex.games.sized import rounded
 
 
 class Candidate(NamedTuple):
-    """A size that is not offered, and by how much it is regretted more than what is."""
+    """A size outside the abstraction, and by how much it is regretted more than the actions in it."""
 
     node: int
     size: float
     gain: float  # summed over hands
-    histories: int  # that a subgame behind it adds: those behind the size it is most likely read as
+    histories: int  # that a subgame behind it adds: those behind the size it is most likely mapped to
 
 
 class Sizes(NamedTuple):
-    """For every node, the best size that is not offered."""
+    """For every node, the best size outside the abstraction."""
 
     size: Floats  # [P]
-    gain: Floats  # [P] 0 where none is worth it
-    like: Ints  # [P] the move whose size it is most likely read as
+    gain: Floats  # [P] 0 where none pays
+    closest: Ints  # [P] the move whose size it is most likely mapped to
 
 
 class Balance(NamedTuple):
@@ -53,18 +53,18 @@ def needed(largest: Floats | float, inside: int, added: Floats | float, effectiv
     The left side falls with histories visited if only G is played, the right side if S is played too. Regrets inside
     grow with the square root of T, those outside with T; both are measured by what they have come to.
 
-    Differs from the paper in: R(S) is by how much a new move is regretted *more* than the best offered one, summed over
+    Differs from the paper in: R(S) is by how much a new move is regretted *more* than the best known one, summed over
     the head's infosets. The paper sums over infosets of S and does not say how the head's own regret counts; taken at
-    face value, a size next to an offered one would look as urgent as the offered one.
+    face value, a size next to a known one would look as urgent as the known one.
     """
     relief = factor * (1.0 + np.asarray(added) / inside) - 1.0
     return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
 
 
 def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> Sizes:
-    """At once: what offered sizes have been worth, as functions of the size."""
+    """At once: the values of known sizes, as functions of the size."""
     rows = game.tree.rows
-    return _sizes(game, rows.worth, rows.loose, game.norm, thresholds)
+    return _sizes(game, rows.value, rows.fold_out, game.norm, thresholds)
 
 
 def by_best_response(game: GrowingGame, thresholds: Floats) -> Sizes:
@@ -72,42 +72,42 @@ def by_best_response(game: GrowingGame, thresholds: Floats) -> Sizes:
 
     An upper bound on the regret, at the cost of a pass over the tree for each player.
     """
-    behaviour = game.averages()
-    worth, loose = np.empty_like(behaviour), np.empty_like(behaviour)
+    strategy = game.averages()
+    value, fold_out = np.empty_like(strategy), np.empty_like(strategy)
     nodes = game.tree.nodes
     total = game.tree.rows.average[0, 0]
     chooser = nodes.mover[nodes.parent]
     for player in (0, 1):
-        response = game.respond(player, whole=True, behaviour=behaviour)
+        response = game.respond(player, whole=True, strategy=strategy)
         own = chooser == player
-        worth[own], loose[own] = total * response.values[own], total * response.loose[own]
+        value[own], fold_out[own] = total * response.values[own], total * response.fold_out[own]
         game.touched += game.tree.histories
-    return _sizes(game, worth, loose, game.norm, thresholds)
+    return _sizes(game, value, fold_out, game.norm, thresholds)
 
 
 ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_response}
-"""Ways to tell the regret of sizes that are not offered."""
+"""Ways to estimate the regret of sizes outside the abstraction."""
 
 
 def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
-    """What proposition 1 would add now, most regret a history first."""
+    """What proposition 1 would add now, most regret per history first."""
     nodes = game.tree.nodes
     span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
     spans(nodes, span, smallest)
     thresholds = needed(state.largest[np.maximum(nodes.mover, 0)], state.histories, smallest, game.effective, factor)
-    size, gain, like = ESTIMATES[estimate](game, thresholds)
+    size, gain, closest = ESTIMATES[estimate](game, thresholds)
     found = np.flatnonzero(gain > 0.0)
-    histories = span[like[found]]
+    histories = span[closest[found]]
     order = np.argsort(-gain[found] / histories, kind="stable")
     columns = (found[order], size[found][order], gain[found][order], histories[order])
     listed = zip(*(column.tolist() for column in columns), strict=True)
     return [Candidate(n, rounded(chosen), most, int(added)) for n, chosen, most, added in listed]
 
 
-def _sizes(game: GrowingGame, worth: Floats, loose: Floats, norm: float, thresholds: Floats) -> Sizes:
+def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> Sizes:
     nodes, rows = game.tree.nodes, game.tree.rows
     found = Sizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
     best_sizes(
-        nodes, rows.regret, worth, loose, rows.earned, norm, game.bounds, game.rules.stretch, thresholds, *found
+        nodes, rows.regret, value, fold_out, rows.earned, norm, game.bounds, game.rules.payoff_scale, thresholds, *found
     )  # fmt: skip
     return found

@@ -18,7 +18,7 @@ from treeplex.engines.public.cpu.sizes import regrets
 from treeplex.engines.public.store import Place, Store
 from treeplex.engines.public.tree import Block, GrowingTree
 
-SMALLEST: Final = 4  # public nodes: less is not worth a trip
+SMALLEST: Final = 4  # public nodes: less does not pay
 
 
 class Entry(NamedTuple):
@@ -56,15 +56,15 @@ class Archive:
         squares = np.array([entry.squares for entry in self.entries]).reshape(-1, 2).sum(axis=0)
         return largest, squares
 
-    def look(self, tree: GrowingTree, patience: int) -> int:
-        """Put aside what nobody has reached for ``patience`` looks in a row; returns how many subgames."""
+    def check(self, tree: GrowingTree, horizon: int) -> int:
+        """Move to disk what nobody has reached for ``horizon`` checks in a row; returns how many subgames."""
         nodes = tree.nodes
         arriving = np.ones((2, tree.count, tree.hands))
         for player in (0, 1):
-            reach(nodes, tree.rows.behaviour, player, arriving[player])
+            reach(nodes, tree.rows.strategy, player, arriving[player])
         dead = ~arriving.any(axis=(0, 2))
         nodes.idle[:] = np.where(dead, nodes.idle + 1, 0)
-        ripe = nodes.idle >= patience
+        ripe = nodes.idle >= horizon
         tops: list[int] = np.flatnonzero(ripe & (nodes.child >= 0) & ~ripe[nodes.parent]).tolist()
         below = {root: tree.subtree(root) for root in tops}
         found = [root for root in tops if len(below[root]) >= SMALLEST]

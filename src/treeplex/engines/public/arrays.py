@@ -1,4 +1,4 @@
-"""Arrays of a public tree that grows: what kernels of ``treeplex.abstraction`` are handed.
+"""Arrays of a public tree that grows: what the kernels of growth are handed.
 
 A row belongs to a public node and to the move that leads to it. Rows are appended, never inserted: a child has a larger
 number than its parent, and children of a node form a linked list, actions without a size first, then rising sizes.
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from treeplex.arrays import Bytes, Floats, Ints
 
 ARCHIVED: Final = -3
-"""The mover of a node whose subtree is on disk: nobody reaches it, so it is worth nothing to anybody."""
+"""The mover of a node whose subtree is on disk: nobody reaches it, so its value is zero."""
 
 NONE: Final = -1
 """No such node."""
@@ -27,31 +27,31 @@ class Nodes(NamedTuple):
     child: Ints  # [P] the first one, or NONE
     sibling: Ints  # [P] the next one, or NONE
     mover: Bytes  # [P] 0, 1, CHANCE, TERMINAL or ARCHIVED
-    loose: Bytes  # [P] 1 at a terminal that pays the same whatever the size of the move before the last
+    fold_out: Bytes  # [P] 1 at a terminal that pays the same whatever the size of the move before the last
     size: Floats  # [P] of the move that leads here, or UNSIZED
-    theta: Floats  # [P] what that size multiplies payoffs by
+    scale: Floats  # [P] payoff scale: what that size multiplies payoffs by
     amount: Floats  # [P] factor of the payoff table at a terminal
     table: Ints  # [P] number of that table, or NONE
     deals: Ints  # [P] pairs of hands possible here: how many histories the node stands for
     word: Ints  # [P] what the move is called, as a number
     key: Ints  # [P] where moves have sizes, the number of the interval of legal ones; NONE elsewhere
-    scene: Ints  # [P] what the public cards have been, as a number
-    idle: Ints  # [P] how many looks in a row have found that nobody gets here
+    cards: Ints  # [P] the public cards so far, as a number
+    idle: Ints  # [P] how many checks in a row have found that nobody gets here
 
 
 class Rows(NamedTuple):
-    """What is learnt, a row a node and a column a hand of the player who chose the move to the node.
+    """What is learnt: one row per node, one column per hand of the player who chose the move to the node.
 
-    ``worth`` and ``loose`` add up counterfactual values of the move for that player: all of it, and the part that does
-    not depend on its size. ``earned`` adds up the value of the node for the player who moves there. All sums carry the
-    weights of the average.
+    ``value`` and ``fold_out`` add up counterfactual values of the move for that player: all of it, and the part that
+    does not depend on its size. ``earned`` adds up the value of the node for the player who moves there. All sums carry
+    the weights of the average.
     """
 
     regret: Floats  # [P, H]
     average: Floats  # [P, H] sum of the own probability of playing up to the move
-    behaviour: Floats  # [P, H] probability of the move, to be played next
-    worth: Floats  # [P, H]
-    loose: Floats  # [P, H]
+    strategy: Floats  # [P, H] probability of the move, to be played next
+    value: Floats  # [P, H]
+    fold_out: Floats  # [P, H]
     earned: Floats  # [P, H]
 
 

@@ -1,4 +1,4 @@
-"""The public tree to start with, from rules with sizes. Whatever is added later is copied from it and stretched."""
+"""The public tree to start with, from rules with sizes. Whatever is added later is copied from it and scaled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeplex.games.dealt import Public
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, sized_label
 
-PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its stretch
+PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
 
 
 class Move(NamedTuple):
@@ -26,7 +26,7 @@ class Move(NamedTuple):
     parent: int = NONE
     size: float = UNSIZED
     word: int = NONE
-    loose: bool = False  # ends the game for the same payoff whatever the size of the move before
+    fold_out: bool = False  # ends the game for the same payoff whatever the size of the move before
     twin: Public = None  # after a sized move: the state that another size would have led to
 
 
@@ -43,18 +43,18 @@ class Builder:
         self.hands = max(first, second)
         deal = np.zeros((self.hands, self.hands))
         deal[:first, :second] = self.rules.deal()
-        self._scenes: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
+        self._joints: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
         self._tables: list[Floats] = []
         self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
 
     def whole(self) -> Block:
-        """The game from its start, with the sizes of the menu."""
+        """The game from its start, with the sizes in the abstraction."""
         fields: dict[str, list[Any]] = {name: [] for name in Nodes._fields}
         self._add(fields, self.rules.start(), 0, (), Move())
         nodes = nodes_of(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
         rows = fresh_rows(len(nodes.parent), self.hands)
-        rematch(nodes, rows.regret, rows.behaviour, 0, len(nodes.parent))
+        rematch(nodes, rows.regret, rows.strategy, 0, len(nodes.parent))
         self._check(nodes)
         return Block(nodes, rows)
 
@@ -69,16 +69,16 @@ class Builder:
         first = np.stack(self._tables)
         return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
 
-    def scene(self, number: int) -> Floats:
-        """[H, H] probability of both hands and the public cards of a scene."""
-        return self._scenes[number]
+    def joint(self, number: int) -> Floats:
+        """[H, H] probability of both hands and the public cards."""
+        return self._joints[number]
 
-    def theta(self, size: float) -> float:
+    def payoff_scale(self, size: float) -> float:
         """What payoffs behind this size are multiplied by."""
-        return self.rules.stretch[0] + self.rules.stretch[1] * size
+        return self.rules.payoff_scale[0] + self.rules.payoff_scale[1] * size
 
     def _check(self, nodes: Nodes) -> None:
-        """Refuse rules whose payoffs are not proportional to the stretch of a size: compare those of two sizes."""
+        """Refuse rules whose payoffs are not proportional to the payoff scale of a size: compare those of two sizes."""
         span = np.ones(len(nodes.parent), dtype=np.int64)
         for n in range(len(nodes.parent) - 1, 0, -1):
             span[nodes.parent[n]] += span[n]
@@ -87,27 +87,27 @@ class Builder:
             if other == NONE or span[other] != span[n]:
                 continue
             one, two = (slice(begin, begin + int(span[n])) for begin in (n, other))
-            at_once = (nodes.parent[one] == n) & (nodes.loose[one] == 1)
-            ratio = np.where(at_once, 1.0, nodes.theta[other] / nodes.theta[n])
+            at_once = (nodes.parent[one] == n) & (nodes.fold_out[one] == 1)
+            ratio = np.where(at_once, 1.0, nodes.scale[other] / nodes.scale[n])
             if not np.allclose(ratio * nodes.amount[one], nodes.amount[two], rtol=PROPORTION, atol=0.0):
                 raise GameError(
                     f"The payoffs of {self.rules.name} behind an action of some size are not proportional to its"
-                    " stretch; check 'stretch' of the rules."
+                    " payoff scale; check 'payoff_scale' of the rules."
                 )
 
     def _add(
-        self, fields: dict[str, list[Any]], public: Public, scene: int, line: tuple[str, ...] | None, move: Move
+        self, fields: dict[str, list[Any]], public: Public, cards: int, line: tuple[str, ...] | None, move: Move
     ) -> int:
         """Add a state and all that follows; returns its number. Lines are kept only if sizes depend on them."""
         n = len(fields["parent"])
         mover = self.rules.mover(public)
         values = dict.fromkeys(Nodes._fields, NONE) | {"mover": mover, "amount": 0.0, "idle": 0}
-        values |= {"parent": move.parent, "loose": move.loose, "size": move.size, "word": move.word}
-        values |= {"theta": self.theta(move.size) if move.size > 0.0 else 1.0}
-        values |= {"deals": int(np.count_nonzero(self._scenes[scene])), "scene": scene}
+        values |= {"parent": move.parent, "fold_out": move.fold_out, "size": move.size, "word": move.word}
+        values |= {"scale": self.payoff_scale(move.size) if move.size > 0.0 else 1.0}
+        values |= {"deals": int(np.count_nonzero(self._joints[cards])), "cards": cards}
         if mover == TERMINAL:
             values["amount"], outcome = self.rules.settle(public)
-            values["table"] = self._table(scene, outcome)
+            values["table"] = self._table(cards, outcome)
         elif mover != CHANCE:
             values["key"] = self._key(self.rules.interval(public))
         for name, column in fields.items():
@@ -115,25 +115,25 @@ class Builder:
         if mover == TERMINAL:
             return n
         older = NONE
-        for label, state, revealed, made in self._moves(public, scene, line, move, n):
+        for label, state, revealed, made in self._moves(public, cards, line, move, n):
             child = self._add(fields, state, revealed, None if line is None else (*line, label), made)
             fields["child" if older == NONE else "sibling"][n if older == NONE else older] = child
             older = child
         return n
 
     def _moves(
-        self, public: Public, scene: int, line: tuple[str, ...] | None, move: Move, n: int
+        self, public: Public, cards: int, line: tuple[str, ...] | None, move: Move, n: int
     ) -> Iterator[tuple[str, Public, int, Move]]:
-        """Label, state, scene and move of every child."""
+        """Label, state, public cards and move of every child."""
         rules, mover = self.rules, self.rules.mover(public)
         odds = rules.odds(public) if mover == CHANCE else None
         for place, action in enumerate(rules.actions(public)):
             state = rules.next(public, action)
-            revealed = scene if odds is None else self._reveal(scene, odds[place])
-            loose = move.twin is not None and rules.mover(state) == TERMINAL
-            if loose:
-                loose = rules.settle(state) == rules.settle(rules.next(move.twin, action))
-            yield action, state, revealed, Move(n, UNSIZED, self._word(action), loose)
+            revealed = cards if odds is None else self._reveal(cards, odds[place])
+            fold_out = move.twin is not None and rules.mover(state) == TERMINAL
+            if fold_out:
+                fold_out = rules.settle(state) == rules.settle(rules.next(move.twin, action))
+            yield action, state, revealed, Move(n, UNSIZED, self._word(action), fold_out)
         interval = None if mover == CHANCE else rules.interval(public)
         if interval is None:
             return
@@ -141,30 +141,30 @@ class Builder:
         for size in self.menu.at(rules, public, line):
             twin = rules.sized(public, interval[1] if size != interval[1] else interval[0])
             made = Move(n, size, self._word(word), twin=twin)
-            yield sized_label(word, size), rules.sized(public, size), scene, made
+            yield sized_label(word, size), rules.sized(public, size), cards, made
 
     def _word(self, word: str) -> int:
         if word not in self.words:
             self.words.append(word)
         return self.words.index(word)
 
-    def _reveal(self, scene: int, odds: Floats) -> int:
-        """The scene after a public card."""
-        given = np.zeros_like(self._scenes[scene])
+    def _reveal(self, cards: int, odds: Floats) -> int:
+        """The number of the public cards after another one."""
+        given = np.zeros_like(self._joints[cards])
         given[: odds.shape[0], : odds.shape[1]] = odds
-        joint = self._scenes[scene] * given
-        number = self._numbers.setdefault(joint.tobytes(), len(self._scenes))
-        if number == len(self._scenes):
-            self._scenes.append(joint)
+        joint = self._joints[cards] * given
+        number = self._numbers.setdefault(joint.tobytes(), len(self._joints))
+        if number == len(self._joints):
+            self._joints.append(joint)
         return number
 
-    def _table(self, scene: int, outcome: Hashable) -> int:
-        number = self._numbers.setdefault((scene, outcome), len(self._tables))
+    def _table(self, cards: int, outcome: Hashable) -> int:
+        number = self._numbers.setdefault((cards, outcome), len(self._tables))
         if number == len(self._tables):
             pays = self.rules.outcome(outcome)
-            table = np.zeros_like(self._scenes[scene])
+            table = np.zeros_like(self._joints[cards])
             table[: pays.shape[0], : pays.shape[1]] = pays
-            self._tables.append(table * self._scenes[scene])
+            self._tables.append(table * self._joints[cards])
         return number
 
     def _key(self, interval: tuple[float, float] | None) -> int:
@@ -173,3 +173,16 @@ class Builder:
         if interval not in self._intervals:
             self._intervals.append(interval)
         return self._intervals.index(interval)
+
+
+class Start(NamedTuple):
+    """A tree before anything is learnt, and what its numbers stand for."""
+
+    builder: Builder
+    block: Block
+
+
+def build(rules: ActionMenu, menu: Menu) -> Start:
+    """The tree with the sizes that ``menu`` offers."""
+    builder = Builder(rules, menu)
+    return Start(builder, builder.whole())

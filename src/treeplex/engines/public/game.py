@@ -10,9 +10,9 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.public.archive import Archive
 from treeplex.engines.public.arrays import Nodes, Scratch
-from treeplex.engines.public.build import Builder
-from treeplex.engines.public.cpu.growing import iterate, reach
-from treeplex.engines.public.cpu.sizes import average_behaviour, respond
+from treeplex.engines.public.build import Start, build
+from treeplex.engines.public.cpu.growing import iterate, reach, rematch
+from treeplex.engines.public.cpu.sizes import respond
 from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, sized_label
@@ -21,7 +21,7 @@ from treeplex.games.sized import ActionMenu, Menu, sized_label
 class Rule(NamedTuple):
     """Which member of the CFR family plays."""
 
-    simultaneous: bool  # both players are judged at once; else they take turns
+    simultaneous: bool  # simultaneous updates; else alternating ones
     linear: bool  # an iteration counts by its number in the average
     floor: bool  # regrets are cut off at zero
 
@@ -33,7 +33,7 @@ RULES: Final = {"cfr": Rule(True, False, False), "cfr+": Rule(False, True, True)
 
 
 class Measure(NamedTuple):
-    """What the average strategies are worth, for player 0 and as NashConv."""
+    """Value of the average strategies for player 0, and both best-response values."""
 
     value: float
     best_responses: tuple[float, float]
@@ -48,17 +48,19 @@ class Response(NamedTuple):
     """A best response, node by node and hand by hand."""
 
     values: Floats  # [P, H] counterfactual
-    loose: Floats  # [P, H] the part that does not depend on the size of the move to the node
+    fold_out: Floats  # [P, H] the part that does not depend on the size of the move to the node
     choice: Floats  # [P, H] the best size
 
 
 class GrowingGame:
     """Rules with sizes, a tree that offers some of them, and the state of the solver in it."""
 
-    def __init__(self, rules: ActionMenu, menu: Menu, rule: Rule, folder: Path | None = None) -> None:
+    def __init__(
+        self, rules: ActionMenu, menu: Menu, rule: Rule, folder: Path | None = None, start: Start | None = None
+    ) -> None:
         self.rules, self.rule = rules, rule
-        self.builder = Builder(rules, menu)
-        self.tree = GrowingTree(self.builder.whole())
+        self.builder, block = start or build(rules, menu)
+        self.tree = GrowingTree(block)
         self.tables, self.bounds = self.builder.tables, self.builder.bounds
         self.archive = Archive(folder, self.tree.hands)
         self.halves = 0  # two make an iteration
@@ -117,35 +119,33 @@ class GrowingGame:
         if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
             self.archive.bring_back_below(self.tree, 0)
             rows = self.tree.rows
-            for sums in (rows.regret, rows.average, rows.worth, rows.loose, rows.earned):
+            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned):
                 sums[:] /= self.weight
             self.weight = 1.0
 
     def averages(self) -> Floats:
-        """[P, H] the average behaviour."""
-        out = np.ones((self.tree.count, self.tree.hands))
-        average_behaviour(self.tree.nodes, self.tree.rows.average, out)
-        return out
+        """[P, H] the average strategies."""
+        return _averages(Block(self.tree.nodes, self.tree.rows))
 
-    def respond(self, player: int, whole: bool = True, behaviour: Floats | None = None) -> Response:
-        """A best response to the opponent's average, over all legal sizes or the offered ones."""
-        behaviour = self.averages() if behaviour is None else behaviour
+    def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> Response:
+        """A best response to the opponent's average, over all legal sizes or those in the abstraction."""
+        strategy = self.averages() if strategy is None else strategy
         opponent = np.ones((self.tree.count, self.tree.hands))
-        reach(self.tree.nodes, behaviour, 1 - player, opponent)
+        reach(self.tree.nodes, strategy, 1 - player, opponent)
         response = Response(*(np.zeros_like(opponent) for _ in Response._fields))
         for stub, block in self.archive.blocks():
-            values, loose = self._respond_in(block, player, opponent[stub], whole)
-            response.values[stub], response.loose[stub] = values, loose
+            values, fold_out = self._respond_in(block, player, opponent[stub], whole)
+            response.values[stub], response.fold_out[stub] = values, fold_out
         respond(
-            self.tree.nodes, self.tables, player, opponent, self.bounds, self.rules.stretch, whole, *response
+            self.tree.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *response
         )  # fmt: skip
         return response
 
     def measure(self, whole: bool = True) -> Measure:
         """Value and best-response values of the average strategies; ``whole``: in the full game, every size legal."""
-        behaviour = self.averages()
-        first, second = (float(self.respond(player, whole, behaviour).values[0].sum()) for player in (0, 1))
-        return Measure(self._value(behaviour), (first, second))
+        strategy = self.averages()
+        first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
+        return Measure(self._value(strategy), (first, second))
 
     def line(self, node: int) -> tuple[str, ...]:
         """Labels of the moves that lead to a node."""
@@ -154,37 +154,40 @@ class GrowingGame:
         return tuple(sized_label(word, size) if size > 0.0 else word for word, size in path)
 
     def _respond_in(self, block: Block, player: int, arriving: Floats, whole: bool) -> tuple[Floats, Floats]:
-        """A best response's value, and its loose part, in a subgame that is on disk."""
-        count = len(block.nodes.parent)
-        behaviour = np.ones((count, self.tree.hands))
-        average_behaviour(block.nodes, block.rows.average, behaviour)
-        opponent = np.empty_like(behaviour)
+        """A best response's value, and its fold_out part, in a subgame that is on disk."""
+        strategy = _averages(block)
+        opponent = np.empty_like(strategy)
         opponent[0] = arriving
-        reach(block.nodes, behaviour, 1 - player, opponent)
+        reach(block.nodes, strategy, 1 - player, opponent)
         found = Response(*(np.zeros_like(opponent) for _ in Response._fields))
-        respond(block.nodes, self.tables, player, opponent, self.bounds, self.rules.stretch, whole, *found)
-        return found.values[0], found.loose[0]
+        respond(block.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *found)
+        return found.values[0], found.fold_out[0]
 
-    def _value(self, behaviour: Floats) -> float:
+    def _value(self, strategy: Floats) -> float:
         """Player 0's, when both play their averages."""
-        total = _play(self.tree.nodes, self.tables, behaviour, np.ones((2, self.tree.hands)))
+        total = _play(self.tree.nodes, self.tables, strategy, np.ones((2, self.tree.hands)))
         if len(self.archive.nodes):
             arriving = np.ones((2, self.tree.count, self.tree.hands))
             for player in (0, 1):
-                reach(self.tree.nodes, behaviour, player, arriving[player])
+                reach(self.tree.nodes, strategy, player, arriving[player])
             for stub, block in self.archive.blocks():
-                inside = np.ones((len(block.nodes.parent), self.tree.hands))
-                average_behaviour(block.nodes, block.rows.average, inside)
-                total += _play(block.nodes, self.tables, inside, arriving[:, stub])
+                total += _play(block.nodes, self.tables, _averages(block), arriving[:, stub])
         return total
 
 
-def _play(nodes: Nodes, tables: Floats, behaviour: Floats, arriving: Floats) -> float:
+def _averages(block: Block) -> Floats:
+    """[P, H] the average strategies of a tree; uniform where nothing has been played."""
+    out = np.ones_like(block.rows.average)
+    rematch(block.nodes, block.rows.average, out, 0, len(out))
+    return out
+
+
+def _play(nodes: Nodes, tables: Floats, strategy: Floats, arriving: Floats) -> float:
     """What player 0 gets at the terminals below row 0, which the players reach by ``arriving`` [2, H]."""
-    reached = np.empty((2, *behaviour.shape))
+    reached = np.empty((2, *strategy.shape))
     reached[:, 0] = arriving
     for player in (0, 1):
-        reach(nodes, behaviour, player, reached[player])
+        reach(nodes, strategy, player, reached[player])
     ends = np.flatnonzero(nodes.mover == TERMINAL)
     pays = tables[0][nodes.table[ends]]  # [Z, H, H]
     return float(np.einsum("z,zh,zhk,zk->", nodes.amount[ends], reached[0][ends], pays, reached[1][ends]))

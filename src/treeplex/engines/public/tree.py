@@ -21,11 +21,11 @@ LINKS: Final = ("parent", "child", "sibling")
 
 DTYPES: Final[dict[str, Any]] = {
     "mover": np.int8,
-    "loose": np.int8,
+    "fold_out": np.int8,
     "size": np.float64,
-    "theta": np.float64,
+    "scale": np.float64,
     "amount": np.float64,
-} | dict.fromkeys(("parent", "child", "sibling", "table", "deals", "word", "key", "scene", "idle"), np.int32)
+} | dict.fromkeys(("parent", "child", "sibling", "table", "deals", "word", "key", "cards", "idle"), np.int32)
 
 
 class Block(NamedTuple):

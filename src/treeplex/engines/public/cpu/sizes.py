@@ -1,8 +1,8 @@
 """Values as functions of a size, and their exact maxima. Maths: ``engines.public.reference.sizes``.
 
-With u = 1 + x, what a bet of size x between two offered sizes earns against an opponent who reads it as one of them,
-at random by the pseudo-harmonic mapping, is ``rise * u + level + fall / u``. Its maximum over an interval is in closed
-form, and so is that of a sum of such functions. float64; one thread; no fastmath.
+With u = 1 + x, what a bet of size x between two sizes in the abstraction earns against an opponent who maps it to one
+of them, at random by the pseudo-harmonic mapping, is ``rise * u + level + fall / u``. Its maximum over an interval has
+a closed form, and so is that of a sum of such functions. float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from treeplex.jit import kernel
 @kernel
 def between(
     low: Any, high: Any, fixed_low: Any, slope_low: Any, fixed_high: Any, slope_high: Any,
-    stretch: tuple[float, float],
+    payoff_scale: tuple[float, float],
 ) -> tuple[float, float, float]:  # fmt: skip
-    """``rise, level, fall`` between two offered sizes, each worth ``fixed + slope * theta`` at the real theta."""
+    """``rise, level, fall`` between two known sizes, each of value ``fixed + slope * scale`` at the real scale."""
     a, b = 1.0 + low, 1.0 + high
-    k = stretch[0] - stretch[1]
-    p, q = fixed_low + slope_low * k, slope_low * stretch[1]  # p + q u: read as the lower size
-    r, s = fixed_high + slope_high * k, slope_high * stretch[1]  # r + s u: read as the higher one
+    k = payoff_scale[0] - payoff_scale[1]
+    p, q = fixed_low + slope_low * k, slope_low * payoff_scale[1]  # p + q u: mapped to the lower size
+    r, s = fixed_high + slope_high * k, slope_high * payoff_scale[1]  # r + s u: mapped to the higher one
     rise = (b * s - a * q) / (b - a)
     level = (a * b * (q - s) - a * p + b * r) / (b - a)
     fall = a * b * (p - r) / (b - a)
@@ -92,16 +92,17 @@ def peak_of_sum(curves: Floats, low: Any, high: Any, cuts: Floats) -> tuple[floa
 
 @kernel
 def respond(
-    nodes: Nodes, tables: Floats, player: int, opponent: Floats, bounds: Floats, stretch: tuple[float, float],
-    whole: bool, values: Floats, loose: Floats, choice: Floats,
+    nodes: Nodes, tables: Floats, player: int, opponent: Floats, bounds: Floats, payoff_scale: tuple[float, float],
+    whole: bool, values: Floats, fold_out: Floats, choice: Floats,
 ) -> None:  # fmt: skip
     """A best response's counterfactual values, bottom-up, against the opponent's ``opponent`` [P, H] reach.
 
-    ``bounds`` [key, 2]: legal sizes. ``whole``: every legal size may be chosen, and the opponent reads it by the
-    pseudo-harmonic mapping; else only sizes that are offered. ``values`` and ``loose`` [P, H] are results; at archived
-    nodes they are given. ``choice`` [P, H]: the best size at the player's nodes, UNSIZED where another action is best.
+    ``bounds`` [key, 2]: legal sizes. ``whole``: every legal size may be chosen, and the opponent maps it by the
+    pseudo-harmonic mapping; else only sizes in the abstraction. ``values`` and ``fold_out`` [P, H] are results, and
+    given at archived nodes. ``choice`` [P, H]: the best size at the player's nodes, UNSIZED where another action
+    is best.
     """
-    own, sizes, thetas = tables[player], nodes.size, nodes.theta
+    own, sizes, scales = tables[player], nodes.size, nodes.scale
     hands = np.uint64(values.shape[1])
     for back in range(len(nodes.parent)):
         n = np.uint64(len(nodes.parent) - 1 - back)
@@ -119,7 +120,7 @@ def respond(
         start = -math.inf if mover == player else 0.0
         for h in range(hands):
             values[n, h] = start
-            loose[n, h] = 0.0
+            fold_out[n, h] = 0.0
             choice[n, h] = UNSIZED
         last = NONE
         c = nodes.child[n]
@@ -128,48 +129,58 @@ def respond(
             for h in range(hands):
                 if mover != player:
                     values[n, h] += values[at, h]
-                    if nodes.loose[at]:
-                        loose[n, h] += values[at, h]
+                    if nodes.fold_out[at]:
+                        fold_out[n, h] += values[at, h]
                 elif values[at, h] > values[n, h]:
                     values[n, h] = values[at, h]
                     choice[n, h] = nodes.size[at]
             if whole and mover == player and nodes.size[at] > 0.0:
                 low = bounds[nodes.key[n], 0] if last == NONE else nodes.size[last]
-                _fill(sizes, thetas, last, c, n, low, nodes.size[at], stretch, values, loose, choice)
+                _fill(sizes, scales, last, c, n, low, nodes.size[at], payoff_scale, values, fold_out, choice)
                 last = c
             c = nodes.sibling[at]
         if last != NONE:
             _fill(
-                sizes, thetas, last, NONE, n, nodes.size[last], bounds[nodes.key[n], 1], stretch, values, loose, choice
+                sizes,
+                scales,
+                last,
+                NONE,
+                n,
+                nodes.size[last],
+                bounds[nodes.key[n], 1],
+                payoff_scale,
+                values,
+                fold_out,
+                choice,
             )
 
 
 @kernel
 def curve(
-    sizes: Floats, thetas: Floats, lower: Any, upper: Any, h: int, values: Floats, loose: Floats,
-    stretch: tuple[float, float],
+    sizes: Floats, scales: Floats, lower: Any, upper: Any, h: int, values: Floats, fold_out: Floats,
+    payoff_scale: tuple[float, float],
 ) -> tuple[float, float, float]:  # fmt: skip
-    """What hand ``h`` earns by a size between two offered ones, as a curve; beyond the last one if one is NONE."""
+    """What hand ``h`` earns by a size between two known ones, as a curve; beyond the last one if one is NONE."""
     one = upper if lower == NONE else lower
-    fixed = loose[one, h]
-    slope = (values[one, h] - fixed) / thetas[one]
-    if min(lower, upper) == NONE:  # read as the nearest size
-        return slope * stretch[1], fixed + slope * (stretch[0] - stretch[1]), 0.0
-    fixed_high = loose[upper, h]
-    slope_high = (values[upper, h] - fixed_high) / thetas[upper]
-    return between(sizes[lower], sizes[upper], fixed, slope, fixed_high, slope_high, stretch)
+    fixed = fold_out[one, h]
+    slope = (values[one, h] - fixed) / scales[one]
+    if min(lower, upper) == NONE:  # mapped to the nearest size
+        return slope * payoff_scale[1], fixed + slope * (payoff_scale[0] - payoff_scale[1]), 0.0
+    fixed_high = fold_out[upper, h]
+    slope_high = (values[upper, h] - fixed_high) / scales[upper]
+    return between(sizes[lower], sizes[upper], fixed, slope, fixed_high, slope_high, payoff_scale)
 
 
 @kernel
 def _fill(
-    sizes: Floats, thetas: Floats, lower: Any, upper: Any, n: Any, low: Any, high: Any,
-    stretch: tuple[float, float], values: Floats, loose: Floats, choice: Floats,
+    sizes: Floats, scales: Floats, lower: Any, upper: Any, n: Any, low: Any, high: Any,
+    payoff_scale: tuple[float, float], values: Floats, fold_out: Floats, choice: Floats,
 ) -> None:  # fmt: skip
     """Let every hand at ``n`` choose the best size from ``low`` to ``high``, if that beats what it has."""
     if not low < high:
         return
     for h in range(values.shape[1]):
-        rise, level, fall = curve(sizes, thetas, lower, upper, h, values, loose, stretch)
+        rise, level, fall = curve(sizes, scales, lower, upper, h, values, fold_out, payoff_scale)
         best, u = peak(rise, level, fall, 1.0 + low, 1.0 + high)
         if best > values[n, h]:
             values[n, h] = best
@@ -178,7 +189,7 @@ def _fill(
 
 @kernel
 def nearest(sizes: Floats, lower: Any, upper: Any, u: float) -> Any:
-    """The one of two neighbouring moves that a size of u - 1 between them is most likely read as."""
+    """The one of two neighbouring moves that a size of u - 1 between them is most likely mapped to."""
     if min(lower, upper) == NONE:
         return max(lower, upper)
     a, b = 1.0 + sizes[lower], 1.0 + sizes[upper]
@@ -187,17 +198,17 @@ def nearest(sizes: Floats, lower: Any, upper: Any, u: float) -> Any:
 
 @kernel
 def best_sizes(
-    nodes: Nodes, regret: Floats, worth: Floats, loose: Floats, earned: Floats, norm: float, bounds: Floats,
-    stretch: tuple[float, float], needed: Floats, size: Floats, gain: Floats, like: Ints,
+    nodes: Nodes, regret: Floats, value: Floats, fold_out: Floats, earned: Floats, norm: float, bounds: Floats,
+    payoff_scale: tuple[float, float], needed: Floats, size: Floats, gain: Floats, closest: Ints,
 ) -> None:  # fmt: skip
-    """For every decision, the size not offered that would be regretted most, and by how much, over all hands.
+    """For every decision, the missing size that would be regretted most, and by how much, over all hands.
 
-    The regret of size x at hand h is ``(worth(x) - earned) / norm``; what counts is by how much it exceeds the largest
-    regret of an offered action. Results into ``size`` and ``gain`` [P]; ``gain`` is 0 where it does not come to more
-    than ``needed`` [P]. ``like`` [P]: the move whose size the new one is most likely read as.
+    The regret of size x at hand h is ``(value(x) - earned) / norm``; what counts is by how much it exceeds the largest
+    regret of an action in the abstraction. Results into ``size`` and ``gain`` [P]; ``gain`` is 0 where it is not
+    more than ``needed`` [P]. ``closest`` [P]: the move whose size the new one is most likely mapped to.
     """
     hands = regret.shape[1]
-    sizes, thetas = nodes.size, nodes.theta
+    sizes, scales = nodes.size, nodes.scale
     curves, cuts = np.empty((hands, 3)), np.empty(2 * hands + 2)
     base = np.empty(hands)
     for n in range(len(nodes.parent)):
@@ -222,19 +233,19 @@ def best_sizes(
             low = bounds[nodes.key[n], 0] if last == NONE else nodes.size[last]
             high = bounds[nodes.key[n], 1] if c == NONE else nodes.size[c]
             if low < high:
-                hope = 0.0
+                bound = 0.0
                 for h in range(hands):
-                    rise, level, fall = curve(sizes, thetas, last, c, h, worth, loose, stretch)
+                    rise, level, fall = curve(sizes, scales, last, c, h, value, fold_out, payoff_scale)
                     curves[h, 0], curves[h, 2] = rise / norm, fall / norm
                     curves[h, 1] = (level - earned[n, h]) / norm - base[h]
                     top, _ = peak(curves[h, 0], curves[h, 1], curves[h, 2], 1.0 + low, 1.0 + high)
-                    hope += max(top, 0.0)
-                if hope > least:  # the maximum of a sum is at most the sum of maxima
+                    bound += max(top, 0.0)
+                if bound > least:  # the maximum of a sum is at most the sum of maxima
                     best, u = peak_of_sum(curves, 1.0 + low, 1.0 + high, cuts)
                     if best > max(gain[n], least):
                         gain[n] = best
                         size[n] = u - 1.0
-                        like[n] = nearest(sizes, last, c, u)
+                        closest[n] = nearest(sizes, last, c, u)
             if c == NONE:
                 break
             last = c
@@ -277,26 +288,3 @@ def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
             out[above] += out[n]
             if nodes.size[n] > 0.0:
                 smallest[above] = min(smallest[above], out[n])
-
-
-@kernel
-def average_behaviour(nodes: Nodes, average: Floats, out: Floats) -> None:
-    """[P, H] the behaviour that the averages stand for; even where nothing has been played."""
-    hands = average.shape[1]
-    total = np.empty(hands)
-    for n in range(len(nodes.parent)):
-        if nodes.mover[n] < 0:
-            continue
-        total[:] = 0.0
-        count = 0
-        c = nodes.child[n]
-        while c != NONE:
-            for h in range(hands):
-                total[h] += average[c, h]
-            count += 1
-            c = nodes.sibling[c]
-        c = nodes.child[n]
-        while c != NONE:
-            for h in range(hands):
-                out[c, h] = average[c, h] / total[h] if total[h] > 0.0 else 1.0 / count
-            c = nodes.sibling[c]

@@ -1,4 +1,4 @@
-"""Counterfactual regret minimization on a public tree that grows, what is worth adding, and the recovery game."""
+"""Counterfactual regret minimization on a public tree that grows, what pays to add, and the recovery game."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import NONE, Nodes, Rows, Scratch, Step
-from treeplex.engines.public.reference.sizes import pseudo_harmonic, worth
+from treeplex.engines.public.reference.sizes import pseudo_harmonic, value_between
 from treeplex.games.protocol import TERMINAL
+from treeplex.updates.reference import matched
 
 
 def children(nodes: Nodes, n: int) -> Iterator[int]:
@@ -22,15 +23,15 @@ def children(nodes: Nodes, n: int) -> Iterator[int]:
         child = int(nodes.sibling[child])
 
 
-def reach(nodes: Nodes, behaviour: Floats, player: int, out: Floats) -> None:
+def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
     """Each node's probability by ``player``'s own doing, hand by hand, from row 0 of ``out`` on, top-down."""
     for n in range(1, len(nodes.parent)):
         above = int(nodes.parent[n])
-        out[n] = out[above] * (behaviour[n] if nodes.mover[above] == player else 1.0)  # pi_i(ha) = pi_i(h) sigma(a)
+        out[n] = out[above] * (strategy[n] if nodes.mover[above] == player else 1.0)  # pi_i(ha) = pi_i(h) sigma(a)
 
 
 def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: Step) -> None:
-    """Judge ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place."""
+    """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place."""
     opponent, values = scratch.reach[1 - player], scratch.values
     for n in range(len(nodes.parent) - 1, -1, -1):
         mover, below = int(nodes.mover[n]), list(children(nodes, n))
@@ -44,25 +45,23 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
                     rows.average[c] += step.average * opponent[c]  # sum of pi(I) sigma(I, a)
         else:
             for c in below:
-                values[n] += rows.behaviour[c] * values[c]  # v(I) = sum of sigma(I, a) v(I, a)
+                values[n] += rows.strategy[c] * values[c]  # v(I) = sum of sigma(I, a) v(I, a)
             rows.earned[n] += step.average * values[n]
             for c in below:
                 regret = rows.regret[c] + step.regret * (values[c] - values[n])  # (3)
                 rows.regret[c] = np.maximum(regret, 0.0) if step.floor else regret
-                rows.worth[c] += step.average * values[c]
+                rows.value[c] += step.average * values[c]
                 if nodes.size[c] > 0.0:
-                    rows.loose[c] += step.average * sum(values[z] for z in children(nodes, c) if nodes.loose[z])
-            rematch(nodes, rows.regret, rows.behaviour, n, n + 1)
+                    rows.fold_out[c] += step.average * sum(values[z] for z in children(nodes, c) if nodes.fold_out[z])
+            rematch(nodes, rows.regret, rows.strategy, n, n + 1)
 
 
-def rematch(nodes: Nodes, regret: Floats, behaviour: Floats, begin: int, stop: int) -> None:
+def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: int) -> None:
     """Take strategies from regrets at the decisions from node ``begin`` to ``stop``: in proportion to positive ones."""
     for n in range(begin, stop):
         if nodes.mover[n] >= 0:
             below = list(children(nodes, n))
-            hope = np.maximum(regret[below], 0.0)
-            total = hope.sum(axis=0)
-            behaviour[below] = np.where(total > 0.0, hope / np.where(total > 0.0, total, 1.0), 1.0 / len(below))
+            strategy[below] = matched(regret[below])
 
 
 def iterate(
@@ -71,12 +70,12 @@ def iterate(
 ) -> int:  # fmt: skip
     """Half iterations ``done`` to ``upto``: iteration t weighs ``weight``, times t in averages and sums if ``linear``.
 
-    Both players are judged in the first half if ``simultaneous``, else player 0, then player 1. Returns the halves
+    Both players learn in the first half if ``simultaneous``, else player 0, then player 1. Returns the halves
     done: it stops before one that reaches what is archived.
     """
     while done < upto:
         for player in (0, 1):
-            reach(nodes, rows.behaviour, player, scratch.reach[player])
+            reach(nodes, rows.strategy, player, scratch.reach[player])
         if scratch.reach[:, archived].any():
             break
         t, second = done // 2 + 1, done % 2
@@ -88,18 +87,13 @@ def iterate(
     return done
 
 
-def average_behaviour(nodes: Nodes, average: Floats, out: Floats) -> None:
-    """[P, H] averages in proportion; even where nothing has been played."""
-    rematch(nodes, average, out, 0, len(nodes.parent))
-
-
 def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> None:
     """For both players: the sum over infosets of max(R, 0) at its largest, and the sum of all max(R, 0) squared."""
     largest[:] = squares[:] = 0.0
     for n in np.flatnonzero(nodes.mover >= 0).tolist():
-        hope = np.maximum(regret[list(children(nodes, n))], 0.0)
-        largest[nodes.mover[n]] += hope.max(axis=0).sum()
-        squares[nodes.mover[n]] += (hope**2).sum()
+        positive = np.maximum(regret[list(children(nodes, n))], 0.0)
+        largest[nodes.mover[n]] += positive.max(axis=0).sum()
+        squares[nodes.mover[n]] += (positive**2).sum()
 
 
 def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
@@ -111,13 +105,13 @@ def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
 
 
 def best_sizes(
-    nodes: Nodes, regret: Floats, worths: Floats, loose: Floats, earned: Floats, norm: float, bounds: Floats,
-    stretch: tuple[float, float], needed: Floats, size: Floats, gain: Floats, like: Ints,
+    nodes: Nodes, regret: Floats, values: Floats, fold_out: Floats, earned: Floats, norm: float, bounds: Floats,
+    payoff_scale: tuple[float, float], needed: Floats, size: Floats, gain: Floats, closest: Ints,
 ) -> None:  # fmt: skip
     """For every decision the size x with the largest sum over hands of max(r(x) - max(r(a), 0), 0) above ``needed``.
 
-    r(x) is the regret of x against an opponent who reads it by the pseudo-harmonic mapping, or as the nearest size
-    where it lies beyond all of them; a runs over the actions offered.
+    r(x) is the regret of x against an opponent who maps it by the pseudo-harmonic mapping, or to the nearest size
+    where it lies beyond all of them; a runs over the actions in the abstraction.
     """
     gain[:] = 0.0
     for n in np.flatnonzero((nodes.mover >= 0) & (nodes.key != NONE)).tolist():
@@ -129,28 +123,28 @@ def best_sizes(
         for (lower, upper), (low, high) in zip(gaps, pairwise(ends), strict=bool(sized)):
             if low >= high:
                 continue
-            excess = partial(_excess, nodes, worths / norm, loose / norm, level, lower, upper, stretch)
+            excess = partial(_excess, nodes, values / norm, fold_out / norm, level, lower, upper, payoff_scale)
             for x in _summits(excess, low, high):
                 most = float(np.maximum(excess(x), 0.0).sum())
                 if most > max(gain[n], needed[n]):
                     gain[n], size[n] = most, x
                     between = NONE not in (lower, upper)
                     down = between and pseudo_harmonic(nodes.size[lower], nodes.size[upper], x) >= 0.5
-                    like[n] = (lower if down else upper) if between else max(lower, upper)
+                    closest[n] = (lower if down else upper) if between else max(lower, upper)
 
 
 def _excess(
-    nodes: Nodes, worths: Floats, loose: Floats, level: Floats, lower: int, upper: int, stretch: tuple[float, float],
-    x: float,
+    nodes: Nodes, values: Floats, fold_out: Floats, level: Floats, lower: int, upper: int,
+    payoff_scale: tuple[float, float], x: float,
 ) -> Floats:  # fmt: skip
-    """[H] by how much size x, between two offered ones or beyond the last, is worth more than ``level``."""
+    """[H] by how much size x, between two in the abstraction or beyond the last, is worth more than ``level``."""
     one, other = (lower, upper) if NONE not in (lower, upper) else (max(lower, upper),) * 2
-    slopes = [(worths[c] - loose[c]) / nodes.theta[c] for c in (one, other)]
+    slopes = [(values[c] - fold_out[c]) / nodes.scale[c] for c in (one, other)]
     if one == other:
-        return loose[one] + slopes[0] * (stretch[0] + stretch[1] * x) - level
+        return fold_out[one] + slopes[0] * (payoff_scale[0] + payoff_scale[1] * x) - level
     low, high = float(nodes.size[one]), float(nodes.size[other])
-    hands = zip(loose[one], slopes[0], loose[other], slopes[1], strict=True)
-    return np.array([worth(low, high, *hand, stretch, x) for hand in hands]) - level
+    hands = zip(fold_out[one], slopes[0], fold_out[other], slopes[1], strict=True)
+    return np.array([value_between(low, high, *hand, payoff_scale, x) for hand in hands]) - level
 
 
 def _summits(excess: Callable[[float], Floats], low: float, high: float) -> list[float]:
@@ -185,23 +179,22 @@ def recover(
     """Play the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
 
     ``record`` is called with the weight of every iteration, out of ``iterations`` in all, and with the strategies that
-    the player is judged by.
+    the player plays against.
     """
     gate = np.zeros((2, len(heads)))  # regrets of staying out and of entering
     for t in range(1, iterations + 1):
         weight = 2.0 * t / (iterations + 1)
-        total = gate.sum(axis=0)
-        entering = np.where(total > 0.0, gate[1] / np.where(total > 0.0, total, 1.0), 0.5)
+        entering = matched(gate)[1]
         scratch.reach[player, 0], scratch.reach[1 - player, 0] = entering, heads / iterations  # (5)
         step = Step(1.0, weight, True)
-        reach(nodes, rows.behaviour, player, scratch.reach[player])
+        reach(nodes, rows.strategy, player, scratch.reach[player])
         learn(nodes, tables, rows, 1 - player, scratch, step)
-        reach(nodes, rows.behaviour, 1 - player, scratch.reach[1 - player])
+        reach(nodes, rows.strategy, 1 - player, scratch.reach[1 - player])
         if record:
-            record(weight, rows.behaviour.copy())
+            record(weight, rows.strategy.copy())
         learn(nodes, tables, rows, player, scratch, step)
         values = np.stack([alternative / iterations, scratch.values[0]])
         expected = (1.0 - entering) * values[0] + entering * values[1]
         gate = np.maximum(gate + values - expected, 0.0)
-        rows.worth[0] += weight * scratch.values[0]
-        rows.loose[0] += weight * sum(scratch.values[z] for z in children(nodes, 0) if nodes.loose[z])
+        rows.value[0] += weight * scratch.values[0]
+        rows.fold_out[0] += weight * sum(scratch.values[z] for z in children(nodes, 0) if nodes.fold_out[z])
