@@ -50,7 +50,7 @@ DEFAULT_SPOT_TARGET = "0.5%pot"
 """The same for a hold'em spot."""
 
 DEFAULT_GROWTH_SECONDS = 10.0
-"""How long ``grow`` goes on when nothing says when to stop."""
+"""How long ``grow`` runs when nothing says when to stop."""
 
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
@@ -236,7 +236,7 @@ def explore(
     """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
 
     ``algorithm``: "pure-mccfr", "mccfr-external", or "mccfr-outcome" for games of many moves. Quality is estimated:
-    each player learns a response from ``responses`` walks and plays as many new games with it, which bounds NashConv
+    each player learns a response from ``responses`` iterations and plays as many new games with it, which bounds NashConv
     from below.
 
     >>> found = explore("kuhn", iterations=2000)
@@ -275,7 +275,7 @@ def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
 
 
 def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
-    """The most ``player`` can earn against the other's strategy, and ``policy`` with that best response in it.
+    """The most ``player`` can earn against the opponent's strategy, and ``policy`` with that best response in it.
 
     >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
     >>> round(value, 6)

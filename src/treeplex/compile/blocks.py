@@ -1,8 +1,8 @@
 """The payoff operator of a dealt game: a small matrix of hands against hands at every public terminal.
 
 A *row* is a public sequence of a player: a public decision node of theirs and an action there; row 0 stands for no
-move yet. Each row holds one sequence a hand. Payoffs are stored once a public terminal instead of once a pair of
-hands, which moves a fraction of the bytes of a sparse matrix; this is Tammelin's vector form.
+move yet. Each row holds one sequence per hand. Payoffs are stored once per public terminal instead of once per pair
+of hands, which moves a fraction of the bytes of a sparse matrix; this is Tammelin's vector form.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class DealtTree(NamedTuple):
         return tuple(dict.fromkeys([*self.public.actions, *deals]))
 
     def build(self) -> HistoryTree:
-        """All histories. Cost: about 0.4 microseconds and 150 bytes a node at the peak."""
+        """All histories. Cost: about 0.4 microseconds and 150 bytes per node at the peak."""
         require(self.rules.name, self.nodes, BYTES_PER_NODE, "a history tree of")
         if self.nodes > MOST_NODES:
             raise GameError(f"{self.rules.name} has {self.nodes:,} nodes, more than a history tree can number.")

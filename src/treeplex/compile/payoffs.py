@@ -15,7 +15,7 @@ class Csr(NamedTuple):
     """Compressed sparse rows: row ``s`` holds ``data[start[s]:start[s + 1]]`` in columns ``column[...]``."""
 
     start: Ints  # [rows + 1]
-    column: Ints  # [entries], each column once a row
+    column: Ints  # [entries], each column once per row
     data: Floats  # [entries]
 
 

@@ -12,7 +12,7 @@ from treeplex.arrays import Ints
 class Treeplex(NamedTuple):
     """Infosets in topological order, each owning a run of sequences, each hanging from a parent sequence.
 
-    Sequence 0 is the empty one. Infoset ``i`` owns sequences ``first[i] .. first[i + 1] - 1``, one an action, and is
+    Sequence 0 is the empty one. Infoset ``i`` owns sequences ``first[i] .. first[i + 1] - 1``, one per action, and is
     reached after sequence ``parent[i] < first[i]``.
     """
 

@@ -72,7 +72,7 @@ class _Walk:
 
 
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
-    """Compile any game, checking as it goes. Cost: a few microseconds a node beside the rules' own time."""
+    """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
     walk = _Walk(game)
     collecting = gc.isenabled()
     gc.disable()  # millions of small tuples, none in a cycle

@@ -18,7 +18,7 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
 
     By Kuhn's theorem that is as good as drawing policy k with probability share_k before the game. So a best response
     earns at most the mean of what best responses to the policies earn, and often less, because their errors differ.
-    ``shares``: equal ones if left out. Where no policy ever gets, their mean behaviour is played.
+    ``shares``: equal ones if left out. Where no policy ever gets, their mean strategy is played.
     """
     given: list[Any] = list(shares) if shares is not None else [1.0] * len(policies)
     if not policies:

@@ -34,7 +34,7 @@ class Spot(NamedTuple):
     card: int  # the public card, or NO_CARD
     player: int  # whose turn it is
     paid: float  # what the player to act has put in
-    height: float  # what the other player has put in
+    height: float  # what the opponent has put in
     bets: int  # bets and raises of this street
     checked: bool  # the player before has checked
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
@@ -50,7 +50,7 @@ class ContinuousPoker:
 
     name: str
     cards: Poker  # the deck, what it deals and which hand wins
-    limit: int = 2  # bets and raises a street
+    limit: int = 2  # bets and raises per street
     low: float = LOWEST
     high: float = HIGHEST
 
@@ -129,7 +129,7 @@ class ContinuousPoker:
 
 
 def continuous_leduc_rules() -> ContinuousPoker:
-    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets a street at most."""
+    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets per street at most."""
     deck = tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
     return ContinuousPoker("continuous_leduc", Poker("leduc", deck, (Round((), 2), Round((), 2))))
 

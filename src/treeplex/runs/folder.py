@@ -39,7 +39,7 @@ class RunFolder(NamedTuple):
 
     @staticmethod
     def claim(folder: str | Path, request: Request, game: object) -> RunFolder:
-        """Write down what was asked for, before anything is computed; or go on in the folder of the very same run.
+        """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
 
         A folder that holds anything else is refused: what is not ours is never touched.
         """
@@ -99,7 +99,7 @@ class RunFolder(NamedTuple):
         save_checkpoint(self.path / "checkpoint.safetensors", self.request.identity, algorithm, point)
 
     def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
-        """Where to go on, or None if the run was ended before its first checkpoint."""
+        """Where to continue, or None if the run was ended before its first checkpoint."""
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
             return None

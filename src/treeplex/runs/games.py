@@ -85,7 +85,7 @@ def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
 
 
 def spot_of(source: Any) -> Spot | None:
-    """The hold'em spot that a file, a table of fields or a ``Spot`` describes; None for any other game."""
+    """The hold'em spot that a file, a dictionary of fields or a ``Spot`` describes; None for any other game."""
     if isinstance(source, Spot):
         return source
     if isinstance(source, Mapping):

@@ -1,4 +1,4 @@
-"""The one run loop: advance, evaluate when due, keep what is done, stop when told or when good enough."""
+"""The one run loop: advance, evaluate when due, keep what is done, stop at a limit, on Ctrl-C, or when good enough."""
 
 from __future__ import annotations
 

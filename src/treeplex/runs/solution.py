@@ -81,7 +81,7 @@ class Solution:
 
     @property
     def best_response_values(self) -> tuple[float, float]:
-        """Each player's own payoff when best responding to the other."""
+        """Each player's own payoff when best-responding to the opponent."""
         return self.evaluation.best_response_values
 
     @cached_property
@@ -121,7 +121,7 @@ class Solution:
         } | self.extras.summary()
 
     def save(self, folder: str | Path) -> Path:
-        """Leave a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
+        """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
         kept = RunFolder.claim(folder, self.request, self.game)
         if self.checkpoint is not None:
             kept.keep(self.solver, self.checkpoint)

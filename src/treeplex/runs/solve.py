@@ -31,7 +31,7 @@ class Options:
     backend: str = "auto"
     checkpoint_seconds: float = 30.0
     watch: Callable[[Progress], None] | None = None
-    answer: Callable[[Solution], None] | None = None  # told the solution before anything of it is written
+    answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
 
     def __post_init__(self) -> None:
         every: Any = self.checkpoint_seconds

@@ -43,7 +43,7 @@ class Node:
     faced: int = 0  # what the bettor has put in on this street, if there is a bet to call
     to_call: int = 0  # chips that a call costs
     actions: list[Action] = field(default_factory=list[Action])
-    children: list[Node] = field(default_factory=list["Node"])  # one a action; of a chance node the next street's one
+    children: list[Node] = field(default_factory=list["Node"])  # one per action; of a chance node the next street's one
 
 
 @dataclass(frozen=True)

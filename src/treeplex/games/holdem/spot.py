@@ -159,7 +159,7 @@ def read_spot(path: str | Path) -> Spot:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"neither JSON nor TOML ({error}).", path=str(file)) from error
     if not isinstance(fields, dict):
-        raise FormatError("a spot is a table of fields.", path=str(file))
+        raise FormatError("a spot must be a JSON or TOML object.", path=str(file))
     table = cast(dict[str, Any], fields)
     spots = table.get("spots")
     if isinstance(spots, dict):
@@ -175,14 +175,14 @@ def read_spot(path: str | Path) -> Spot:
 def _spread(sizes: Any) -> dict[str, Any]:
     """Fill in what a file left out because it is alike."""
     if not isinstance(sizes, Mapping):
-        raise ParameterError(f"The 'sizes' of a spot must be a table, got {sizes!r}.")
+        raise ParameterError(f"The 'sizes' of a spot must be an object, got {sizes!r}.")
     given = cast(Mapping[str, Any], sizes)
     if set(given) <= {"bet", "raise"}:
         given = dict.fromkeys(STREETS, given)
     spread: dict[str, Any] = {}
     for street, on_street in given.items():
         if not isinstance(on_street, Mapping):
-            raise ParameterError(f"The 'sizes' of the {street} must be a table, got {on_street!r}.")
+            raise ParameterError(f"The 'sizes' of the {street} must be an object, got {on_street!r}.")
         entries = cast(Mapping[str, Any], on_street)
         spread[street] = dict.fromkeys(PLAYERS, entries) if set(entries) <= {"bet", "raise"} else entries
     return spread
@@ -190,7 +190,7 @@ def _spread(sizes: Any) -> dict[str, Any]:
 
 def _keys(name: str, table: Any, legal: tuple[str, ...]) -> None:
     if not isinstance(table, Mapping):
-        raise ParameterError(f"The '{name}' of a spot must be a table, got {table!r}.")
+        raise ParameterError(f"The '{name}' of a spot must be an object, got {table!r}.")
     for key in cast(Mapping[str, Any], table):
         if key not in legal:
             raise ParameterError(f"The '{name}' of a spot has the entries {', '.join(legal)}; got {key!r}.")
