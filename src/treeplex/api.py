@@ -236,8 +236,8 @@ def explore(
     """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
 
     ``algorithm``: "pure-mccfr", "mccfr-external", or "mccfr-outcome" for games of many moves. Quality is estimated:
-    each player learns a response from ``responses`` iterations and plays as many new games with it, which bounds NashConv
-    from below.
+    each player learns a response from ``responses`` iterations and plays as many new games with it, which bounds
+    NashConv from below.
 
     >>> found = explore("kuhn", iterations=2000)
     >>> found.nash_conv_at_least < 0.2

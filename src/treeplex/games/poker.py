@@ -253,7 +253,7 @@ def _rising(bets: int, raises: int, unit: float = 1.0) -> Round:
     lines = sum(comb(bets, length) for length in range(min(raises, bets) + 1))
     if lines > MOST_LINES:
         raise GameError(
-            f"bets={bets} and raises={raises} make more than {MOST_LINES:,} betting lines per round; choose smaller ones."
+            f"bets={bets} and raises={raises} make over {MOST_LINES:,} betting lines per round; choose smaller ones."
         )
     return Round(tuple(unit * (size + 1) for size in range(bets)), raises, rising=True)
 
