@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from treeplex.algorithms.holdem import HoldemCFR, State, algorithm
+from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.engines.boards.reference import Key, Memory, Rules, iterate, new_memory, shares, strategy
 from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import Rows, all_rows
+from places import Rows, algorithm, all_rows
 from twin import RIVER, TURN, columns_of, key_of, lines, numbers_of, remembered, rules_of
 
 STORED = Path(__file__).with_name("traces.json")
@@ -82,7 +82,8 @@ def make_case(which: str, storage: str, name: str) -> Case:
     """Locks and pruning are those of the kernels."""
     spot = SPOTS[which]
     locks = (LOCK,) if which == "river-locked" else ()
-    solver, game = algorithm(name, storage, 1, locks), load_spot(spot)
+    game = load_spot(spot, locks=locks)
+    solver = algorithm(name, game, storage)
     rules = rules_of(spot, solver, storage=storage, prune=not solver.minimizer.predict)
     if locks:
         hands = [hand_name(int(hand)) for hand in numbers_of(spot, 0)]

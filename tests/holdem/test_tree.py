@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from treeplex.algorithms.holdem import algorithm
 from treeplex.engines.boards import game as game_module
 from treeplex.engines.boards.lines import follow
 from treeplex.errors import FormatError, GameError, ParameterError
@@ -16,6 +17,9 @@ from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
+
+sys.path.insert(0, str(Path(__file__).parent))
+from places import algorithm
 
 WIDE = "22+,A2s+,K9s+,QTs+,JTs,ATo+,KJo+"
 
@@ -38,7 +42,7 @@ def test_same_trees_as_postflop_solver(known, name):
 
 def allocated(game, storage):
     """Bytes of every array that regrets, averages and hands are kept in."""
-    state = algorithm("dcfr(gamma=4)", storage, 1).start(game)
+    state = algorithm("dcfr(gamma=4)", game, storage).start(game)
     waiting, total = [state.learners, game.boards], 0
     while waiting:
         thing = waiting.pop()
