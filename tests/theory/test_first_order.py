@@ -202,7 +202,6 @@ def test_the_excessive_gap_condition_holds_after_every_step(weights, steps, game
 def test_a_larger_step_would_break_the_condition() -> None:
     """So that the test above can fail: shrinking twice as fast as was found to hold does not hold."""
     game, algorithm = tp.load("leduc"), build("egt")
-    assert algorithm is not None
     state = algorithm.advance(game, algorithm.start(game), 30)
     plans = (state.gaps[0].plan, state.gaps[1].plan)
     assert smoothed(game, 0, plans, state.pace.smoothing) <= 0.0 < smoothed(game, 0, plans, state.pace.smoothing / 4.0)
@@ -221,7 +220,6 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
     Steps of mirror prox and optimistic mirror descent shrink for a while before they settle, so these begin later.
     """
     game, assembled = tp.load(name), build(algorithm)
-    assert assembled is not None
     state, points = assembled.start(game), np.unique(np.rint(np.geomspace(begin, end, 21)).astype(int))
     values = []
     for t in points.tolist():
@@ -234,8 +232,6 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
 def test_walks_and_products_give_the_same_steps(game) -> None:
     """With nothing cut, gradients by walks are those of the operator, but for the order of sums."""
     walk, product = build("egt-dt(c=0)"), build("egt")
-    assert walk is not None
-    assert product is not None
     one, two = walk.start(game), product.start(game)
     for _ in range(20):
         one, two = walk.advance(game, one, 1), product.advance(game, two, 1)
@@ -321,7 +317,6 @@ def test_payoffs_of_any_scale(algorithm, scale) -> None:
 @pytest.mark.parametrize("algorithm", ALL)
 def test_a_million_iterations(algorithm, game) -> None:
     compiled, assembled = tp.load(game), build(algorithm)
-    assert assembled is not None
     state = assembled.advance(compiled, assembled.start(compiled), 1_000_000)
     for probabilities in (*assembled.average(compiled, state), *assembled.current(compiled, state)):
         assert np.isfinite(probabilities).all()

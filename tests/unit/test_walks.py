@@ -134,25 +134,37 @@ def test_partial_pruning_changes_no_bit_and_saves_nodes(name, plus, turns) -> No
     assert part.nodes < whole.nodes
 
 
+def reached(game: Any, behaviours: Any) -> Any:
+    """[2, N] where the counterfactual reach of each player is positive: chance and the opponent come there."""
+    level, reach = paths(game).tree, np.ones((2, game.nodes))
+    for above in range(game.nodes):
+        actor = level.mover[above]
+        for k, node in enumerate(range(level.child[above], level.child[above + 1])):
+            reach[:, node] = reach[:, above]
+            if actor == CHANCE:
+                reach[:, node] *= level.probability[node]
+            else:
+                reach[1 - actor, node] *= behaviours[actor][level.first[above] + k]
+    return reach > 0.0
+
+
+@pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", GAMES)
-def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name) -> None:
-    """Counted again, by the definition: a history whose counterfactual reach is positive for one of the players."""
-    game, algorithm = tp.load(name), cfr_partial()
-    level, state = paths(game).tree, algorithm.start(game)
+def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name, turns) -> None:
+    """Counted again, by the definition: a history whose counterfactual reach is positive for who learns.
+
+    At once, for one of the players; in turns, for player 0 and then, against its new strategy, for player 1.
+    """
+    game, algorithm = tp.load(name), cfr_partial(turns)
+    state = algorithm.start(game)
     for _ in range(12):
-        reach = np.ones((2, game.nodes))
-        entered = 1
-        for above in range(game.nodes):
-            actor = level.mover[above]
-            for k, node in enumerate(range(level.child[above], level.child[above + 1])):
-                reach[:, node] = reach[:, above]
-                if actor == CHANCE:
-                    reach[:, node] *= level.probability[node]
-                else:
-                    reach[1 - actor, node] *= state.pruners[actor].behaviour[level.first[above] + k]
-                entered += bool(reach[:, node].any())
-        before = state.nodes
-        state = algorithm.advance(game, state, 1)
+        old = algorithm.current(game, state)
+        before, state = state.nodes, algorithm.advance(game, state, 1)
+        new = algorithm.current(game, state)
+        if turns == "simultaneous":
+            entered = np.count_nonzero(reached(game, old).any(axis=0))
+        else:
+            entered = np.count_nonzero(reached(game, old)[0]) + np.count_nonzero(reached(game, new)[1])
         assert state.nodes - before == entered
 
 
@@ -251,10 +263,11 @@ def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None
         assert skipped > 0
 
 
+@pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=4)", "leduc(suits=true)"])
-def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
+def test_bounds_hold_and_pruned_actions_are_not_played(name, turns) -> None:
     """(9): while a sequence is pruned its bound is at most zero, and nobody plays it."""
-    game, algorithm = tp.load(name), cfr_rbp()
+    game, algorithm = tp.load(name), cfr_rbp(turns=turns)
     state = algorithm.start(game)
     ever = 0
     for _ in range(60):
@@ -272,7 +285,7 @@ def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
     assert ever > 0
 
 
-@pytest.mark.parametrize("algorithm", [cfr_rbp(), cfr_rbp(turns="alternating")])
+@pytest.mark.parametrize("algorithm", [cfr_rbp(turns="simultaneous"), cfr_rbp(turns="alternating")])
 def test_pruned_runs_find_the_value(algorithm) -> None:
     """NashConv bounds the distance to the value, whatever was pruned; and it is small. Fewer nodes than without."""
     game = tp.load("leduc")
@@ -310,7 +323,9 @@ def test_pruning_with_cfr_plus_is_about_as_good_as_without(seed) -> None:
 def test_zero_reach_best_responses_need_fewer_iterations_in_the_long_run() -> None:
     """Appendix A, on a game small enough to see it soon; partial pruning is CFR's own pace."""
     game = tp.load("leduc")
-    plain, answer = (tp.solve(game, f"cfr-{name}", iterations=300_000) for name in ("partial", "zero-reach-br"))
+    plain, answer = (
+        tp.solve(game, f"cfr-{name}(turns=simultaneous)", iterations=300_000) for name in ("partial", "zero-reach-br")
+    )
     assert answer.nash_conv < plain.nash_conv
 
 
@@ -324,9 +339,10 @@ def test_memory_of_pruning_is_a_small_multiple_of_the_sequences() -> None:
 
 @pytest.mark.parametrize("name", ["leduc", "leduc(suits=true)", "kuhn_ext(3,8,4)"])
 def test_memory_of_pruning_is_at_most_twice_that_of_cfr(name) -> None:
+    """As the paper plays, at once; in turns what the opponent met is kept beside the average, for a column more."""
     game = tp.load(name)
 
     def bytes_of(algorithm: WalkCFR) -> int:
         return sum(array.nbytes for pruner in algorithm.start(game).pruners for array in pruner)
 
-    assert bytes_of(cfr_rbp()) <= 2 * bytes_of(cfr_partial())
+    assert bytes_of(cfr_rbp(turns="simultaneous")) <= 2 * bytes_of(cfr_partial("simultaneous"))

@@ -142,6 +142,8 @@ def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats,
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
         raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
+    if status == highspy.HighsModelStatus.kInterrupt:
+        raise SolverError(f"The linear program of {game.name} was not solved: out of time, or stopped by Ctrl-C.")
     if status != highspy.HighsModelStatus.kOptimal:
         reason = str(solver.modelStatusToString(status)).lower()
         raise SolverError(f"The linear program of {game.name} was not solved: HiGHS says '{reason}'.")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Final, Protocol, TypeVar
 
+import numpy as np
+
 from treeplex.algorithms.protocol import Algorithm, Cost, Work
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.learners import Strategies
+from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_strategies
 from treeplex.evaluation.policy import Policy
 
@@ -46,8 +49,11 @@ class Tabular(Algorithm[CompiledGame, State]):
         return Work(state.iteration, self.nodes_touched(game, state))
 
     def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
-        """As ``Algorithm``."""
-        return self.current(game, state) if iterate == "current" else self.average(game, state)
+        """As ``Algorithm``; stops at once when a rule, such as a user's own, has run out of numbers."""
+        current = self.current(game, state)
+        if not all(np.isfinite(strategy).all() for strategy in current):
+            raise SolverError(f"The strategies contain NaN or infinity at iteration {state.iteration:,}.")
+        return current if iterate == "current" else self.average(game, state)
 
     def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
         """As ``Algorithm``."""
