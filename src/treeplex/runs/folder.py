@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,8 +125,12 @@ class RunFolder(NamedTuple):
         for name, document in solution.extras.documents().items():
             replace_text(path / f"{name}.json", json.dumps(document, indent=0) + "\n")
         title = f"{self.request.game}, {self.request.asked}"
+        known = any(not math.isnan(row.nash_conv) for row in solution.rows)
+        if not known:
+            del files["convergence.png"]
         replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
-        plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
+        if known:
+            plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
 
 
 def is_run(folder: str | Path) -> bool:

@@ -50,9 +50,13 @@ class Limits:
         return ""
 
     def next_stop(self, iterations: int, nodes: int, upto: int) -> int:
-        """The last iteration, up to ``upto``, that the limits on iterations and nodes allow: at least one more."""
+        """The last iteration, up to ``upto``, that the limits on iterations and nodes allow: at least one more.
+
+        Only an eighth of what seems left of the nodes is taken at once, so that a run stops after the first iteration
+        that reaches the limit, wherever it was looked at before.
+        """
         if self.iterations is not None:
             upto = min(upto, self.iterations)
         if self.nodes is not None and iterations:
-            upto = min(upto, iterations + (self.nodes - nodes) * iterations // max(nodes, 1))
+            upto = min(upto, iterations + (self.nodes - nodes) * iterations // (8 * max(nodes, 1)))
         return max(upto, iterations + 1)
