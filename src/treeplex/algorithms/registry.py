@@ -71,26 +71,11 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry(
-            "cfr-zero-reach-br",
-            cfr_zero_reach_br,
-            "CFR with best responses in zero-reach sequences",
-            f"{RBP}, section 3",
+            "cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses in zero-reach sequences", f"{RBP}, section 3"
         ),
-        Entry(
-            "cfr+-zero-reach-br",
-            cfr_plus_zero_reach_br,
-            "CFR+ with best responses in zero-reach sequences",
-            f"{RBP}, section 3",
-        ),
-        Entry(
-            "mccfr-external", mccfr_external, "external sampling: the opponent's and chance's moves sampled", LANCTOT
-        ),
-        Entry(
-            "mccfr-outcome",
-            mccfr_outcome,
-            "outcome sampling: single paths, with baselines",
-            f"{LANCTOT}; Schmid et al. 2019",
-        ),
+        Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
+        Entry("mccfr-external", mccfr_external, "external sampling", LANCTOT),
+        Entry("mccfr-outcome", mccfr_outcome, "outcome sampling with baselines", f"{LANCTOT}; Schmid et al. 2019"),
         Entry("mccfr-average", mccfr_average, "average-strategy sampling", "Gibson et al. 2012"),
         Entry("mccfr-chance", mccfr_chance, "chance sampling", "Zinkevich et al. 2007"),
         Entry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
