@@ -71,7 +71,7 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry(
-            "cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best responses in zero-reach sequences", f"{RBP}, section 3"
+            "cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best response in zero-reach sequences", f"{RBP}, section 3"
         ),
         Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
         Entry("mccfr-external", mccfr_external, "external sampling", LANCTOT),
