@@ -270,7 +270,7 @@ def test_lines():
         ("fold", "these are possible"),
         ("check, check, fold", "A card is dealt here"),
         ("check, check, Ks", "lies on the board"),
-        ("bet 50, fold, check", "nobody can act after a fold"),
+        ("bet 50, fold, check", "no player acts after a fold"),
     ):
         with pytest.raises(ParameterError, match=words):
             follow(game, line)

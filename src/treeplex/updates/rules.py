@@ -16,11 +16,7 @@ Division, not multiplication by a reciprocal: a pure strategy must come out as e
 
 from __future__ import annotations
 
-from typing import Final
-
 from treeplex.jit import inlined
-
-LARGEST_16: Final = 32767.0  # what the largest number of an infoset is stored as in 16 bits
 
 
 @inlined

@@ -82,6 +82,18 @@ class Store:
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
 
+    def content(self) -> bytes:
+        """The whole file."""
+        return self._path.read_bytes() if self.size else b""
+
+    def fill(self, content: bytes) -> None:
+        """Replace the whole file by what ``content`` gave elsewhere."""
+        if content or self.size:
+            try:
+                self._path.write_bytes(content)
+            except OSError as error:
+                raise ParameterError(f"The file {self._path} cannot be written: {error.strerror}.") from error
+
     def cut(self, end: int) -> None:
         """Forget what was written after a checkpoint by a process that was killed."""
         if self.size > end:

@@ -42,16 +42,9 @@ def _hand_number(first: int, second: int) -> int:
 
 @kernel
 def deal_hands(
-    above: Hands,
-    parent: Offsets,
-    card: Offsets,
-    board: npt.NDArray[np.uint8],
-    image: Offsets,
-    suits: npt.NDArray[np.int64],
-    by_strength: bool,
-    hands: Hands,
-    strength: npt.NDArray[np.int32],
-) -> None:
+    above: Hands, parent: Offsets, card: Offsets, board: npt.NDArray[np.uint8], image: Offsets,
+    suits: npt.NDArray[np.int64], by_strength: bool, hands: Hands, strength: npt.NDArray[np.int32],
+) -> None:  # fmt: skip
     """Fill ``number``, ``first``, ``second`` and ``map`` of ``hands``, and ``strength`` if hands are ordered by it.
 
     ``board`` [B, cards], ``image`` [B + 1] into ``suits`` [images, 4]: what each suit becomes in the image.
@@ -110,13 +103,9 @@ def find_same(ours: Hands, theirs: Hands) -> None:
 
 @kernel
 def find_groups(
-    first: Hands,
-    second: Hands,
-    strength: npt.NDArray[np.int32],
-    other: npt.NDArray[np.int32],
-    group_start: Offsets,
+    first: Hands, second: Hands, strength: npt.NDArray[np.int32], other: npt.NDArray[np.int32], group_start: Offsets,
     group: Small,
-) -> int:
+) -> int:  # fmt: skip
     """Ends of the groups of equal strength among both players' hands; returns how many groups there are in all."""
     groups = 0
     for b in range(len(first.held)):

@@ -66,17 +66,9 @@ def _width(hands: Hands, board: int) -> int:
 
 @kernel
 def _enter(
-    betting: Betting,
-    part: int,
-    level: Level,
-    board: int,
-    player: int,
-    chance: float,
-    above: Betting,
-    wide: int,
-    before: Scratch,
-    scratch: Scratch,
-) -> None:
+    betting: Betting, part: int, level: Level, board: int, player: int, chance: float, above: Betting, wide: int,
+    before: Scratch, scratch: Scratch,
+) -> None:  # fmt: skip
     """Reach rows of a tile's street roots from the chance nodes above them, times the chance of the card."""
     theirs = level.boards.hands[1 - player]
     width = _width(theirs, board)
@@ -104,19 +96,9 @@ def _clear(betting: Betting, part: int, width: int, scratch: Scratch) -> None:
 
 @kernel
 def _last_street(
-    level: Level,
-    board: int,
-    chance: float,
-    above: Betting,
-    wide: int,
-    before: Scratch,
-    playing: Playing,
-    rule: Rule,
-    step: Pass,
-    scratch: Scratch,
-    out: Array,
-    snapshot: Snapshot,
-) -> None:
+    level: Level, board: int, chance: float, above: Betting, wide: int, before: Scratch, playing: Playing, rule: Rule,
+    step: Pass, scratch: Scratch, out: Array, snapshot: Snapshot,
+) -> None:  # fmt: skip
     """The river on one board; value rows of its street roots into ``out``."""
     player = step.player
     betting = level.betting[player]
@@ -189,21 +171,9 @@ def _copy(level: Level, part: int, board: int, player: int, scratch: Scratch, sn
 
 @kernel
 def _middle_street(
-    middle: Level,
-    last: Level,
-    board: int,
-    chances: tuple[float, float],
-    above: Betting,
-    wide: int,
-    before: Scratch,
-    playing: Playing,
-    rule: Rule,
-    step: Pass,
-    scratch: Scratch,
-    below: Scratch,
-    out: Array,
-    snapshot: Snapshot,
-) -> None:
+    middle: Level, last: Level, board: int, chances: tuple[float, float], above: Betting, wide: int, before: Scratch,
+    playing: Playing, rule: Rule, step: Pass, scratch: Scratch, below: Scratch, out: Array, snapshot: Snapshot,
+) -> None:  # fmt: skip
     """The turn on one board with all its rivers; value rows of its street roots into ``out``."""
     player = step.player
     betting = middle.betting[player]
@@ -228,19 +198,10 @@ def _middle_street(
 
 @kernel
 def run_passes(
-    levels: tuple[Level, Level, Level],
-    streets: int,
-    chances: tuple[float, float],
-    start: tuple[Array, Array],
-    playing: Playing,
-    rule: Rule,
-    passes: Offsets,
-    scratches: tuple[Scratch, Scratch, Scratch],
-    found: Array,
-    worker: Worker,
-    snapshot: Snapshot,
-    values: Floats,
-) -> None:
+    levels: tuple[Level, Level, Level], streets: int, chances: tuple[float, float], start: tuple[Array, Array],
+    playing: Playing, rule: Rule, passes: Offsets, scratches: tuple[Scratch, Scratch, Scratch], found: Array,
+    worker: Worker, snapshot: Snapshot, values: Floats,
+) -> None:  # fmt: skip
     """Passes from the root, one for each of ``passes`` [., 3]: who learns, mode, iteration.
 
     ``start``: both players' weights at the root. Levels that are not played are repeated. Learners and scratch arrays

@@ -183,16 +183,9 @@ def settle(betting: Betting, part: int, boards: Boards, board: int, player: int,
 
 @kernel
 def _settle_lanes(
-    betting: Betting,
-    boards: Boards,
-    board: int,
-    player: int,
-    rows: Array,
-    groups: Array,
-    filled: int,
-    shows: bool,
+    betting: Betting, boards: Boards, board: int, player: int, rows: Array, groups: Array, filled: int, shows: bool,
     scratch: Scratch,
-) -> None:
+) -> None:  # fmt: skip
     mine = boards.hands[player]
     theirs = boards.hands[1 - player]
     width = mine.start[board + 1] - mine.start[board]
@@ -216,17 +209,8 @@ def _settle_lanes(
         for k in range(width * LANES):
             ahead[k] = 0
     for i in range(mine.held[board]):
-        lanes_close(
-            ahead,
-            everyone,
-            i * LANES,
-            sums,
-            WHOLE * LANES,
-            np.int64(first[i]) * LANES,
-            np.int64(second[i]) * LANES,
-            dealt,
-            np.int64(same[i]) * LANES,
-        )
+        one, two, ours = np.int64(first[i]) * LANES, np.int64(second[i]) * LANES, np.int64(same[i]) * LANES
+        lanes_close(ahead, everyone, i * LANES, sums, WHOLE * LANES, one, two, dealt, ours)
     for k in range(mine.held[board] * LANES, width * LANES):
         ahead[k] = 0
         everyone[k] = 0
@@ -244,16 +228,9 @@ def _settle_lanes(
 
 @kernel
 def _spread(
-    betting: Betting,
-    groups: Array,
-    filled: int,
-    kind: int,
-    found: Array,
-    width: int,
-    scratch: Scratch,
-    sources: Array,
+    betting: Betting, groups: Array, filled: int, kind: int, found: Array, width: int, scratch: Scratch, sources: Array,
     targets: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Turn lanes back into rows, and add them to the value rows of their terminals."""
     number = found.dtype.type
     for h in range(0, width, LANES):
@@ -349,17 +326,9 @@ def ascend(
 
 @kernel
 def _learn(
-    learner: HandLearner,
-    rule: Rule,
-    t: int,
-    start: int,
-    place: int,
-    actions: int,
-    width: int,
-    values: Array,
-    expected: Array,
-    fresh: Array,
-) -> None:
+    learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
+    expected: Array, fresh: Array,
+) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     number = expected.dtype.type
     up, down = 1.0, 1.0

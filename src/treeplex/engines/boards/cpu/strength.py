@@ -1,6 +1,6 @@
 """How strong a hand of five to seven cards is: a number that orders hands as poker does.
 
-Cards are bits of four 13-bit masks, one a suit. Sets of ranks that occur at least once, twice, three times come from
+Cards are bits of four 13-bit masks, one per suit. Sets of ranks that occur at least once, twice, three times come from
 bit operations, so there is no table and no sorting. A strength is a category (0 high card to 8 straight flush) times
 2^26, plus the ranks that make it times 2^13, plus the kickers.
 """
@@ -50,7 +50,7 @@ def _pack(category: int, made: int, kickers: int) -> int:
 
 
 @kernel
-def strength_of(a: int, b: int, c: int, d: int) -> int:  # noqa: PLR0911 - one a category
+def strength_of(a: int, b: int, c: int, d: int) -> int:  # noqa: PLR0911 - one per category
     """The strength of the cards in the masks of the four suits."""
     for suited in (a, b, c, d):
         if _count(suited) >= 5:

@@ -65,21 +65,28 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
                 values[n, h] = amount * payoff
             continue
         for h in range(hands):
-            values[n, h] = total[h] = 0.0
-        actions, c = 0, first[n]
+            values[n, h] = 0.0
+        c = first[n]
+        if mover != player:
+            while c != NONE:
+                at = np.uint64(c)
+                for h in range(hands):
+                    values[n, h] += values[at, h]
+                if mover >= 0:
+                    for h in range(hands):
+                        average[at, h] += step.average * opponent[at, h]
+                c = following[at]
+            continue
+        actions = 0
         while c != NONE:
             at = np.uint64(c)
             for h in range(hands):
-                values[n, h] += strategy[at, h] * values[at, h] if mover == player else values[at, h]
-            if mover >= 0 and mover != player:
-                for h in range(hands):
-                    average[at, h] += step.average * opponent[at, h]
+                values[n, h] += strategy[at, h] * values[at, h]
             actions += 1
             c = following[at]
-        if mover != player:
-            continue
         for h in range(hands):
             earned[n, h] += step.average * values[n, h]
+            total[h] = 0.0
         c = first[n]
         while c != NONE:
             at = np.uint64(c)
