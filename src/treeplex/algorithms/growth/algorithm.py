@@ -33,6 +33,7 @@ from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import Abstraction
 from treeplex.tensors import Tensors
 
+ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
@@ -143,6 +144,8 @@ class Growing(Algorithm[Abstraction, State]):
         tensors = {f"nodes.{name}": np.ascontiguousarray(array) for name, array in game.tree.nodes._asdict().items()}
         tensors |= {f"rows.{name}": np.ascontiguousarray(array) for name, array in game.tree.rows._asdict().items()}
         game.archive.store.flush()
+        if self.folder is None:
+            tensors[ARCHIVE] = np.frombuffer(game.archive.store.content(), dtype=np.uint8)
         records: dict[str, Any] = {
             "halves": game.halves,
             "weight": game.weight,
@@ -176,6 +179,8 @@ class Growing(Algorithm[Abstraction, State]):
             Entry(node, Place(*place), histories, (largest[0], largest[1]), (squares[0], squares[1]))
             for node, place, histories, largest, squares in records["archive"]
         ]
+        if ARCHIVE in tensors:
+            archive.store.fill(tensors[ARCHIVE].tobytes())
         archive.store.cut(int(records["stored"]))
         archive.renumber()
         return state
