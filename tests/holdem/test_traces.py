@@ -189,7 +189,7 @@ def compiled_trace(case: Case) -> Trace:
         state = case.solver.advance(case.game, state, 1)
         row: dict[str, list[float]] = {}
         for kind in ("average", "current"):
-            arrays = getattr(case.solver, kind)(case.game, state)
+            arrays = case.solver.strategies(case.game, state, kind)
             found = [shares(rows.numbers[:, np.argsort(rows.hands)].astype(float)) for _, rows in case.watched(arrays)]
             row[kind] = np.concatenate([x.ravel() for x in found]).tolist()
         trace.append(row)
