@@ -3,18 +3,20 @@
 None uses fastmath: sums keep their order, so equal input gives equal bits.
 
 Numba keeps machine code on disk and looks only at the file of the kernel itself, not at files whose functions are
-inlined into it. So the folder is named by a hash of all such files (``updates/`` and whatever is marked ``inlined`` or
-overloaded): when one of them changes, all kernels are compiled anew, and nobody ever deletes caches by hand. A user's
-``NUMBA_CACHE_DIR`` is the parent of that folder.
+inlined into it, called by it or chosen for it by type. So the folder is named by a hash of ``updates/`` and of all
+files that kernels import from: when one of them changes, all kernels are compiled anew, and nobody ever deletes caches
+by hand. A user's ``NUMBA_CACHE_DIR`` is the parent of that folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -29,16 +31,26 @@ Index = int | np.uint64
 Function = TypeVar("Function", bound=Callable[..., object])
 
 PACKAGE: Final = Path(__file__).parent
-INLINED: Final = (b"@inlined", b"@overload", b"@instruction")
+KEPT_DAYS: Final = 7  # how long machine code of other versions of the kernels stays on disk
+
+_IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
 def cache_key(package: Path = PACKAGE) -> str:
-    """A hash of every file whose functions are copied into kernels of other files."""
+    """A hash of this file and of every file that a file with kernels imports from: what may be copied into others."""
+    texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
+    wanted, engines = {package / "jit.py", *package.glob("updates/*.py")}, package / "engines"
+    scanned = [path for path, text in texts.items() if b"from treeplex.jit import" in text]
+    for path in scanned:  # it grows: parts of kernels that import no decorator have imports of their own
+        for module, names in _IMPORT.findall(texts[path]):
+            place = package.joinpath(*module.decode().split("."))
+            below = [place / f"{name.split()[0]}.py" for name in names.decode().split(",") if name.strip()]
+            found = {place.with_suffix(".py"), *below} & texts.keys()
+            wanted |= found
+            scanned += [other for other in found if other not in scanned and engines in other.parents]
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted([*package.glob("updates/*.py"), *package.glob("engines/**/*.py")]):
-        text = path.read_bytes()
-        if path.parent.name == "updates" or any(mark in text for mark in INLINED):
-            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + text + b"\0")
+    for path in sorted(wanted):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + texts[path] + b"\0")
     return digest.hexdigest()
 
 
@@ -51,7 +63,18 @@ def cache_folder() -> str:
         parent = PACKAGE / "__pycache__"
     else:
         parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treeplex"
-    return str(parent / f"kernels-{cache_key()}")
+    folder = parent / f"kernels-{cache_key()}"
+    if not folder.exists():
+        remove_old(parent)
+    return str(folder)
+
+
+def remove_old(parent: Path) -> None:
+    """Delete folders of machine code that no process has written to for a week."""
+    for folder in parent.glob("kernels-*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 CACHE_FOLDER: Final = cache_folder()

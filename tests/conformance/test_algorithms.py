@@ -298,13 +298,13 @@ def stirred(game: CompiledGame, assembled: Any, seed: int) -> Any:
     for player, treeplex in enumerate(game.treeplexes):
         behaviour = np.concatenate([np.ones(1), *(rng.dirichlet(np.ones(n)) for n in treeplex.actions.tolist())])
         weights = np.empty(treeplex.sequences)
-        walks.sequence_weights(treeplex, behaviour, weights)
+        walks.realization_plan(treeplex, behaviour, weights)
         if hasattr(state, "averages"):
             state.averages[player][:] = weights
         else:
             learner = state.learners[player]
             learner.regret[:] = 0.1 * rng.standard_normal(treeplex.sequences)
-            learner.average[:], learner.behaviour[:], learner.weights[:] = 10.0 * weights, behaviour, weights
+            learner.average[:], learner.strategy[:], learner.plan[:] = 10.0 * weights, behaviour, weights
     return state
 
 

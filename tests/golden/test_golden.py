@@ -202,8 +202,8 @@ def best_responses_tie(game: CompiledGame, algorithm: str, done: int) -> bool:
     played = [uniform, *(a if algorithm == "xfp" else c for a, c, _ in iterates(game, algorithm, done))][done]
     for player, treeplex in enumerate(game.treeplexes):
         weights, values, choice = np.empty_like(played[1 - player]), *np.empty((2, treeplex.sequences))
-        treeplex_walks.sequence_weights(game.treeplexes[1 - player], played[1 - player], weights)
-        operators.earn(game.payoffs[player], 1.0 - 2.0 * player, weights, values)
+        treeplex_walks.realization_plan(game.treeplexes[1 - player], played[1 - player], weights)
+        operators.gradient(game.payoffs[player], 1.0 - 2.0 * player, weights, values)
         treeplex_walks.best_response(treeplex, values, choice)
         for start, end in pairwise(treeplex.first):
             best = np.sort(values[start:end])[::-1]

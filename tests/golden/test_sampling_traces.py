@@ -230,7 +230,7 @@ def warmed(game: CompiledGame, algorithm: Any, safe: bool) -> Iterator[tuple[int
             look = max(look + 1, int(1.5 * look))
             average, weights = averages(), [np.empty(len(one.kept)) for one in players]
             for player in (0, 1):
-                walks.sequence_weights(game.treeplexes[player], average[player], weights[player])
+                walks.realization_plan(game.treeplexes[player], average[player], weights[player])
             gains = [earned(player, weights[1 - player]) for player in (0, 1)]
             whole = [one.best(gain, np.ones_like(one.kept)) for one, gain in zip(players, gains, strict=True)]
             within = [one.best(gain, one.alive) for one, gain in zip(players, gains, strict=True)]

@@ -27,7 +27,7 @@ from treeplex.compile import CompiledGame
 from treeplex.engines.history.arrays import Rule
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune, threshold_walk
-from treeplex.engines.sequence.arrays import LONGEST_STEP, STEP_GROWTH
+from treeplex.engines.sequence.first_order import LONGEST_STEP, STEP_GROWTH
 from treeplex.engines.sequence.reference import excessive_gap as gap
 from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE
@@ -159,14 +159,14 @@ def threshold_reference(game: CompiledGame, assembled: ThresholdedWalk) -> Itera
 def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
     """The assembly with its kernels exchanged for the steps of the reference, on gradients by the recursion below."""
 
-    def earn(side: Any, sign: float, opponent: Any, values: Any) -> None:
+    def gradient(side: Any, sign: float, opponent: Any, values: Any) -> None:
         entered = cut_gradient(game, 0 if sign > 0.0 else 1, opponent, side.limit[0], values)
         counts.append(entered)
         side.entered[0] += entered
 
     counts: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gap, "earn", earn)
+        patch.setattr(gap, "gradient", gradient)
         patch.setattr("treeplex.algorithms.excessive_gap.begin", gap.begin)
         patch.setattr(
             "treeplex.algorithms.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given)

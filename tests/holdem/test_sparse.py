@@ -118,10 +118,10 @@ def test_vector_form_equals_history_form(request, which, name):
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 7):
         rule = vector.rule(t)
-        average[1] += rule.weight[t] * theirs.learners[1].weights
+        average[1] += rule.weight[t] * theirs.learners[1].plan
         theirs = sparse.advance(written, theirs, 1)
         ours = vector.advance(game, ours, 1)
-        average[0] += rule.weight[t] * theirs.learners[0].weights  # Algorithm 1: after the update
+        average[0] += rule.weight[t] * theirs.learners[0].plan  # Algorithm 1: after the update
         compared = 0
         for kind in ("regret", "average"):
             for number, rows in enumerate(all_rows(game, [getattr(learner, kind) for learner in ours.learners])):
@@ -158,9 +158,9 @@ def test_hundred_iterations_end_where_those_of_the_history_form_do(name):
     theirs, weight = sparse.start(written), vector.rule(100).weight
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 101):
-        average[1] += weight[t] * theirs.learners[1].weights
+        average[1] += weight[t] * theirs.learners[1].plan
         theirs = sparse.advance(written, theirs, 1)
-        average[0] += weight[t] * theirs.learners[0].weights  # Algorithm 1: after the update
+        average[0] += weight[t] * theirs.learners[0].plan  # Algorithm 1: after the update
     behaviour = [np.empty(len(weights)) for weights in average]
     for treeplex, weights, out in zip(written.treeplexes, average, behaviour, strict=True):
         normalise(treeplex, weights, out)

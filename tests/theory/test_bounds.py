@@ -67,11 +67,11 @@ def watch(game: CompiledGame, algorithm: Any, turns: str, iterations: int = ITER
     """Run ``algorithm`` step by step; player 1 is judged against player 0's new strategy if they take turns."""
     state = algorithm.start(game)
     for t in range(1, iterations + 1):
-        before = tuple(learner.behaviour.copy() for learner in state.learners)
-        weights = tuple(learner.weights.copy() for learner in state.learners)
+        before = tuple(learner.strategy.copy() for learner in state.learners)
+        weights = tuple(learner.plan.copy() for learner in state.learners)
         state = algorithm.advance(game, state, 1)
         first = gains(game, 0, before[0], weights[1])
-        second = gains(game, 1, before[1], state.learners[0].weights if turns == "alternating" else weights[0])
+        second = gains(game, 1, before[1], state.learners[0].plan if turns == "alternating" else weights[0])
         nash_conv = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
         yield Step(t, (before[0], before[1]), (first, second), state, nash_conv)
 
@@ -286,9 +286,9 @@ def test_regret_matching_improves(algorithm, game) -> None:
     assembled = build(algorithm)
     state = assembled.start(game)
     for _ in range(ITERATIONS):
-        old = [learner.weights.copy() for learner in state.learners]
+        old = [learner.plan.copy() for learner in state.learners]
         state = assembled.advance(game, state, 1)
-        new = [learner.weights for learner in state.learners]
+        new = [learner.plan for learner in state.learners]
         facing = gradient(game, 0, old[1])
         assert (new[0] - old[0]) @ facing >= -rounding
         facing = gradient(game, 1, new[0])
@@ -324,17 +324,17 @@ def test_states_of_the_cfr_family(algorithm, turns, game) -> None:
         size += float(assembled.weight(np.array([float(t)]))[0])
         state = assembled.advance(game, state, 1)
         for player, learner in enumerate(state.learners):
-            check_behaviour(game, player, learner.behaviour)
-            check_plan(game, player, learner.weights, 1.0)
+            check_behaviour(game, player, learner.strategy)
+            check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, size)
             check_behaviour(game, player, assembled.average(game, state)[player])
             if algorithm in ("cfr+", "pcfr+", "pdcfr+"):
                 assert (learner.regret >= 0.0).all()
                 assert not np.signbit(learner.regret).any()
             for (start, end), above in zip(
-                pairwise(game.treeplexes[player].first), learner.weights[game.treeplexes[player].parent], strict=True
+                pairwise(game.treeplexes[player].first), learner.plan[game.treeplexes[player].parent], strict=True
             ):
-                np.testing.assert_allclose(learner.weights[start:end], above * learner.behaviour[start:end], rtol=1e-15)
+                np.testing.assert_allclose(learner.plan[start:end], above * learner.strategy[start:end], rtol=1e-15)
     assert state.iteration == 40
 
 
@@ -344,8 +344,8 @@ def test_states_of_cfr_against_best_responses(game) -> None:
     for t in range(1, 41):
         state = assembled.advance(game, state, 1)
         for player, learner in enumerate(state.learners):
-            check_behaviour(game, player, learner.behaviour)
-            check_plan(game, player, learner.weights, 1.0)
+            check_behaviour(game, player, learner.strategy)
+            check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, float(t))
 
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 import treeplex as tp
 from treeplex.algorithms.registry import build
 from treeplex.compile import CompiledGame
-from treeplex.engines.sequence.arrays import Entropy
 from treeplex.engines.sequence.cpu import entropy as cpu_entropy
 from treeplex.engines.sequence.cpu import prox
 from treeplex.engines.sequence.cpu.oracle import ask
-from treeplex.engines.sequence.entropy import WEIGHTS, bench, entropies, moduli
+from treeplex.engines.sequence.entropy import WEIGHTS, entropies, moduli, prox_scratch
+from treeplex.engines.sequence.first_order import Entropy
 from treeplex.engines.sequence.reference import prox as reference
-from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.engines.sequence.tree_operator import tree_operator
 from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.random_tree import RandomTree
@@ -47,7 +47,7 @@ def random_plan(game: CompiledGame, player: int, rng: np.random.Generator, sharp
     treeplex = game.treeplexes[player]
     behaviour = np.concatenate([np.ones(1), *(rng.dirichlet(np.full(n, sharp)) for n in treeplex.actions.tolist())])
     plan = np.empty(treeplex.sequences)
-    sequence_weights(treeplex, behaviour, plan)
+    realization_plan(treeplex, behaviour, plan)
     return plan
 
 
@@ -68,7 +68,7 @@ def smoothed(game: CompiledGame, kind: int, plans: tuple[Any, Any], smoothing: A
             entropies(game, kind)[i],
             float(smoothing[i]),
             gradient(game, i, plans[1 - i]),
-            bench(game.treeplexes[i]),
+            prox_scratch(game.treeplexes[i]),
             np.empty(game.treeplexes[i].sequences),
         )
         for i in (0, 1)
@@ -141,7 +141,7 @@ def test_smoothed_responses_are_the_best(seed, depth, width, log_mu) -> None:
     for player, (treeplex, entropy) in enumerate(zip(game.treeplexes, entropies(game, 0), strict=True)):
         earned, smoothing = gradient(game, player, random_plan(game, 1 - player, rng)), 10.0**log_mu
         ours, theirs = np.empty(treeplex.sequences), np.empty(treeplex.sequences)
-        scratch = bench(treeplex)
+        scratch = prox_scratch(treeplex)
         value = prox.respond(treeplex, entropy, smoothing, earned, scratch, ours)
         again = reference.respond(treeplex, entropy, smoothing, earned, scratch, theirs)
         scale = 1.0 + abs(again) + smoothing * float(entropy.weight.sum())  # what values are differences of

@@ -140,7 +140,7 @@ def test_a_grown_game_goes_on_like_one_rebuilt_with_its_regrets(method) -> None:
                 getattr(learner, name)[treeplex.first[infoset] + place] = value
         for infoset in range(treeplex.infosets):
             own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-            learner.weights[own] = learner.weights[treeplex.parent[infoset]] * learner.behaviour[own]
+            learner.plan[own] = learner.plan[treeplex.parent[infoset]] * learner.strategy[own]
     state = algorithm.advance(compiled, State(fresh.learners, 0), 4)
     game.advance(4)
     for player in (0, 1):

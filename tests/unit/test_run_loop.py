@@ -24,7 +24,6 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.registry import ALGORITHMS, build, canonical
 from treeplex.compile import CompiledGame
-from treeplex.engines.sequence.arrays import ALTERNATING, SIMULTANEOUS
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.matrix import MatrixGame
@@ -37,6 +36,7 @@ from treeplex.runs.loop import Plan, run
 from treeplex.runs.request import Request
 from treeplex.runs.solve import execute
 from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
 ITERATES = ["average", "current", "best"]
@@ -646,7 +646,7 @@ def wrong_checkpoints() -> list[Any]:
     return [
         pytest.param({"state.learners.0.regret": half}, {}, id="shape"),
         pytest.param({"state.learners.0.regret": None}, {}, id="missing"),
-        pytest.param({"state.learners.1.weights": half.astype(np.int64)}, {}, id="type"),
+        pytest.param({"state.learners.1.plan": half.astype(np.int64)}, {}, id="type"),
         pytest.param({"state.iteration": np.array([1, 2])}, {}, id="iteration"),
         pytest.param({}, {"rows": [[1, 2]]}, id="rows"),
         pytest.param({}, {"rows": None}, id="no rows"),

@@ -18,7 +18,7 @@ from treeplex.engines.sampling.cpu.random import uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.tree import nodes_per_walk, sampling
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
+from treeplex.updates.turns import SIMULTANEOUS
 
 SEED = 11
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.engines.sequence.cpu.cfr import cfr_iterations
+from treeplex.engines.sequence.cpu.iterations import iterate
 
 IMPORT = """
 import time
@@ -82,7 +82,7 @@ def processes(tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_the_first_process_compiles_each_kernel_once(processes) -> None:
     first, _ = processes
-    assert {"cfr.cfr_iterations", "operators.earn", "treeplex.sequence_weights", "treeplex.best_response"} <= set(first)
+    assert {"iterations.iterate", "evaluate.evaluate", "treeplex.realization_plan", "treeplex.normalise"} <= set(first)
     for name, (signatures, hits, misses) in first.items():
         assert (hits, misses) == (0, signatures), name
 
@@ -97,8 +97,8 @@ def test_a_second_process_compiles_nothing(processes) -> None:
 
 def test_a_second_solve_in_one_process_compiles_nothing() -> None:
     tp.solve("kuhn", "cfr+", iterations=3)
-    before = len(cfr_iterations.signatures)  # pyright: ignore[reportFunctionMemberAccess]
+    before = len(iterate.signatures)  # pyright: ignore[reportFunctionMemberAccess]
     tp.solve("kuhn", "cfr", iterations=3)
     tp.solve("kuhn", "cfr+", nash_conv=0.1)
-    assert len(cfr_iterations.signatures) == before  # pyright: ignore[reportFunctionMemberAccess]
+    assert len(iterate.signatures) == before  # pyright: ignore[reportFunctionMemberAccess]
     assert before > 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.hedge import HedgeCFR, spans
+from treeplex.algorithms.hedge import HedgeCFR, payoff_ranges
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
@@ -19,12 +19,12 @@ from treeplex.engines.history.arrays import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MA
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import threshold_walk as reference
 from treeplex.engines.history.reference.prune import ledger
-from treeplex.engines.sequence.arrays import MATCHING, THEORY, VARIANCE
-from treeplex.engines.sequence.learners import behaviours
+from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
+from treeplex.updates.hedge import MATCHING, THEORY, VARIANCE
 from treeplex.updates.schedules import uniform
 
 KINDS = {"variance": VARIANCE, "theory": THEORY, "matching": MATCHING}
@@ -49,7 +49,9 @@ class Textbook:
         self.span = {
             (player, label): span
             for player in (0, 1)
-            for label, span in zip(game.infoset_index[player], spans(game, KINDS[kind])[player].tolist(), strict=True)
+            for label, span in zip(
+                game.infoset_index[player], payoff_ranges(game, KINDS[kind])[player].tolist(), strict=True
+            )
         }
         self._prepare(rules.root())
 
@@ -386,7 +388,7 @@ def test_kernels_follow_the_reference(name, spec, turns) -> None:
             np.testing.assert_array_equal(pruner.pruned, thinking.ledger.pruned)
             np.testing.assert_allclose(pruner.regret[1:], thinking.ledger.regret[1:], rtol=0, atol=1e-10)
             np.testing.assert_allclose(pruner.behaviour[1:], thinking.ledger.behaviour[1:], rtol=0, atol=1e-9)
-            own = behaviours(game, (first.ledger.average, second.ledger.average))[player]
+            own = normalised(game, (first.ledger.average, second.ledger.average))[player]
             np.testing.assert_allclose(averages[player], own, rtol=0, atol=1e-9)
     if "rbp" in spec and name.startswith("random"):
         assert ended > 0

@@ -15,7 +15,7 @@ from treeplex.algorithms.walk import WalkCFR, cfr_partial, cfr_rbp
 from treeplex.engines.history.arrays import LIMIT, WHOLE_MASS, WHOLE_WORTH, Rule
 from treeplex.engines.history.paths import incoming, paths
 from treeplex.engines.history.reference import prune as reference
-from treeplex.engines.sequence.learners import behaviours
+from treeplex.engines.sequence.learners import normalised
 from treeplex.games.protocol import CHANCE
 from treeplex.updates.schedules import linear, uniform
 
@@ -211,7 +211,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
             np.testing.assert_array_equal(pruner.pruned, books.pruned)
             np.testing.assert_allclose(pruner.regret[1:], books.regret[1:], atol=1e-9)
             np.testing.assert_allclose(pruner.behaviour[1:], books.behaviour[1:], atol=1e-6)  # small sums of regrets
-            expected = behaviours(game, tuple(book.average for book in ledgers))[player]
+            expected = normalised(game, tuple(book.average for book in ledgers))[player]
             np.testing.assert_allclose(averages[player][1:], expected[1:], atol=1e-6)
 
 

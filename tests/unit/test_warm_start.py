@@ -15,7 +15,7 @@ from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.compile import CompiledGame
 from treeplex.compile.reduced import reduced
 from treeplex.engines.sampling.cpu.count import histories
-from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
 
@@ -47,8 +47,8 @@ def test_a_reduced_game_pays_what_the_whole_game_pays(seed) -> None:
             behaviour[start:end] /= behaviour[start:end].sum()
         behaviour[0] = 1.0
         weights, part = np.empty(treeplex.sequences), np.empty(len(own))
-        sequence_weights(treeplex, behaviour, weights)
-        sequence_weights(left.treeplexes[player], behaviour[own], part)
+        realization_plan(treeplex, behaviour, weights)
+        realization_plan(left.treeplexes[player], behaviour[own], part)
         np.testing.assert_allclose(weights[own], part, rtol=0, atol=1e-15)
         assert weights.sum() == pytest.approx(part.sum(), abs=1e-12)  # nothing is played that is not left
         small.append(part)

@@ -1,49 +1,50 @@
 """Full-width counterfactual regret minimization: a minimizer in every infoset, averaging weights, an order of turns.
 
-How the numbers are stored and how many threads work on them are choices beside that: ``Arithmetic``.
+How regrets are stored and how many threads work on them are options of a run beside that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from treeplex.algorithms.options import exponent, number, turn_order
+from treeplex.algorithms.full_width import FullWidth, LearnerState
+from treeplex.algorithms.options import exponent, named, number, turn_order
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, never
-from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arithmetic import Arithmetic, FloatArithmetic, arithmetic
-from treeplex.engines.sequence.arrays import SIMULTANEOUS, CompactLearner, Learner, Steps
-from treeplex.engines.sequence.learners import averages
+from treeplex.engines.sequence.arrays import Matching
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import (
+    STORAGES,
+    initial_learners,
+    initial_learners_16,
+    numbered,
+    operator_in,
+    scratch,
+    steps,
+)
+from treeplex.engines.sequence.partition import partitions
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, power, uniform
 
-DOUBLE = FloatArithmetic()
-
-
-class State(NamedTuple):
-    """What the next iteration needs."""
-
-    learners: tuple[Learner, Learner] | tuple[CompactLearner, CompactLearner]
-    iteration: int
-
 
 @dataclass(frozen=True)
-class CFR(Tabular[State]):
+class CFR(FullWidth[LearnerState]):
     """Counterfactual regret minimization (Zinkevich et al. 2007) over the sequence form."""
 
     minimizer: Minimizer
     weight: Schedule
     turns: int
-    arithmetic: Arithmetic = DOUBLE
+    storage: str = "float64"
+    threads: int = 0  # 0: all cores for large games; no bit depends on it
 
     @property
     def stored_as(self) -> str:
         """As ``Algorithm``."""
-        return self.arithmetic.storage
+        return self.storage
 
     def prepared(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
         """As ``Algorithm``: by arrays over sequences, or over rows of hands for a hold'em spot."""
@@ -51,33 +52,30 @@ class CFR(Tabular[State]):
             from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
 
             return on_boards(self, execution)
-        predictive = self.minimizer.predict > 0.0
-        return replace(self, arithmetic=arithmetic(execution.storage, execution.threads, predictive=predictive))
+        legal = STORAGES[:2] if self.minimizer.predict > 0.0 else STORAGES
+        storage = named("storage", execution.storage or self.storage, {name: name for name in legal})
+        return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
         """No regret yet, uniform strategies."""
-        return State(self.arithmetic.newborns(game), 0)
+        if self.storage == "int16":
+            return LearnerState(initial_learners_16(game), 0)
+        return LearnerState(initial_learners(game, np.dtype(self.storage)), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        last = state.iteration + iterations
-        t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
-        steps = Steps(self.weight(t), *self.minimizer.discounts(t))
-        self.arithmetic.iterate(game, state.learners, steps, self.minimizer.predict, self.turns)
-        return State(state.learners, last)
-
-    def average(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        return averages(game, state.learners)
-
-    def current(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        first, second = (learner.behaviour.astype(np.float64) for learner in state.learners)
-        return first, second
-
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """Every pass stands for one traversal of the whole tree: one a player if they take turns, else one for both."""
-        return (1 if self.turns == SIMULTANEOUS else 2) * state.iteration * game.nodes
+        rule = Matching(self.minimizer.predict)
+        iterate(
+            game.treeplexes,
+            operator_in(game, self.storage),
+            partitions(game, self.threads),
+            state.learners,
+            (rule, rule),
+            scratch(game, np.float32 if self.storage == "float32" else np.float64),
+            steps(numbered(state.iteration, iterations), self.weight, self.minimizer),
+            self.turns,
+        )
+        return LearnerState(state.learners, state.iteration + iterations)
 
 
 def cfr(turns: str = "alternating") -> CFR:

@@ -19,21 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
+from treeplex.algorithms.full_width import FullWidth
 from treeplex.algorithms.options import turn_order
 from treeplex.algorithms.protocol import Stop, never
-from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
-from treeplex.compile.game import CompiledGame, Operator
-from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import SIMULTANEOUS, Learner
-from treeplex.engines.sequence.cpu.operators import Side, earn
-from treeplex.engines.sequence.learners import averages, newborns, scratch
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.arrays import Learner, OwnRule
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import initial_learners, numbered, scratch, steps
 from treeplex.errors import ParameterError, non_negative
 from treeplex.updates.schedules import Schedule, linear
 
@@ -50,43 +49,31 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CustomCFR(Tabular[State]):
+class CustomCFR(FullWidth[State]):
     """CFR whose infosets learn by a user's function. Made by ``minimizer``."""
 
     name: str
     memory: int
     weight: Schedule
     turns: int
-    iterate: Callable[..., None]
+    update: Update
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies, memory all zero."""
         first, second = (np.zeros((self.memory, treeplex.sequences)) for treeplex in game.treeplexes)
-        return State(newborns(game), (first, second), 0)
+        return State(initial_learners(game), (first, second), 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
-        last = state.iteration + iterations
-        t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
-        learners, memory, _ = state
+        learners, memory, done = state
+        rules = OwnRule(self.update, memory[0]), OwnRule(self.update, memory[1])
+        now = steps(numbered(done, iterations), self.weight)
         try:
-            self.iterate(game.treeplexes, game.operator, learners, memory, scratch(game), t, self.weight(t), self.turns)
+            _iterate(game.treeplexes, game.operator, (None, None), learners, rules, scratch(game), now, self.turns)
         except NumbaError as error:
             reason = " ".join(str(error).split())
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {reason[:300]}") from error
-        return State(learners, memory, last)
-
-    def average(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        return averages(game, state.learners)
-
-    def current(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        return state.learners[0].behaviour.copy(), state.learners[1].behaviour.copy()
-
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """As for full-width CFR."""
-        return (1 if self.turns == SIMULTANEOUS else 2) * state.iteration * game.nodes
+        return State(learners, memory, done + iterations)
 
 
 def minimizer(
@@ -96,72 +83,17 @@ def minimizer(
 
     The rule is called for every infoset, bottom-up, as ``rule(t, values, strategy, memory)``: the iteration, the
     counterfactual values of the actions, the strategy just played, to be overwritten by the next, and ``memory`` rows
-    of numbers an action that are zero at first and kept between iterations. It is compiled by Numba, so write loops;
+    of numbers per action that are zero at first and kept between iterations. It is compiled by Numba, so write loops;
     it is compiled anew in every process, which takes a few seconds. ``weight``: the averaging, linear if left out.
     """
     rows, order = non_negative("memory", memory), turn_order(turns)
 
     def decorate(rule: Update) -> CustomCFR:
         name = getattr(rule, "__name__", "custom")
-        return CustomCFR(name, rows, weight or linear(), order, _engine(numba.njit(rule)))
+        return CustomCFR(name, rows, weight or linear(), order, numba.njit(rule))
 
     return decorate
 
 
-def _engine(rule: Any) -> Callable[..., None]:
-    """The iteration loop around a compiled rule; the same walk as ``kernels.cpu.cfr``."""
-
-    @numba.njit(nogil=True)
-    def learn(treeplex: Treeplex, learner: Learner, memory: Floats, values: Floats, t: float, weight: float) -> None:
-        first, parent = treeplex
-        _, average, behaviour, weights = learner
-        for infoset in range(len(parent) - 1, -1, -1):
-            start, end = first[infoset], first[infoset + 1]
-            expected = 0.0
-            for s in range(start, end):
-                expected += behaviour[s] * values[s]
-            values[parent[infoset]] += expected
-            rule(t, values[start:end], behaviour[start:end], memory[:, start:end])
-        average[0] += weight
-        for infoset in range(len(parent)):
-            above = weights[parent[infoset]]
-            for s in range(first[infoset], first[infoset + 1]):
-                average[s] += weight * weights[s]
-                weights[s] = above * behaviour[s]
-
-    @numba.njit(nogil=True)
-    def half(
-        treeplex: Treeplex,
-        side: Side,
-        sign: float,
-        opponent: Floats,
-        learner: Learner,
-        memory: Floats,
-        values: Floats,
-        t: float,
-        weight: float,
-    ) -> None:
-        earn(side, sign, opponent, values)
-        learn(treeplex, learner, memory, values, t, weight)
-
-    @numba.njit(nogil=True)
-    def iterate(
-        treeplexes: tuple[Treeplex, Treeplex],
-        operator: Operator,
-        learners: tuple[Learner, Learner],
-        memory: tuple[Floats, Floats],
-        values: tuple[Floats, Floats],
-        iterations: Floats,
-        averaging: Floats,
-        turns: int,
-    ) -> None:
-        old = learners[0].weights.copy()
-        for i in range(len(iterations)):
-            t, weight = iterations[i], averaging[i]
-            if turns == SIMULTANEOUS:
-                old[:] = learners[0].weights
-            half(treeplexes[0], operator.rows, 1.0, learners[1].weights, learners[0], memory[0], values[0], t, weight)
-            against = old if turns == SIMULTANEOUS else learners[0].weights
-            half(treeplexes[1], operator.columns, -1.0, against, learners[1], memory[1], values[1], t, weight)
-
-    return iterate
+_iterate: Any = numba.njit(nogil=True)(cast(Any, iterate).py_func)
+"""The frame of all full-width algorithms, not kept on disk: what is compiled around a user's function cannot be."""

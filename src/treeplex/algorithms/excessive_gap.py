@@ -8,20 +8,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.options import number
+from treeplex.algorithms.options import named, number
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame, Operator
-from treeplex.engines.sequence.arrays import LONGEST_STEP, ROUNDING, Gap, GapScratch, Pace
 from treeplex.engines.sequence.cpu.excessive_gap import begin, gap_iterations
 from treeplex.engines.sequence.cpu.oracle import TreeOperator
-from treeplex.engines.sequence.entropy import bench, entropies, moduli, scheme, smoothing_guess
-from treeplex.engines.sequence.learners import behaviours, newborns
+from treeplex.engines.sequence.entropy import entropies, moduli, prox_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.first_order import LONGEST_STEP, ROUNDING, Gap, GapScratch, Pace
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.engines.sequence.tree_operator import tree_operator
-from treeplex.errors import ParameterError
 
-STEPS: Final = ("adaptive", "theory")
+STEPS: Final = {"adaptive": True, "theory": False}
 LEAST: Final = 1e-16  # of the first guess: where smoothing is no longer felt and stops to shrink
 MOST_HALVINGS: Final = 30  # of the first smoothing
 
@@ -92,20 +91,20 @@ class ExcessiveGap(Tabular[State]):
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """The plans, which are averages of smoothed best responses."""
-        return behaviours(game, (state.gaps[0].plan, state.gaps[1].plan))
+        return normalised(game, (state.gaps[0].plan, state.gaps[1].plan))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """The smoothed best responses to the plans."""
-        return behaviours(game, (state.gaps[0].response, state.gaps[1].response))
+        return normalised(game, (state.gaps[0].response, state.gaps[1].response))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """One pass a gradient: three a step, two more for a step that was too long, and a few to begin with."""
+        """One pass per gradient: three per step, two more for a step that was too long, and a few to begin with."""
         return state.nodes
 
     def _begin(self, game: CompiledGame, state: State, smoothing: float) -> State:
         gaps, pace, iteration, nodes = state
         operator, _ = self._oracle(game)  # with a limit of zero: the beginning is exact
-        centre = newborns(game)[0].weights
+        centre = uniform_strategies(game)[1][0]
         begin(game.treeplexes, operator, entropies(game, self.scheme), centre, gaps, _scratch(game), pace, smoothing)
         return State(gaps, pace, iteration, nodes + _touched(game, operator, 3))
 
@@ -118,7 +117,7 @@ class ExcessiveGap(Tabular[State]):
 
 def egt(weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
     """The excessive gap technique with the dilated entropy of Kroer et al. (2015)."""
-    return ExcessiveGap(scheme(weights), _adaptive(steps))
+    return ExcessiveGap(scheme(weights), named("steps", steps, STEPS))
 
 
 def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
@@ -126,13 +125,7 @@ def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive")
 
     Brown, Kroer & Sandholm (2017), section 5.
     """
-    return ExcessiveGap(scheme(weights), _adaptive(steps), number("c", c, 0.0, 1.0))
-
-
-def _adaptive(steps: object) -> bool:
-    if not isinstance(steps, str) or steps not in STEPS:
-        raise ParameterError(f"The 'steps' parameter must be one of {', '.join(STEPS)}, got {steps!r}.")
-    return steps == "adaptive"
+    return ExcessiveGap(scheme(weights), named("steps", steps, STEPS), number("c", c, 0.0, 1.0))
 
 
 def _fresh(game: CompiledGame) -> State:
@@ -142,7 +135,7 @@ def _fresh(game: CompiledGame) -> State:
 
 def _scratch(game: CompiledGame) -> tuple[GapScratch, GapScratch]:
     first, second = (
-        GapScratch(bench(treeplex), *(np.empty(treeplex.sequences) for _ in GapScratch._fields[1:]))
+        GapScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in GapScratch._fields[1:]))
         for treeplex in game.treeplexes
     )
     return first, second

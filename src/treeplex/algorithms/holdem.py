@@ -19,12 +19,12 @@ from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, S
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
 from treeplex.engines.boards.locks import Frozen, fix
-from treeplex.engines.sequence.arrays import ALTERNATING
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import Reader
 from treeplex.updates import Minimizer
 from treeplex.updates.schedules import Schedule
+from treeplex.updates.turns import ALTERNATING
 
 Array = npt.NDArray[Any]
 

@@ -29,9 +29,9 @@ from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
 from treeplex.engines.sampling.tree import Longs, Sampling, nodes_per_walk, sampling
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
-from treeplex.engines.sequence.learners import behaviours
+from treeplex.engines.sequence.learners import normalised
 from treeplex.updates.schedules import Schedule
+from treeplex.updates.turns import SIMULTANEOUS
 
 Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 
@@ -132,12 +132,12 @@ class MonteCarlo(Tabular[State]):
             form.of_player(player, sum((stream.tables[player].average for stream in state.streams[1:]), start))
             for player, start in enumerate(table.average for table in state.streams[0].tables)
         )
-        return behaviours(game, (first, second))
+        return normalised(game, (first, second))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """What the first stream plays next."""
         form, tables = sample_tree(game), state.streams[0].tables
-        return behaviours(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
+        return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """Histories entered, by all streams."""

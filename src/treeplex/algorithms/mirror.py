@@ -10,10 +10,10 @@ import numpy as np
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
-from treeplex.engines.sequence.entropy import bench, entropies, scheme, smoothing_guess
-from treeplex.engines.sequence.learners import behaviours, newborns
+from treeplex.engines.sequence.entropy import entropies, prox_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
 
 LONGEST: Final = 1e12  # steps of this size make responses pure; over the smoothing that makes them even
 FIRST_GROWTH: Final = 2.0  # how much steps grow until one is too long
@@ -38,9 +38,8 @@ class MirrorProx(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies, nothing learned yet."""
         first, second = (
-            Mirror(np.zeros(size), learner.weights, np.zeros(size), np.zeros(size))
-            for learner in newborns(game)
-            for size in (len(learner.weights),)
+            Mirror(np.zeros(len(plan)), plan, np.zeros(len(plan)), np.zeros(len(plan)))
+            for plan in uniform_strategies(game)[1]
         )
         step = 1.0 / (game.largest_payoff or 1.0)
         return State((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
@@ -49,7 +48,7 @@ class MirrorProx(Tabular[State]):
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         mirrors, rate, iteration, products = state
         first, second = (
-            MirrorScratch(bench(treeplex), *(np.empty(treeplex.sequences) for _ in MirrorScratch._fields[1:]))
+            MirrorScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in MirrorScratch._fields[1:]))
             for treeplex in game.treeplexes
         )
         taken = mirror_iterations(
@@ -68,14 +67,14 @@ class MirrorProx(Tabular[State]):
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """What was played, each strategy weighted by its step."""
-        return behaviours(game, (state.mirrors[0].average, state.mirrors[1].average))
+        return normalised(game, (state.mirrors[0].average, state.mirrors[1].average))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """The smoothed best responses to all that was met."""
-        return behaviours(game, (state.mirrors[0].response, state.mirrors[1].response))
+        return normalised(game, (state.mirrors[0].response, state.mirrors[1].response))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """One pass a gradient."""
+        """One pass per gradient."""
         return state.products * game.nodes
 
 

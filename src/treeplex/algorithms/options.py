@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from treeplex.engines.sequence.arrays import ALTERNATING, SIMULTANEOUS
 from treeplex.errors import ParameterError
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 

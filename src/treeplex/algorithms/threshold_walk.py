@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.hedge import freedoms, hedge_kind, spans
+from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import number, turn_order
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
@@ -18,13 +18,14 @@ from treeplex.algorithms.traversals import Bound
 from treeplex.algorithms.walk import bounded, game_paths, ground, regret_pruning
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.history.arrays import BEHAVIOUR, SEEN, SUM, Pruner, open_sequences, scratch
+from treeplex.engines.history.arrays import BEHAVIOUR, SEEN, SUM, Odds, Pruner, open_sequences, scratch
 from treeplex.engines.history.cpu.prune import complete_sums
 from treeplex.engines.history.cpu.threshold_walk import thresholded_iterations
-from treeplex.engines.sequence.arrays import MATCHING, SIMULTANEOUS, Odds
-from treeplex.engines.sequence.learners import behaviours, newborns
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
+from treeplex.updates.hedge import MATCHING
 from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.thresholds import hedge_threshold, matching_threshold
+from treeplex.updates.turns import SIMULTANEOUS
 
 NEVER: Final = -1.0
 
@@ -55,8 +56,8 @@ class ThresholdedWalk(Tabular[State]):
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
-        first, second = newborns(game)
-        return State((self._newborn(game, 0, first.behaviour), self._newborn(game, 1, second.behaviour)), 0, 0)
+        first, second = uniform_strategies(game)[0]
+        return State((self._newborn(game, 0, first), self._newborn(game, 1, second)), 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
@@ -85,7 +86,7 @@ class ThresholdedWalk(Tabular[State]):
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
-        return behaviours(game, (self._sums(game, state, 0), self._sums(game, state, 1)))
+        return normalised(game, (self._sums(game, state, 0), self._sums(game, state, 1)))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -114,8 +115,10 @@ class ThresholdedWalk(Tabular[State]):
         """What the kernels are told about both players."""
         threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
         first, second = (
-            Odds(freedom, span, threshold(treeplex.actions, self.d), self.kind, self.patience)
-            for freedom, span, treeplex in zip(freedoms(game), spans(game, self.kind), game.treeplexes, strict=True)
+            Odds(logs, width, threshold(treeplex.actions, self.d), self.kind, self.patience)
+            for logs, width, treeplex in zip(
+                log_actions(game), payoff_ranges(game, self.kind), game.treeplexes, strict=True
+            )
         )
         return first, second
 
@@ -128,7 +131,7 @@ class ThresholdedWalk(Tabular[State]):
 
 def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> ThresholdedWalk:
     """CFR with Hedge and dynamic thresholding, by walks that skip what the opponent does not reach."""
-    return ThresholdedWalk(hedge_kind(rate), uniform(), turn_order(turns), _d(d))
+    return ThresholdedWalk(hedge_rate(rate), uniform(), turn_order(turns), _d(d))
 
 
 def hedge_dt_rbp(
@@ -141,7 +144,7 @@ def hedge_dt_rbp(
     """The same with regret-based pruning, condition (11)."""
     pruning = regret_pruning(threshold, bound)
     return ThresholdedWalk(
-        hedge_kind(rate), uniform(), turn_order(turns), _d(d, 1e-9), patience=pruning.threshold, bound=pruning.bound
+        hedge_rate(rate), uniform(), turn_order(turns), _d(d, 1e-9), patience=pruning.threshold, bound=pruning.bound
     )
 
 

@@ -22,10 +22,10 @@ from treeplex.engines.history.arrays import BEHAVIOUR, SUM, Open, Pruner, Rule, 
 from treeplex.engines.history.cpu.prune import complete_sums, pruned_iterations
 from treeplex.engines.history.cpu.walk import Ground
 from treeplex.engines.history.paths import Paths, Side, paths
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
-from treeplex.engines.sequence.learners import behaviours, newborns
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.errors import ParameterError
 from treeplex.updates.schedules import Schedule, linear, uniform
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 class State(NamedTuple):
@@ -52,8 +52,8 @@ class WalkCFR(Tabular[State]):
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
-        first, second = newborns(game)
-        return State((self._newborn(game, 0, first.behaviour), self._newborn(game, 1, second.behaviour)), 0, 0)
+        first, second = uniform_strategies(game)[0]
+        return State((self._newborn(game, 0, first), self._newborn(game, 1, second)), 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
@@ -78,7 +78,7 @@ class WalkCFR(Tabular[State]):
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
-        return behaviours(game, (_sums(game, state, 0), _sums(game, state, 1)))
+        return normalised(game, (_sums(game, state, 0), _sums(game, state, 1)))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""

@@ -20,13 +20,14 @@ from treeplex.arrays import Bytes, Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.reduced import Reduced, reduced
 from treeplex.engines.sampling.cpu.count import histories
-from treeplex.engines.sequence.arrays import ALTERNATING, Learner, Steps
+from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu import treeplex as walks
-from treeplex.engines.sequence.cpu.cfr import cfr_iterations
-from treeplex.engines.sequence.learners import behaviours
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import normalised, numbered, steps
 from treeplex.evaluation.exact import gradient
 from treeplex.updates import Minimizer, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear
+from treeplex.updates.turns import ALTERNATING
 
 MODES: Final = {"safe": True, "unsafe": False}
 LOOK: Final = 1.5  # a look at the whole game each time there have been so many times as many iterations
@@ -96,14 +97,14 @@ class WarmStart(Tabular[State]):
         sampled = self.sampler.average(game, state.sampler)
         if state.iteration < self.warmup:
             return sampled
-        solved = behaviours(game, (state.learners[0].average, state.learners[1].average))
+        solved = normalised(game, (state.learners[0].average, state.learners[1].average))
         return self._lifted(game, state, sampled, solved)
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         if state.iteration < self.warmup:
             return self.sampler.current(game, state.sampler)
-        first, second = (learner.behaviour for learner in state.learners)
+        first, second = (learner.strategy for learner in state.learners)
         return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
@@ -124,12 +125,12 @@ class WarmStart(Tabular[State]):
         left = _reduced(game, state.kept)
         for player, learner in enumerate(state.learners):
             own, treeplex = left.sequences[player], left.treeplexes[player]
-            weights = np.empty(len(own))
+            plan = np.empty(len(own))
             strategy = np.empty(len(own))
             walks.normalise(treeplex, learner.regret[own], strategy)
-            walks.sequence_weights(treeplex, strategy, weights)
-            learner.behaviour[:], learner.weights[:] = 0.0, 0.0
-            learner.behaviour[own], learner.weights[own] = strategy, weights
+            walks.realization_plan(treeplex, strategy, plan)
+            learner.strategy[:], learner.plan[:] = 0.0, 0.0
+            learner.strategy[own], learner.plan[own] = strategy, plan
             state.unpaid[player][:] = left.unpaid[player]
         form = mccfr.sample_tree(game)
         local: list[Bytes] = []
@@ -142,21 +143,19 @@ class WarmStart(Tabular[State]):
     def _solve(self, game: CompiledGame, state: State, iterations: int) -> State:
         """Iterations of CFR+ on what is left."""
         left = _reduced(game, state.kept)
-        last = state.iteration + iterations
-        t = np.arange(state.iteration + 1, last + 1, dtype=np.float64) - self.warmup
-        steps = Steps(self.weight(t), *self.minimizer.discounts(t))
+        rule = Matching(self.minimizer.predict)
+        now = steps(numbered(state.iteration - self.warmup, iterations), self.weight, self.minimizer)
         first, second = (
             Learner(*(part[own] for part in learner))
             for learner, own in zip(state.learners, left.sequences, strict=True)
         )
         values = (np.empty(len(first.regret)), np.empty(len(second.regret)))
-        cfr_iterations(
-            left.treeplexes, left.payoffs, (first, second), values, steps, self.minimizer.predict, ALTERNATING
-        )
+        alone = (None, None)
+        iterate(left.treeplexes, left.payoffs, alone, (first, second), (rule, rule), values, now, ALTERNATING)
         for learner, small, own in zip(state.learners, (first, second), left.sequences, strict=True):
             for whole, part in zip(learner, small, strict=True):
                 whole[own] = part
-        return state._replace(iteration=last, solved=state.solved + 2 * iterations * state.size)
+        return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
 
     def _look(self, game: CompiledGame, state: State) -> State:
         """Best responses in the whole game; what gains by an action that was taken out brings it back."""
@@ -167,7 +166,7 @@ class WarmStart(Tabular[State]):
         wanted: list[Bytes] = []
         for player, treeplex in enumerate(game.treeplexes):
             opponent = np.empty(len(average[1 - player]))
-            walks.sequence_weights(game.treeplexes[1 - player], average[1 - player], opponent)
+            walks.realization_plan(game.treeplexes[1 - player], average[1 - player], opponent)
             values = gradient(game, player, opponent)
             small = values[left.sequences[player]]
             walks.best_response(left.treeplexes[player], small, np.empty_like(small))

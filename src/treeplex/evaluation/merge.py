@@ -34,7 +34,7 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
     for player, treeplex in enumerate(game.treeplexes):
         total, mean, weights = np.zeros(treeplex.sequences), np.zeros(treeplex.sequences), np.empty(treeplex.sequences)
         for part, pair in zip(share.tolist(), aligned, strict=True):
-            kernels.sequence_weights(treeplex, pair[player], weights)
+            kernels.realization_plan(treeplex, pair[player], weights)
             total += part * weights
             mean += part * pair[player]
         reached = np.repeat(total[treeplex.parent] > 0.0, treeplex.actions)

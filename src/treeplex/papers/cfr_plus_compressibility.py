@@ -16,7 +16,7 @@ from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.protocol import Execution
 from treeplex.api import load
 from treeplex.arrow import zstd
-from treeplex.engines.sequence.arrays import CompactLearner
+from treeplex.engines.sequence.arrays import Learner16
 from treeplex.papers.report import Report, Tell, judge, write_csv
 
 ID: Final = "cfr-plus-compressibility"
@@ -44,7 +44,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             tell(f"{GAME}, {name}: iteration {iteration}")
             state = stored.advance(game, state, iteration - state.iteration)
             regrets = np.concatenate(
-                [learner.regret for learner in state.learners if isinstance(learner, CompactLearner)]
+                [learner.regret for learner in state.learners if isinstance(learner, Learner16)]
             )
             found = measure(regrets)
             rows.append((name, iteration, found.zeros, found.entropy, found.compressed))

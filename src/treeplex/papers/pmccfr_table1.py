@@ -23,10 +23,10 @@ from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.updates.schedules import linear, power
+from treeplex.updates.turns import SIMULTANEOUS
 
 ID: Final = "pmccfr-table1"
 

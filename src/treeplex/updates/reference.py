@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
+from treeplex.updates.hedge import LEAST_RANGE, VARIANCE
 
 
 def regret_matching(regret: Floats, first: Ints) -> Floats:
@@ -14,12 +15,16 @@ def regret_matching(regret: Floats, first: Ints) -> Floats:
 
     ``first`` [I + 1]: where the sequences of each infoset begin.
     """
-    positive = np.maximum(regret, 0.0)
+    return shares(np.maximum(regret, 0.0), first)
+
+
+def shares(weights: Floats, first: Ints) -> Floats:
+    """[S] non-negative weights over their sums within infosets, uniform where the sum is zero."""
     width = np.diff(first)
-    total = np.add.reduceat(positive, first[:-1]) if len(width) else np.empty(0)
-    out = np.ones(len(regret))
+    total = np.add.reduceat(weights, first[:-1]) if len(width) else np.empty(0)
+    out = np.ones(len(weights))
     spread, count = np.repeat(total, width), np.repeat(width, width)
-    out[1:] = np.where(spread > 0.0, positive[1:] / np.where(spread > 0.0, spread, 1.0), 1.0 / count)
+    out[1:] = np.where(spread > 0.0, weights[1:] / np.where(spread > 0.0, spread, 1.0), 1.0 / count)
     return out
 
 
@@ -37,3 +42,11 @@ def matched_numbers(regret: Sequence[float]) -> list[float]:
     for r in positive:
         total += r
     return [r / total if total > 0.0 else 1.0 / len(positive) for r in positive]
+
+
+def step_size(rule: int, log_actions: float, payoff_range: float, squares: float, t: float) -> float:
+    """Hedge's eta after t iterations: ``updates.hedge.step_size``."""
+    if rule != VARIANCE:
+        return float(np.sqrt(8.0 * log_actions / t) / payoff_range)
+    width = 3.0 * np.sqrt(squares / t) if squares else payoff_range
+    return float(np.sqrt(log_actions / t) / np.clip(width, LEAST_RANGE * payoff_range, payoff_range))

@@ -2,7 +2,8 @@
 
     c = max |x| / 32767,  q = x 32767 / max |x| rounded to the nearest whole number
 
-Computed in the precision of the numbers given. No fastmath. One thread.
+Computed in the precision of the numbers given. No fastmath. One thread. Rows of hands are packed at once (``pack``);
+an infoset's few numbers one by one, and there q = x / c with c as it is stored (``scale_16``, ``whole_16``).
 """
 
 from __future__ import annotations
@@ -13,11 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.jit import kernel
+from treeplex.jit import inlined, kernel
 
 Array = npt.NDArray[Any]
 
 LARGEST: Final = 32767.0  # what the largest number of a group is stored as
+
+
+@inlined
+def scale_16(top: float) -> float:
+    """c for the largest absolute value of an infoset."""
+    return np.float64(np.float32(top / LARGEST))
+
+
+@inlined
+def whole_16(number: float, scale: float) -> Any:
+    """q: a number in units of ``scale``, which is zero where all numbers of the infoset are."""
+    return np.int16(np.rint(number / scale)) if scale > 0.0 else np.int16(0)
 
 
 @kernel

@@ -27,6 +27,16 @@ SQUARES: Final = 6  # sum of the squared distances of v(I) to its mean
 SEEN: Final = 7  # how many iterations both are about
 
 
+class Odds(NamedTuple):
+    """How walks with thresholds choose one player's strategies, and what they prune."""
+
+    log_actions: Floats  # [I] ln |A|
+    payoff_range: Floats  # [I] Delta(I)
+    limit: Floats  # [I] the threshold, to be divided by sqrt(t)
+    kind: int  # VARIANCE, THEORY or MATCHING
+    patience: float  # prune by regret where about this many iterations will be skipped; negative: never
+
+
 class Pruner(NamedTuple):
     """What one player keeps between iterations; all modified in place. Columns and arrays not needed are left out."""
 

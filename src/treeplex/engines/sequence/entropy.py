@@ -9,12 +9,12 @@ import numpy as np
 
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import FARINA_2021, KROER_2015, KROER_2020, Bench, Entropy
 from treeplex.engines.sequence.cpu.entropy import entropy_weights
+from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015, KROER_2020, Entropy, ProxScratch
 from treeplex.errors import ParameterError
 
 WEIGHTS: Final = {"kroer2015": KROER_2015, "kroer2020": KROER_2020, "farina2021": FARINA_2021}
-"""Schemes of weights by name; with M(I) the largest norm of what begins at infoset I:
+"""Weight schemes by name; with M(I) the largest norm of what begins at infoset I:
 
 kroer2015: 2^(height + 1) M(I). Kroer, Waugh, Kılınç-Karzan & Sandholm, "Faster first-order methods for extensive-form
 game solving", EC 2015. Convex of modulus 1 / (number of infosets) in the 1-norm.
@@ -26,7 +26,7 @@ Modulus 1 / M.
 
 
 def scheme(name: object) -> int:
-    """The number of a scheme of weights."""
+    """The number of a weight scheme."""
     if not isinstance(name, str) or name not in WEIGHTS:
         raise ParameterError(f"The 'weights' parameter must be one of {', '.join(WEIGHTS)}, got {name!r}.")
     return WEIGHTS[name]
@@ -53,10 +53,10 @@ def smoothing_guess(game: CompiledGame, kind: int) -> float:
     return (game.largest_payoff or 1.0) / heaviest
 
 
-def bench(treeplex: Treeplex) -> Bench:
+def prox_scratch(treeplex: Treeplex) -> ProxScratch:
     """Scratch of smoothed best responses."""
     sequences, infosets = treeplex.sequences, treeplex.infosets
-    return Bench(np.zeros(sequences), np.empty(sequences), np.empty(infosets), np.empty(infosets))
+    return ProxScratch(np.zeros(sequences), np.empty(sequences), np.empty(infosets), np.empty(infosets))
 
 
 def _known(game: CompiledGame, kind: int) -> tuple[tuple[Entropy, Entropy], tuple[float, float]]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.history.arrays import BEHAVIOUR, MEAN, REGRET, SEEN, SQUARES
-from treeplex.engines.sequence.arrays import MATCHING
-from treeplex.engines.sequence.cpu.hedge import hedge_rate
 from treeplex.jit import Index, inlined
 from treeplex.updates.exponential import exp_below_zero
+from treeplex.updates.hedge import MATCHING, step_size
 
 
 @inlined
@@ -51,7 +50,7 @@ def choose(
         best = max(best, cells[np.uint64(open_[free]), REGRET])
     eta = 0.0
     if kind != MATCHING:
-        eta = hedge_rate(kind, freedom[i], span[i], tallies[i, SQUARES], t)
+        eta = step_size(kind, freedom[i], span[i], tallies[i, SQUARES], t)
     for free in range(begin, end):
         s = np.uint64(open_[free])
         if kind != MATCHING:

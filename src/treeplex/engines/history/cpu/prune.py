@@ -34,8 +34,8 @@ from treeplex.engines.history.arrays import (
 from treeplex.engines.history.cpu.walk import Ground, enter, pass_on
 from treeplex.engines.history.levels import LevelTree
 from treeplex.engines.history.paths import Side
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.jit import Index, inlined, kernel
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 @inlined

@@ -33,6 +33,7 @@ from treeplex.engines.history.arrays import (
     SUM,
     WHOLE_MASS,
     WHOLE_WORTH,
+    Odds,
     Open,
     Pruner,
     Scratch,
@@ -42,10 +43,10 @@ from treeplex.engines.history.cpu.prune import infosets_below, look_below, pass_
 from treeplex.engines.history.cpu.walk import Ground, enter
 from treeplex.engines.history.levels import LevelTree
 from treeplex.engines.history.paths import Side
-from treeplex.engines.sequence.arrays import SIMULTANEOUS, Odds
-from treeplex.engines.sequence.cpu.hedge import hedge_rate
 from treeplex.jit import Index, inlined, kernel
 from treeplex.updates.exponential import exp_below_zero
+from treeplex.updates.hedge import step_size
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 @kernel
@@ -170,7 +171,7 @@ def _revise(
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
         mass, worth = tallies[infoset, WHOLE_MASS], tallies[infoset, WHOLE_WORTH]
         least = limit[infoset] / math.sqrt(t + 1.0)
-        eta = hedge_rate(kind, freedom[infoset], span[infoset], tallies[infoset, SQUARES], t)
+        eta = step_size(kind, freedom[infoset], span[infoset], tallies[infoset, SQUARES], t)
         best = largest_regret(first, cells, open_, opened, infoset)
         total = all_odds(first, cells, open_, opened, infoset, eta, best)
         for s in range(begin, end):

@@ -16,8 +16,8 @@ from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.arrays import Rule
 from treeplex.engines.history.levels import LevelTree
 from treeplex.engines.history.paths import Side
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
-from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.reference.treeplex import realization_plan
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 @dataclass
@@ -232,5 +232,5 @@ class Learning:
 
 def _weights(treeplex: Treeplex, behaviour: Floats) -> Floats:
     out = np.empty(treeplex.sequences)
-    sequence_weights(treeplex, behaviour, out)
+    realization_plan(treeplex, behaviour, out)
     return out

@@ -14,12 +14,15 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.history.arrays import Odds
 from treeplex.engines.history.levels import LevelTree
 from treeplex.engines.history.paths import Side
 from treeplex.engines.history.reference.prune import Ledger, Walk
-from treeplex.engines.sequence.arrays import MATCHING, SIMULTANEOUS, Odds
-from treeplex.engines.sequence.reference.hedge import cut, hedge_rate
-from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.reference.treeplex import realization_plan
+from treeplex.updates.hedge import MATCHING
+from treeplex.updates.reference import step_size
+from treeplex.updates.thresholds import cut
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 @dataclass
@@ -49,7 +52,7 @@ class Thinking:
         squares = float(np.var(self.values[infoset])) * t
         squares = 0.0 if len(set(self.values[infoset])) == 1 else squares
         odds = self.odds
-        return hedge_rate(odds.kind, odds.freedom[infoset], odds.span[infoset], squares, float(t))
+        return step_size(odds.kind, odds.log_actions[infoset], odds.payoff_range[infoset], squares, float(t))
 
     def least(self, infoset: int, t: int) -> float:
         """The threshold of iteration t + 1."""
@@ -157,7 +160,7 @@ def thresholded_iterations(
             nodes += walk.touched
             played = [np.empty(treeplex.sequences) for treeplex in treeplexes]
             for player in (0, 1):
-                sequence_weights(treeplexes[player], ledgers[player].behaviour, played[player])
+                realization_plan(treeplexes[player], ledgers[player].behaviour, played[player])
             for player in learning:
                 ledgers[player].average += share * played[player]
                 ledgers[1 - player].met.append(played[1 - player])

@@ -17,9 +17,9 @@ from treeplex.engines.sampling.arrays import MATCH, PURE, Frames, Log, Table
 from treeplex.engines.sampling.columns import FIRST, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs, SampleTree
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.jit import inlined, kernel
 from treeplex.updates.rules import floored, positive, share
+from treeplex.updates.turns import SIMULTANEOUS
 
 ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
 ANY_WIDTH: Final = np.uint64(2**WIDTH_BITS - 1)

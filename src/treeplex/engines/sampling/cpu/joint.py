@@ -32,8 +32,8 @@ from treeplex.engines.sampling.columns import (
 from treeplex.engines.sampling.cpu.frame import actor_of, child_of, dealt, matched, observe, settle, width_of
 from treeplex.engines.sampling.cpu.random import Counter, drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
-from treeplex.engines.sequence.arrays import SIMULTANEOUS
 from treeplex.jit import kernel
+from treeplex.updates.turns import SIMULTANEOUS
 
 
 @kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import FARINA_2021, KROER_2015
+from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015
 from treeplex.jit import kernel
 
 
@@ -14,7 +14,7 @@ from treeplex.jit import kernel
 def entropy_weights(treeplex: Treeplex, scheme: int, weight: Floats, height: Ints) -> float:
     """Weights and heights of all infosets, into ``weight`` [I] and ``height`` [I]; returns the treeplex's largest norm.
 
-    An infoset's height is 0 if no own infoset lies below it. Norms are sums of sequence weights, M in the papers:
+    An infoset's height is 0 if no own infoset lies below it. Norms are sums of realization plans, M in the papers:
     that of an infoset counts its own sequences and all below them, that of a treeplex all but the empty sequence.
     """
     first, parent = treeplex

@@ -9,10 +9,18 @@ from __future__ import annotations
 from treeplex.arrays import Floats
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
 from treeplex.engines.sequence.cpu.operators import Side
 from treeplex.engines.sequence.cpu.oracle import TreeOperator, TreeRows, ask
 from treeplex.engines.sequence.cpu.prox import mix, respond
+from treeplex.engines.sequence.first_order import (
+    LONGEST_STEP,
+    SHORTEST_STEP,
+    STEP_GROWTH,
+    Entropy,
+    Gap,
+    GapScratch,
+    Pace,
+)
 from treeplex.jit import kernel
 
 
@@ -35,12 +43,12 @@ def begin(
     one, two = scratch
     pace.smoothing[:] = smoothing
     ask(operator.columns, -1.0, centre, two.mixed)
-    respond(treeplexes[1], entropies[1], smoothing, two.mixed, two.bench, second.plan)
+    respond(treeplexes[1], entropies[1], smoothing, two.mixed, two.prox, second.plan)
     ask(operator.rows, 1.0, second.plan, first.gradient)
-    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, one.bench, first.plan)
+    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, one.prox, first.plan)
     first.response[:] = first.plan
     ask(operator.columns, -1.0, first.plan, second.gradient)
-    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, two.bench, second.response)
+    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, two.prox, second.response)
     return pace.value[0] + pace.value[1]
 
 
@@ -72,14 +80,14 @@ def shrink(
     products = 1
     while True:
         mix(theirs.gradient, step, they.against, they.mixed)
-        respond(other, entropies[1], pace.smoothing[opponent], they.mixed, they.bench, they.answer)
-        ask(sides[0], sign, they.answer, me.earned)
-        mix(mine.gradient, step, me.earned, me.mixed)
+        respond(other, entropies[1], pace.smoothing[opponent], they.mixed, they.prox, they.answer)
+        ask(sides[0], sign, they.answer, me.gradient)
+        mix(mine.gradient, step, me.gradient, me.mixed)
         smaller = max((1.0 - step) * pace.smoothing[player], least)
-        first = respond(own, entropies[0], smaller, me.mixed, me.bench, me.answer)
-        ask(sides[1], -sign, me.answer, they.earned)
-        mix(theirs.gradient, step, they.earned, they.mixed)
-        second = respond(other, entropies[1], pace.smoothing[opponent], they.mixed, they.bench, they.next)
+        first = respond(own, entropies[0], smaller, me.mixed, me.prox, me.answer)
+        ask(sides[1], -sign, me.answer, they.gradient)
+        mix(theirs.gradient, step, they.gradient, they.mixed)
+        second = respond(other, entropies[1], pace.smoothing[opponent], they.mixed, they.prox, they.next)
         products += 2
         if not adaptive or first + second <= slack or step <= enough:
             break

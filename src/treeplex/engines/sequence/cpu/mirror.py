@@ -10,7 +10,9 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import (
+from treeplex.engines.sequence.cpu.operators import gradient
+from treeplex.engines.sequence.cpu.prox import respond
+from treeplex.engines.sequence.first_order import (
     LAG,
     ROUNDING,
     SHORTEST_STEP,
@@ -20,8 +22,6 @@ from treeplex.engines.sequence.arrays import (
     MirrorScratch,
     Rate,
 )
-from treeplex.engines.sequence.cpu.operators import earn
-from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.jit import kernel
 
 
@@ -33,11 +33,11 @@ def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
 
 
 @kernel
-def surprise(earned: Floats, expected: Floats, plan: Floats) -> float:
-    """What a plan earns beyond expectation."""
+def surprise(found: Floats, predicted: Floats, plan: Floats) -> float:
+    """The value of a plan against what was found, beyond what was predicted."""
     total = 0.0
     for s in range(np.uint64(len(plan))):
-        total += (earned[s] - expected[s]) * plan[s]
+        total += (found[s] - predicted[s]) * plan[s]
     return total
 
 
@@ -50,24 +50,24 @@ def attempt(
     scratch: tuple[MirrorScratch, MirrorScratch],
     step: float,
 ) -> tuple[float, float, float]:
-    """Play what the expected gradients call for and learn from it.
+    """Play what the predicted gradients call for and learn from it.
 
     Returns both potentials if it is kept, and how far the next responses are from what was played.
     """
     one, two = mirrors
     me, they = scratch
-    add(one.dual, step, one.expected, me.moved)
-    far = respond(treeplexes[0], entropies[0], 1.0, me.moved, me.bench, me.played)
-    add(two.dual, step, two.expected, they.moved)
-    far += respond(treeplexes[1], entropies[1], 1.0, they.moved, they.bench, they.played)
-    earn(operator.rows, 1.0, they.played, me.earned)
-    earn(operator.columns, -1.0, me.played, they.earned)
-    add(one.dual, step, me.earned, me.moved)
-    first = respond(treeplexes[0], entropies[0], 1.0, me.moved, me.bench, me.next)
-    add(two.dual, step, they.earned, they.moved)
-    second = respond(treeplexes[1], entropies[1], 1.0, they.moved, they.bench, they.next)
+    add(one.dual, step, one.predicted, me.moved)
+    far = respond(treeplexes[0], entropies[0], 1.0, me.moved, me.prox, me.played)
+    add(two.dual, step, two.predicted, they.moved)
+    far += respond(treeplexes[1], entropies[1], 1.0, they.moved, they.prox, they.played)
+    gradient(operator.rows, 1.0, they.played, me.gradient)
+    gradient(operator.columns, -1.0, me.played, they.gradient)
+    add(one.dual, step, me.gradient, me.moved)
+    first = respond(treeplexes[0], entropies[0], 1.0, me.moved, me.prox, me.next)
+    add(two.dual, step, they.gradient, they.moved)
+    second = respond(treeplexes[1], entropies[1], 1.0, they.moved, they.prox, they.next)
     far -= first + second
-    far += step * (surprise(me.earned, one.expected, me.next) + surprise(they.earned, two.expected, they.next))
+    far += step * (surprise(me.gradient, one.predicted, me.next) + surprise(they.gradient, two.predicted, they.next))
     return first, second, far
 
 
@@ -77,7 +77,7 @@ def keep(mirror: Mirror, scratch: MirrorScratch, step: float) -> None:
     add(mirror.average, step, scratch.played, mirror.average)
     mirror.dual[:] = scratch.moved
     mirror.response[:] = scratch.next
-    mirror.expected[:] = scratch.earned
+    mirror.predicted[:] = scratch.gradient
 
 
 @kernel
@@ -101,8 +101,8 @@ def mirror_iterations(
     one, two = mirrors
     for t in range(start, start + count):
         if not optimistic or t == 0:
-            earn(operator.rows, 1.0, two.response, one.expected)
-            earn(operator.columns, -1.0, one.response, two.expected)
+            gradient(operator.rows, 1.0, two.response, one.predicted)
+            gradient(operator.columns, -1.0, one.response, two.predicted)
             products += 2
         while True:
             step = rate.step[0]

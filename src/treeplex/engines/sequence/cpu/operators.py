@@ -1,7 +1,7 @@
-"""The payoff operators: ``earn`` computes what every sequence of a player earns against the opponent.
+"""The payoff operators: ``gradient`` is the value of every sequence of a player against the opponent's plan.
 
 One function for every form of the operator, chosen when a kernel that calls it is compiled. Accumulation is float64
-whatever the storage; one thread; no fastmath.
+whatever the storage; no fastmath.
 """
 
 from __future__ import annotations
@@ -10,28 +10,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 from numba.extending import overload
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, Ints
 from treeplex.compile.blocks import BlockRows, RankedRows
 from treeplex.compile.payoffs import Csr
-from treeplex.jit import kernel
+from treeplex.jit import kernel, parallel_kernel
 
 Side = Csr | BlockRows | RankedRows
 """One player's orientation of a payoff operator."""
 
 
-def _earn(side: Any, sign: float, opponent: Any, values: Any, begin: int, end: int) -> None:
+def _gradient(side: Any, sign: float, opponent: Any, values: Any, begin: int, end: int) -> None:
     """values(s) = sign * sum_t A(s, t) opponent(t) for the rows from ``begin`` to ``end``; callable inside kernels."""
 
 
-@overload(_earn, strict=False)
+@overload(_gradient, strict=False)
 def _choose(side: Any, sign: Any, opponent: Any, values: Any, begin: Any, end: Any) -> Callable[..., None] | None:  # pyright: ignore[reportUnusedFunction]
-    forms: dict[type, Callable[..., None]] = {Csr: _earn_sparse, BlockRows: _earn_blocks, RankedRows: _earn_ranked}
+    forms: dict[type, Callable[..., None]] = {Csr: _sparse, BlockRows: _blocks, RankedRows: _ranked}
     return forms.get(getattr(side, "instance_class", type(None)))
 
 
-def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+def _sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, data = side
     first = np.uint64(start[begin])
     for row in range(np.uint64(begin), np.uint64(end)):
@@ -43,7 +44,7 @@ def _earn_sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin
         first = last
 
 
-def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+def _blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, amount, table, tables, sequence, other = side
     width, others = np.uint64(sequence.shape[1]), np.uint64(other.shape[1])
     out = np.empty(width)
@@ -69,7 +70,7 @@ def _earn_blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats,
                 values[np.uint64(own)] = sign * out[hand]
 
 
-def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+def _ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     start, column, amount, showdown, sequence, other = side
     width = np.uint64(sequence.shape[1])
     out, facing = np.empty(width), np.empty(width)
@@ -102,12 +103,25 @@ def _earn_ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats
 
 
 @kernel
-def earn(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    """What every sequence earns; ``values`` [S] is modified in place."""
-    _earn(side, sign, opponent, values, 0, len(side.start) - 1)
+def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+    """A times the opponent's realization plan, or -A' times it; ``values`` [S] is modified in place."""
+    _gradient(side, sign, opponent, values, 0, len(side.start) - 1)
 
 
-@kernel
-def earn_rows(side: Side, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
-    """The same for the rows from ``begin`` to ``end`` alone; rows of different threads write different sequences."""
-    _earn(side, sign, opponent, values, begin, end)
+@parallel_kernel
+def _gradient_threads(side: Side, rows: Ints, sign: float, opponent: Floats, values: Floats) -> None:
+    for k in prange(len(rows) - 1):  # rows of different threads write different sequences
+        _gradient(side, sign, opponent, values, rows[k], rows[k + 1])
+
+
+def gradient_by(side: Any, partition: Any, sign: float, opponent: Any, values: Any) -> None:
+    """``gradient`` by the threads of a ``partition``, or by one where it is None; callable inside kernels."""
+
+
+@overload(gradient_by, strict=False)
+def _choose_threads(side: Any, partition: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
+    if isinstance(partition, types.NoneType):
+        return lambda side, partition, sign, opponent, values: gradient(side, sign, opponent, values)
+    return lambda side, partition, sign, opponent, values: _gradient_threads(
+        side, partition.rows, sign, opponent, values
+    )

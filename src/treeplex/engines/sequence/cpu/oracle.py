@@ -16,7 +16,7 @@ from numba.extending import overload
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.cpu.operators import Side, earn
+from treeplex.engines.sequence.cpu.operators import Side, gradient
 from treeplex.jit import kernel
 
 
@@ -49,7 +49,7 @@ def _choose(side: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., N
 
 
 def _product(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    earn(side, sign, opponent, values)
+    gradient(side, sign, opponent, values)
 
 
 def _walk(side: TreeRows, sign: float, opponent: Floats, values: Floats) -> None:

@@ -2,7 +2,7 @@
 
 Storage and accumulation float64; one thread; no fastmath. Infosets are taken by height, those with nothing below them
 first, and ``BATCH`` at a time: their actions are laid out side by side, so that exp and log run over whole arrays. One
-exp an action, one log an infoset.
+exp per action, one log per infoset.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import Bench, Entropy
+from treeplex.engines.sequence.first_order import Entropy, ProxScratch
 from treeplex.jit import kernel
 from treeplex.updates.exponential import exp_all, log_all
 
@@ -22,12 +22,12 @@ BATCH: Final = 128
 
 @kernel
 def respond(
-    treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, bench: Bench, answer: Floats
+    treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, scratch: ProxScratch, answer: Floats
 ) -> float:
-    """The smoothed best response to ``gradient`` [S] in sequence form, into ``answer`` [S]; returns its value."""
+    """The smoothed best response to ``gradient`` [S] as a realization plan, into ``answer`` [S]; returns its value."""
     first, parent = treeplex
-    weight, spread, order, level = entropy
-    below, likely, best, total = bench
+    weight, log_actions, order, level = entropy
+    below, likely, best, total = scratch
     for height in range(len(level) - 1):
         begin = level[height]
         while begin < level[height + 1]:
@@ -64,7 +64,7 @@ def respond(
             for place in range(begin, stop):
                 infoset = np.uint64(order[np.uint64(place)])
                 here = np.uint64(place - begin)
-                gained = smoothing * weight[infoset] * (total[here] - spread[infoset])
+                gained = smoothing * weight[infoset] * (total[here] - log_actions[infoset])
                 below[np.uint64(parent[infoset])] += best[here] + gained
             begin = stop
     value = gradient[0] + below[0]

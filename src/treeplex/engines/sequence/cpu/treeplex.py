@@ -8,30 +8,31 @@ from __future__ import annotations
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.jit import kernel
+from treeplex.updates.rules import share
 
 
 @kernel
-def sequence_weights(treeplex: Treeplex, behaviour: Floats, weights: Floats) -> None:
-    """Strategy to sequence form, top-down; ``weights`` [S] is modified in place."""
+def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
+    """Strategy to sequence form, top-down; ``plan`` [S] is modified in place and may be ``strategy``."""
     first, parent = treeplex
-    weights[0] = 1.0
+    plan[0] = 1.0
     for infoset in range(len(parent)):
-        above = weights[parent[infoset]]
+        above = plan[parent[infoset]]
         for s in range(first[infoset], first[infoset + 1]):
-            weights[s] = above * behaviour[s]
+            plan[s] = above * strategy[s]
 
 
 @kernel
-def normalise(treeplex: Treeplex, weights: Floats, behaviour: Floats) -> None:
+def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
     """Non-negative weights [S] to a strategy [S], modified in place; uniform where they are all zero."""
     first = treeplex.first
-    behaviour[0] = 1.0
+    strategy[0] = 1.0
     for infoset in range(len(first) - 1):
         total = 0.0
         for s in range(first[infoset], first[infoset + 1]):
             total += weights[s]
         for s in range(first[infoset], first[infoset + 1]):
-            behaviour[s] = weights[s] / total if total > 0.0 else 1.0 / (first[infoset + 1] - first[infoset])
+            strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
 
 
 @kernel
@@ -48,3 +49,15 @@ def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
                 best = s
         choice[best] = 1.0
         values[parent[infoset]] += values[best]
+
+
+@kernel
+def best_value(treeplex: Treeplex, values: Floats) -> float:
+    """The value of a best response; ``values`` [S] (the gradient) is modified in place."""
+    first, parent = treeplex
+    for infoset in range(len(parent) - 1, -1, -1):
+        best = values[first[infoset]]
+        for s in range(first[infoset] + 1, first[infoset + 1]):
+            best = max(best, values[s])
+        values[parent[infoset]] += best
+    return values[0]

@@ -1,15 +1,15 @@
 """The excessive gap technique, equation by equation.
 
-With g = what the sequences of a player earn against the opponent's plan, and
+With g = the gradient, the values of a player's sequences against the opponent's plan, and
     F(g, mu) = max over x of <g, x> - mu d(x)                                   (``respond`` gives the maximiser)
 the excessive gap condition is F(g0, mu0) + F(g1, mu1) <= 0. As NashConv is F(g0, 0) + F(g1, 0), it is then at most
 mu0 max d0 + mu1 max d1. A step shrinks one player's mu and keeps the condition (Nesterov 2005; Hoda et al. 2010).
 
 Nesterov's last step is a proximal one around the first response r: argmax tau <e, x> - (1 - tau) mu D(x, r), where e is
-what is earned against the opponent's answer and D the Bregman distance of d. As r is itself the smoothed response to g,
+the gradient against the opponent's answer and D the Bregman distance of d. As r is itself the smoothed response to g,
 mu times the gradient of d at r is g up to what no plan can tell, and the step is the smoothed response to
 (1 - tau) g + tau e with smoothing (1 - tau) mu. So smoothed responses are all that is needed; and as gradients are
-linear, what is earned against a mixture of plans is mixed in the same way.
+linear, the gradient against a mixture of plans is mixed in the same way.
 """
 
 from __future__ import annotations
@@ -17,8 +17,16 @@ from __future__ import annotations
 from treeplex.arrays import Floats
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, Entropy, Gap, GapScratch, Pace
-from treeplex.engines.sequence.reference.operators import earn
+from treeplex.engines.sequence.first_order import (
+    LONGEST_STEP,
+    SHORTEST_STEP,
+    STEP_GROWTH,
+    Entropy,
+    Gap,
+    GapScratch,
+    Pace,
+)
+from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.prox import mix, respond
 
 
@@ -38,13 +46,13 @@ def begin(
     """
     first, second = gaps
     pace.smoothing[:] = smoothing
-    earn(operator.columns, -1.0, centre, second.gradient)
-    respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].bench, second.plan)
-    earn(operator.rows, 1.0, second.plan, first.gradient)
-    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, scratch[0].bench, first.plan)
+    gradient(operator.columns, -1.0, centre, second.gradient)
+    respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.plan)
+    gradient(operator.rows, 1.0, second.plan, first.gradient)
+    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, scratch[0].prox, first.plan)
     first.response[:] = first.plan
-    earn(operator.columns, -1.0, first.plan, second.gradient)
-    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].bench, second.response)
+    gradient(operator.columns, -1.0, first.plan, second.gradient)
+    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.response)
     return float(pace.value.sum())
 
 
@@ -102,15 +110,15 @@ def _shrink(
     sides, signs = (operator.rows, operator.columns), (1.0, -1.0)
     mine, theirs, me, they = gaps[i], gaps[j], scratch[i], scratch[j]
     smaller = max((1.0 - step) * float(pace.smoothing[i]), least)
-    earn(sides[j], signs[j], mine.response, they.against)  # r = response to g, mu
-    mix(theirs.gradient, step, they.against, they.mixed)  # what is earned against (1 - tau) plan + tau r
-    respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.bench, they.answer)
-    earn(sides[i], signs[i], they.answer, me.earned)  # e
-    mix(mine.gradient, step, me.earned, me.mixed)
-    mine_value = respond(treeplexes[i], entropies[i], smaller, me.mixed, me.bench, me.answer)
-    earn(sides[j], signs[j], me.answer, they.earned)
-    mix(theirs.gradient, step, they.earned, they.mixed)
-    their_value = respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.bench, they.next)
+    gradient(sides[j], signs[j], mine.response, they.against)  # r = response to g, mu
+    mix(theirs.gradient, step, they.against, they.mixed)  # the gradient against (1 - tau) plan + tau r
+    respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.answer)
+    gradient(sides[i], signs[i], they.answer, me.gradient)  # e
+    mix(mine.gradient, step, me.gradient, me.mixed)
+    mine_value = respond(treeplexes[i], entropies[i], smaller, me.mixed, me.prox, me.answer)
+    gradient(sides[j], signs[j], me.answer, they.gradient)
+    mix(theirs.gradient, step, they.gradient, they.mixed)
+    their_value = respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.next)
     if adaptive and mine_value + their_value > slack and step > SHORTEST_STEP:
         return False
     mix(mine.plan, step, me.answer, mine.plan)

@@ -2,11 +2,11 @@
 
 For each player, with d* (G) = max over x of <G, x> - d(x), whose maximiser ``respond`` finds:
 
-    w     = respond(G + step p)         what is played, where p is what the player expects to earn
-    G    <- G + step g                  g is what is earned against the opponent's w
+    w     = respond(G + step p)         what is played, where p is the predicted gradient
+    G    <- G + step g                  g is the gradient against the opponent's w
     average: the w, each weighted by its step
 
-Mirror prox (Nemirovski 2004): p is what is earned against the opponent's respond(G), which costs another product.
+Mirror prox (Nemirovski 2004): p is the gradient against the opponent's respond(G), which costs another product.
 Optimistic mirror descent (Rakhlin & Sridharan 2013; Popov 1980): p is the g of the iteration before.
 The proximal steps of both papers, around a point that is itself respond(G), are responses to sums of gradients, because
 the gradient of d there is G up to what no plan can tell.
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import (
+from treeplex.engines.sequence.first_order import (
     LAG,
     ROUNDING,
     SHORTEST_STEP,
@@ -33,7 +33,7 @@ from treeplex.engines.sequence.arrays import (
     MirrorScratch,
     Rate,
 )
-from treeplex.engines.sequence.reference.operators import earn
+from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.prox import respond
 
 
@@ -56,8 +56,8 @@ def mirror_iterations(
     products = 0
     for t in range(start, start + count):
         if not optimistic or t == 0:
-            earn(operator.rows, 1.0, mirrors[1].response, mirrors[0].expected)
-            earn(operator.columns, -1.0, mirrors[0].response, mirrors[1].expected)
+            gradient(operator.rows, 1.0, mirrors[1].response, mirrors[0].predicted)
+            gradient(operator.columns, -1.0, mirrors[0].response, mirrors[1].predicted)
             products += 2
         least = SHORTEST_STEP * SHORTEST_STEP * longest
         while not _attempt(treeplexes, operator, entropies, mirrors, scratch, rate, optimistic, least):
@@ -67,7 +67,7 @@ def mirror_iterations(
         products += 2
         for mirror, own in zip(mirrors, scratch, strict=True):
             mirror.average[:] += rate.step[0] * own.played
-            mirror.dual[:], mirror.response[:], mirror.expected[:] = own.moved, own.next, own.earned
+            mirror.dual[:], mirror.response[:], mirror.predicted[:] = own.moved, own.next, own.gradient
         rate.step[0] = min(rate.growth[0] * rate.step[0], longest)
     return products
 
@@ -85,14 +85,14 @@ def _attempt(
     """One iteration into ``scratch``; False if the bound grows."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
     for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
-        own.moved[:] = mirror.dual + step * mirror.expected
-        lag += respond(treeplex, entropy, 1.0, own.moved, own.bench, own.played)  # d*(G + step p)
-    earn(operator.rows, 1.0, scratch[1].played, scratch[0].earned)
-    earn(operator.columns, -1.0, scratch[0].played, scratch[1].earned)
+        own.moved[:] = mirror.dual + step * mirror.predicted
+        lag += respond(treeplex, entropy, 1.0, own.moved, own.prox, own.played)  # d*(G + step p)
+    gradient(operator.rows, 1.0, scratch[1].played, scratch[0].gradient)
+    gradient(operator.columns, -1.0, scratch[0].played, scratch[1].gradient)
     for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
-        own.moved[:] = mirror.dual + step * own.earned
-        value = respond(treeplex, entropy, 1.0, own.moved, own.bench, own.next)  # d*(G + step g), at z
-        lag += step * float((own.earned - mirror.expected) @ own.next) - value  # D(z, w)
+        own.moved[:] = mirror.dual + step * own.gradient
+        value = respond(treeplex, entropy, 1.0, own.moved, own.prox, own.next)  # d*(G + step g), at z
+        lag += step * float((own.gradient - mirror.predicted) @ own.next) - value  # D(z, w)
         potential += value
         size += abs(value)
     bound = potential + (LAG * lag if optimistic else 0.0)

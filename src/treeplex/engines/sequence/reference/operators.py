@@ -1,4 +1,4 @@
-"""What every form of the payoff operator computes: the earnings of each sequence against the opponent's weights."""
+"""What every form of the payoff operator computes: the value of each sequence against the opponent's plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeplex.compile.payoffs import Csr
 Side = Csr | BlockRows | RankedRows
 
 
-def earn(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
     """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
     values[:] = 0.0
     if isinstance(side, Csr):

@@ -12,35 +12,35 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import FARINA_2021, KROER_2015, Bench, Entropy
-from treeplex.engines.sequence.reference.treeplex import sequence_weights
+from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015, Entropy, ProxScratch
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 
 
 def respond(
-    treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, bench: Bench, answer: Floats
+    treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, scratch: ProxScratch, answer: Floats
 ) -> float:
-    """argmax over x of <gradient, x> - smoothing d(x) into ``answer`` [S], in sequence form; returns the maximum.
+    """argmax over x of <gradient, x> - smoothing d(x) into ``answer`` [S], a realization plan; returns the maximum.
 
     Bottom-up, with m = smoothing * weight(I) and v(a) = gradient(I, a) + the values right below (I, a):
         b(a) = exp(v(a) / m) / sum over c of exp(v(c) / m)
         value of I = m ln(sum over a of exp(v(a) / m)) - m ln |A|
     """
-    del bench
+    del scratch
     first, parent = treeplex
-    values, behaviour = gradient.copy(), np.ones_like(gradient)
+    values, strategy = gradient.copy(), np.ones_like(gradient)
     for infoset in range(len(parent) - 1, -1, -1):
         own = slice(first[infoset], first[infoset + 1])
         temperature = smoothing * entropy.weight[infoset]
         best = values[own].max()
         likely = np.exp((values[own] - best) / temperature)
-        behaviour[own] = likely / likely.sum()
+        strategy[own] = likely / likely.sum()
         values[parent[infoset]] += best + temperature * np.log(likely.sum() / len(likely))
-    sequence_weights(treeplex, behaviour, answer)
+    realization_plan(treeplex, strategy, answer)
     return float(values[0])
 
 
 def distance(treeplex: Treeplex, entropy: Entropy, plan: Floats) -> float:
-    """d(x) of a plan in sequence form."""
+    """d(x) of a realization plan."""
     total = 0.0
     for infoset, above in enumerate(treeplex.parent):
         own = plan[treeplex.first[infoset] : treeplex.first[infoset + 1]]

@@ -6,28 +6,26 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
+from treeplex.updates.reference import shares
 
 
-def sequence_weights(treeplex: Treeplex, behaviour: Floats, weights: Floats) -> None:
-    """Strategy to sequence form, top-down: ``weights`` [S] is modified in place.
+def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
+    """Strategy to sequence form, top-down: ``plan`` [S] is modified in place.
 
-    x(empty) = 1;  x(I, a) = x(parent of I) * behaviour(I, a)
+    x(empty) = 1;  x(I, a) = x(parent of I) * strategy(I, a)
     """
-    weights[0] = 1.0
+    plan[0] = 1.0
     for infoset, above in enumerate(treeplex.parent):
         own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-        weights[own] = weights[above] * behaviour[own]
+        plan[own] = plan[above] * strategy[own]
 
 
-def normalise(treeplex: Treeplex, weights: Floats, behaviour: Floats) -> None:
-    """Sequence form, or any non-negative weights [S], to a strategy [S], modified in place.
+def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
+    """Realization plan, or any non-negative weights [S], to a strategy [S], modified in place.
 
-    behaviour(I, a) = x(I, a) / sum_b x(I, b), uniform where the sum is not positive
+    strategy(I, a) = x(I, a) / sum_b x(I, b), uniform where the sum is zero
     """
-    behaviour[0] = 1.0
-    for start, end in zip(treeplex.first[:-1], treeplex.first[1:], strict=True):
-        total = weights[start:end].sum()
-        behaviour[start:end] = weights[start:end] / total if total > 0.0 else 1.0 / (end - start)
+    strategy[:] = shares(weights, treeplex.first)
 
 
 def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
