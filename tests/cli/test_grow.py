@@ -122,7 +122,7 @@ def test_what_another_run_has_left_is_not_overwritten(cli) -> None:
     assert cli(*GROW, "--iterations", 5, "--out", "run").code == 0
     assert cli(*GROW, "--iterations", 8, "--out", "run", "--json").last["iterations"] == 8  # the same run goes on
     other = cli(*GROW, "--iterations", 5, "--factor", 2, "--out", "run").sentence
-    assert other.startswith("The folder run holds a run with another options (")
+    assert other.startswith("The folder run holds a run with another set of options (")
     (Path("run") / "checkpoint.safetensors").write_bytes(b"nonsense")
     assert "not a whole checkpoint of this run" in cli("resume", "run").sentence
 

@@ -181,8 +181,8 @@ def test_the_picture_of_a_run(cli) -> None:
     ("arguments", "said"),
     [
         (["solve", "kuhn", "--algorithm", "cfr(turns=sideways)"], "The 'turns' parameter must be one of alternating, "),
-        (["solve", "kuhn", "--algorithm", "cfr+(delay=-1)"], "The 'delay' parameter must be a whole number that is"),
-        (["solve", "kuhn", "--algorithm", "cfr+(delay=0.5)"], "The 'delay' parameter must be a whole number"),
+        (["solve", "kuhn", "--algorithm", "cfr+(delay=-1)"], "The 'delay' parameter must be an integer >= 0, got -1"),
+        (["solve", "kuhn", "--algorithm", "cfr+(delay=0.5)"], "The 'delay' parameter must be an integer >= 0, got 0.5"),
         (["solve", "kuhn", "--algorithm", "dcfr(alpha=x)"], "The 'alpha' parameter must be a number from "),
         (["solve", "kuhn", "--algorithm", "dcfr(alpha=NaN)"], "The 'alpha' parameter must be a number from "),
         (["solve", "kuhn", "--algorithm", "dcfr(gamma=Infinity)"], "The 'gamma' parameter must be a number from "),

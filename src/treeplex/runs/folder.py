@@ -53,7 +53,7 @@ class RunFolder(NamedTuple):
             before = RunFolder.open(path).request
             other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
             if other is not None:
-                what = "kind of game" if other == "kind" else other
+                what = {"kind": "kind of game", "options": "set of options"}.get(other, other)
                 raise ParameterError(
                     f"The folder {path} holds a run with another {what} ({before.identity[other]!r}); choose another"
                     " folder."
