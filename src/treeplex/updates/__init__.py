@@ -1,4 +1,4 @@
-"""What an information set learns from the values of its actions: one small file a rule."""
+"""What an information set learns from the values of its actions: one small file per rule."""
 
 from treeplex.updates.discounted import Discounted
 from treeplex.updates.predictive import PredictivePlus

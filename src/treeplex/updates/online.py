@@ -1,6 +1,6 @@
 """Regret minimizers on their own, for any problem in which the same choice comes again and again.
 
-Ask for a ``strategy``, act, then ``observe`` what every action would have earned:
+Ask for a ``strategy``, act, then ``observe`` the utility of every action:
 
 >>> import numpy as np
 >>> learner = Thresholded(Hedge(3, span=2.0), d=1.0)
@@ -9,7 +9,7 @@ Ask for a ``strategy``, act, then ``observe`` what every action would have earne
 ...     learner.observe(utilities)
 >>> learner.strategy().round(3)
 array([0.847, 0.   , 0.153])
->>> round(learner.regret(), 3)  # how much more the best action would have earned in all
+>>> round(learner.regret(), 3)  # how much more the best action would have got in all
 1.438
 """
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.errors import ParameterError
+from treeplex.updates.reference import matched
 from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold
 
 
@@ -47,7 +48,7 @@ class OnlineMinimizer(Protocol):
         ...
 
     def regret(self) -> float:
-        """How much more the best single action would have earned so far."""
+        """How much more the best single action would have got so far."""
         ...
 
     def threshold(self, d: float) -> float:
@@ -56,27 +57,36 @@ class OnlineMinimizer(Protocol):
 
 
 class _Regrets:
-    """What all minimizers here keep: R(a), the sum of u(a) - <sigma, u>."""
+    """What the minimizers here keep: R(a), the sum of u(a) - <sigma, u>."""
 
     def __init__(self, actions: int) -> None:
         if isinstance(actions, bool) or not isinstance(actions, int) or actions < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ParameterError(f"The 'actions' parameter must be a whole number from 1 on, got {actions!r}.")
+            raise ParameterError(f"The 'actions' parameter must be an integer >= 1, got {actions!r}.")
         self.actions, self.rounds = actions, 0
         self.regrets: Floats = np.zeros(actions)
 
-    def add(self, utilities: Floats, strategy: Floats) -> None:
-        """One round."""
+    def strategy(self) -> Floats:
+        """As ``OnlineMinimizer``."""
+        raise NotImplementedError
+
+    def observe(self, utilities: Floats, played: Floats | None = None) -> None:
+        """As ``OnlineMinimizer``."""
+        strategy = self.strategy() if played is None else played
         if np.shape(utilities) != (self.actions,) or not np.isfinite(utilities).all():
             raise ParameterError(
-                f"The 'utilities' parameter must be {self.actions} finite numbers, one an action, got {utilities!r}."
+                f"The 'utilities' parameter must be {self.actions} finite numbers, one per action, got {utilities!r}."
             )
         if np.shape(strategy) != (self.actions,):
             raise ParameterError(f"The 'played' parameter must be {self.actions} probabilities, got {strategy!r}.")
         self.regrets += utilities - strategy @ utilities
         self.rounds += 1
 
+    def regret(self) -> float:
+        """As ``OnlineMinimizer``."""
+        return float(self.regrets.max())
 
-class Hedge:
+
+class Hedge(_Regrets):
     """sigma(a) ~ exp(eta R(a)) with eta = sqrt(8 ln |A| / t) / span: the exponentially weighted forecaster.
 
     ``span``: the largest minus the smallest utility an action can have. ``rounds``: if the number of rounds is known,
@@ -89,74 +99,34 @@ class Hedge:
         if not span > 0.0 or not np.isfinite(span):
             raise ParameterError(f"The 'span' parameter must be a positive number, got {span!r}.")
         if rounds is not None and rounds < 1:
-            raise ParameterError(f"The 'rounds' parameter must be a whole number from 1 on, got {rounds!r}.")
-        self._known, self._span, self._planned = _Regrets(actions), span, rounds
-
-    @property
-    def actions(self) -> int:
-        """As ``OnlineMinimizer``."""
-        return self._known.actions
-
-    @property
-    def rounds(self) -> int:
-        """As ``OnlineMinimizer``."""
-        return self._known.rounds
+            raise ParameterError(f"The 'rounds' parameter must be an integer >= 1, got {rounds!r}.")
+        super().__init__(actions)
+        self._span, self._planned = span, rounds
 
     def strategy(self) -> Floats:
         """As ``OnlineMinimizer``; safe for regrets of any size."""
-        freedom = np.log(self.actions)
+        log_actions = np.log(self.actions)
         if self._planned is None:
-            eta = np.sqrt(8.0 * freedom / max(self.rounds, 1)) / self._span
+            eta = np.sqrt(8.0 * log_actions / max(self.rounds, 1)) / self._span
         else:
-            eta = np.sqrt(2.0 * freedom / self._planned) / self._span
-        likely = np.exp(eta * (self._known.regrets - self._known.regrets.max()))
+            eta = np.sqrt(2.0 * log_actions / self._planned) / self._span
+        likely = np.exp(eta * (self.regrets - self.regrets.max()))
         return likely / likely.sum()
-
-    def observe(self, utilities: Floats, played: Floats | None = None) -> None:
-        """As ``OnlineMinimizer``."""
-        self._known.add(utilities, self.strategy() if played is None else played)
-
-    def regret(self) -> float:
-        """As ``OnlineMinimizer``."""
-        return float(self._known.regrets.max())
 
     def threshold(self, d: float) -> float:
         """d sqrt(ln |A|) / (sqrt(2) |A|^2 sqrt(t)): Theorem 1, C = 1 + d."""
         return float(hedge_threshold(self.actions, d)) / np.sqrt(self.rounds + 1.0)
 
 
-class RegretMatching:
+class RegretMatching(_Regrets):
     """sigma(a) ~ max(R(a), 0), uniform if that is zero for every a (Hart & Mas-Colell 2000).
 
     Regret after T rounds is at most the range of utilities times sqrt(|A| T).
     """
 
-    def __init__(self, actions: int) -> None:
-        self._known = _Regrets(actions)
-
-    @property
-    def actions(self) -> int:
-        """As ``OnlineMinimizer``."""
-        return self._known.actions
-
-    @property
-    def rounds(self) -> int:
-        """As ``OnlineMinimizer``."""
-        return self._known.rounds
-
     def strategy(self) -> Floats:
         """As ``OnlineMinimizer``."""
-        hope = np.maximum(self._known.regrets, 0.0)
-        total = hope.sum()
-        return hope / total if total > 0.0 else np.full(self.actions, 1.0 / self.actions)
-
-    def observe(self, utilities: Floats, played: Floats | None = None) -> None:
-        """As ``OnlineMinimizer``."""
-        self._known.add(utilities, self.strategy() if played is None else played)
-
-    def regret(self) -> float:
-        """As ``OnlineMinimizer``."""
-        return float(self._known.regrets.max())
+        return matched(self.regrets)
 
     def threshold(self, d: float) -> float:
         """(C^2 - 1) / (2 C |A|^2 sqrt(t)): Theorem 2, C = 1 + d."""
@@ -175,7 +145,7 @@ class Thresholded:
         self, minimizer: OnlineMinimizer, d: float, threshold: Callable[[float, int], float] | None = None
     ) -> None:
         if not d >= 0.0 or not np.isfinite(d):
-            raise ParameterError(f"The 'd' parameter must be a number that is not negative, got {d!r}.")
+            raise ParameterError(f"The 'd' parameter must be a number >= 0, got {d!r}.")
         self._minimizer, self._d, self._own = minimizer, d, threshold
 
     @property

@@ -1,4 +1,4 @@
-"""Regret matching+ that expects the last gain to come again."""
+"""Regret matching+ that expects the last instantaneous regret to come again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PredictivePlus(NamedTuple):
     predictive Blackwell approachability", Algorithm 2, predicting that the last utilities come again.
     With it, d_t = t^alpha / (t^alpha + 1): the rule of PDCFR+, Xu et al. (2024), "Minimizing weighted counterfactual
     regret with optimistic online mirror descent".
-    Differs from Farina et al. in: inside a game each infoset predicts its own last counterfactual gain (as Xu et al.
+    Differs from Farina et al. in: inside a game each infoset predicts its own last instantaneous regret (as Xu et al.
     do) instead of recomputing the values below it with the new strategies.
     """
 

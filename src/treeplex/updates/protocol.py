@@ -1,6 +1,6 @@
 """What all rules of the regret matching family have in common.
 
-    r^t(a) = u^t(a) - <sigma^t, u^t>                                the gain of action a over what was played
+    r^t(a) = u^t(a) - <sigma^t, u^t>                                the instantaneous regret of action a
     R^t(a) = d+_t x  if x > 0,  d-_t x otherwise,  where x = R^{t-1}(a) + r^t(a)
     sigma^{t+1}(a) ~ max(R^t(a) + p r^t(a), 0),  uniform if that is zero for every a
 
@@ -20,7 +20,7 @@ class Minimizer(Protocol):
 
     @property
     def predict(self) -> float:
-        """``p``: how much of the last gain is expected to come again."""
+        """``p``: how much of the last instantaneous regret is expected to come again."""
         ...
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:

@@ -23,8 +23,8 @@ def shares(weights: Floats, first: Ints) -> Floats:
     width = np.diff(first)
     total = np.add.reduceat(weights, first[:-1]) if len(width) else np.empty(0)
     out = np.ones(len(weights))
-    spread, count = np.repeat(total, width), np.repeat(width, width)
-    out[1:] = np.where(spread > 0.0, weights[1:] / np.where(spread > 0.0, spread, 1.0), 1.0 / count)
+    sums, count = np.repeat(total, width), np.repeat(width, width)
+    out[1:] = np.where(sums > 0.0, weights[1:] / np.where(sums > 0.0, sums, 1.0), 1.0 / count)
     return out
 
 

@@ -16,7 +16,7 @@ Division, not multiplication by a reciprocal: a pure strategy must come out as e
 
 from __future__ import annotations
 
-from treeplex.jit import inlined
+from treeplex.jit import Index, inlined
 
 
 @inlined
@@ -26,7 +26,7 @@ def positive(regret: float) -> float:
 
 
 @inlined
-def share(part: float, total: float, width: int) -> float:
+def share(part: float, total: float, width: Index) -> float:
     """Regret matching: the share of a positive part in the total, uniform over ``width`` actions if there is none."""
     return part / total if total > 0.0 else 1.0 / width
 

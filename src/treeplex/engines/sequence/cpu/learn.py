@@ -50,9 +50,11 @@ def prepare(treeplex: Any, side: Any, sign: float, rule: Any, opponent: Any, val
 
 @overload(prepare, strict=False)
 def _choose_prepare(treeplex: Any, side: Any, sign: Any, rule: Any, opponent: Any, values: Any) -> Callable[..., None]:
-    if _python_class(rule) is MatchingAgainstBestResponse:
-        return _best_response
-    return lambda treeplex, side, sign, rule, opponent, values: None
+    return _best_response if _python_class(rule) is MatchingAgainstBestResponse else _no_response
+
+
+def _no_response(treeplex: Any, side: Any, sign: float, rule: Any, opponent: Any, values: Any) -> None:
+    pass
 
 
 def _best_response(
@@ -74,9 +76,15 @@ def faced(plan: Any, rule: Any) -> Any:
 
 @overload(faced, strict=False)
 def _choose_faced(plan: Any, rule: Any) -> Callable[..., Any]:
-    if _python_class(rule) is MatchingAgainstBestResponse:
-        return lambda plan, rule: rule.response
-    return lambda plan, rule: plan
+    return _response if _python_class(rule) is MatchingAgainstBestResponse else _plan
+
+
+def _response(plan: Floats, rule: MatchingAgainstBestResponse) -> Floats:
+    return rule.response
+
+
+def _plan(plan: Floats, rule: Any) -> Floats:
+    return plan
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
@@ -159,7 +167,11 @@ def _finish(learner: Any) -> None:
 
 @overload(_finish, strict=False, inline="always")
 def _choose_finish(learner: Any) -> Callable[..., None]:
-    return _exponentials if _python_class(learner) is HedgeLearner else lambda learner: None
+    return _exponentials if _python_class(learner) is HedgeLearner else _as_it_is
+
+
+def _as_it_is(learner: Any) -> None:
+    pass
 
 
 def _exponentials(learner: HedgeLearner) -> None:

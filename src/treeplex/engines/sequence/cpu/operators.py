@@ -16,6 +16,7 @@ from numba.extending import overload
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.blocks import BlockRows, RankedRows
 from treeplex.compile.payoffs import Csr
+from treeplex.engines.sequence.partition import Partition
 from treeplex.jit import kernel, parallel_kernel
 
 Side = Csr | BlockRows | RankedRows
@@ -120,8 +121,12 @@ def gradient_by(side: Any, partition: Any, sign: float, opponent: Any, values: A
 
 @overload(gradient_by, strict=False)
 def _choose_threads(side: Any, partition: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
-    if isinstance(partition, types.NoneType):
-        return lambda side, partition, sign, opponent, values: gradient(side, sign, opponent, values)
-    return lambda side, partition, sign, opponent, values: _gradient_threads(
-        side, partition.rows, sign, opponent, values
-    )
+    return _gradient_alone if isinstance(partition, types.NoneType) else _gradient_shared
+
+
+def _gradient_alone(side: Side, partition: None, sign: float, opponent: Floats, values: Floats) -> None:
+    gradient(side, sign, opponent, values)
+
+
+def _gradient_shared(side: Side, partition: Partition, sign: float, opponent: Floats, values: Floats) -> None:
+    _gradient_threads(side, partition.rows, sign, opponent, values)
