@@ -19,10 +19,7 @@ from treeplex.jit import kernel
 
 @kernel
 def evaluate(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    partitions: Partitions,
-    strategies: tuple[Floats, Floats],
+    treeplexes: tuple[Treeplex, Treeplex], operator: Operator, partitions: Partitions, strategies: tuple[Floats, Floats]
 ) -> tuple[float, float, float]:
     """x'Ay, player 0's expected payoff; max over x of x'Ay and max over y of -x'Ay, the best responses' payoffs."""
     plan, opponent = np.empty(len(strategies[0])), np.empty(len(strategies[1]))

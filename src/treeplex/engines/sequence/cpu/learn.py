@@ -58,12 +58,7 @@ def _no_response(treeplex: Any, side: Any, sign: float, rule: Any, opponent: Any
 
 
 def _best_response(
-    treeplex: Treeplex,
-    side: Side,
-    sign: float,
-    rule: MatchingAgainstBestResponse,
-    opponent: Floats,
-    values: Floats,
+    treeplex: Treeplex, side: Side, sign: float, rule: MatchingAgainstBestResponse, opponent: Floats, values: Floats
 ) -> None:
     gradient(side, sign, opponent, values)
     best_response(treeplex, values, rule.response)
@@ -208,13 +203,7 @@ def _top_down_plan(
 
 
 def _top_down_hedge(
-    treeplex: Treeplex,
-    role: Bytes | None,
-    begin: int,
-    stop: int,
-    learner: HedgeLearner,
-    rule: HedgeRule,
-    step: Step,
+    treeplex: Treeplex, role: Bytes | None, begin: int, stop: int, learner: HedgeLearner, rule: HedgeRule, step: Step
 ) -> None:
     """The same; strategies are softmax weights with a largest of exp(0) = 1, to be thresholded and divided by sums."""
     first, parent = treeplex
