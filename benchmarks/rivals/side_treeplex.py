@@ -12,6 +12,7 @@ import numpy as np
 import treeplex as tp
 from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.mccfr import mccfr_external, pure_mccfr
+from treeplex.algorithms.protocol import Execution
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -37,7 +38,7 @@ class Side:
         return {"nodes": summary["nodes"], "infosets": summary["infosets"]}
 
     def start(self, algorithm: str) -> None:
-        self.algorithm = ALGORITHMS[algorithm]
+        self.algorithm = ALGORITHMS[algorithm].prepared(self.game, Execution(threads=1))
         self.state = self.algorithm.start(self.game)
 
     def advance(self, iterations: int) -> None:
