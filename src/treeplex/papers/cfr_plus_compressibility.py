@@ -71,7 +71,7 @@ def measure(regrets: npt.NDArray[np.int16]) -> Compression:
 
 
 def _plot(rows: list[tuple[str, int, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(12, 3.8), layout="constrained")
     labels = ("share of zeros", "entropy, bits per regret", "zstd, bits per regret")

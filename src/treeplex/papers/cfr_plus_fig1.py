@@ -63,7 +63,7 @@ def iterations_to_target(game: CompiledGame, algorithm: CFR, *, current: bool) -
 
 
 def _plot(rows: list[tuple[int, int, int, int]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()

@@ -111,7 +111,7 @@ def fall(game: HoldemGame, curve: Curve) -> Found:
 
 
 def _plot(found: dict[str, Found], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(11.5, 4.4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)

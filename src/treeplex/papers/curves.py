@@ -132,7 +132,7 @@ def plot(
     path: Path, title: str, panels: Sequence[tuple[str, str, str, Sequence[tuple[str, list[float], list[float]]]]]
 ) -> Path:
     """Panels in rows of two: (title, x label, y label, lines of (label, x, y)); all axes logarithmic."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     down = (len(panels) + 1) // 2
     figure: Any = Figure(figsize=(10, 3.6 * down + 0.4), layout="constrained")

@@ -80,7 +80,7 @@ def _overtakes(of_game: dict[str, list[Curve]]) -> float:
 
 
 def _plot(runs: dict[str, dict[str, list[Curve]]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(13, 7.5), layout="constrained")
     panels = figure.subplots(2, len(runs))

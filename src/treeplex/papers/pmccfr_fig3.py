@@ -92,7 +92,7 @@ def _exploring(points: Curve) -> float:
 
 
 def _plot(runs: dict[str, list[Curve]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(7.5, 5), layout="constrained")
     axes = figure.subplots()

@@ -97,7 +97,7 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int = SEEDS) -> To
 
 
 def _plot(rows: list[tuple[str, str, float, float, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(11, 4.2), layout="constrained")
     games = list(dict.fromkeys(row[0] for row in rows))
