@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.algorithms.cfr import State, cfr
+from treeplex.algorithms.cfr import cfr
+from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.algorithm import check_and_add
 from treeplex.algorithms.growth.answer import abstraction, everything, found, loss_if_unknown, policy
@@ -141,7 +142,7 @@ def test_a_grown_game_goes_on_like_one_rebuilt_with_its_regrets(method) -> None:
         for infoset in range(treeplex.infosets):
             own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
             learner.plan[own] = learner.plan[treeplex.parent[infoset]] * learner.strategy[own]
-    state = algorithm.advance(compiled, State(fresh.learners, 0), 4)
+    state = algorithm.advance(compiled, LearnerState(fresh.learners, 0), 4)
     game.advance(4)
     for player in (0, 1):
         for name in ("regret", "average"):
