@@ -16,13 +16,36 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, OwnRule, Step
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
+from treeplex.jit import Index, inlined
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share
 from treeplex.updates.storage import scale_16, whole_16
+
+
+@inlined
+def _value(
+    parent: Ints,
+    role: Bytes | None,
+    infoset: int,
+    start: Index,
+    end: Index,
+    strategy: Floats,
+    values: Floats,
+    boundary: Any,
+) -> float:
+    """v(I), the value of the strategy played, added to where it belongs."""
+    expected = 0.0
+    for s in range(start, end):
+        expected += strategy[s] * values[s]
+    if role is not None and role[infoset] == BOUNDARY:
+        boundary[infoset] = expected
+    else:
+        values[np.uint64(parent[infoset])] += expected
+    return expected
 
 
 def match(
@@ -46,13 +69,7 @@ def match(
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        if role is not None and role[infoset] == BOUNDARY:
-            boundary[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
+        expected = _value(parent, role, infoset, start, end, strategy, values, boundary)
         total = 0.0
         for s in range(start, end):
             instantaneous = values[s] - expected
@@ -87,13 +104,7 @@ def match_16(
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        if role is not None and role[infoset] == BOUNDARY:
-            boundary[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
+        expected = _value(parent, role, infoset, start, end, strategy, values, boundary)
         unit, largest, total = np.float64(scale[infoset]), 0.0, 0.0
         for s in range(start, end):
             r = discounted(regret[s] * unit, values[s] - expected, up, down)
@@ -130,13 +141,7 @@ def hedge(
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        if role is not None and role[infoset] == BOUNDARY:
-            boundary[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
+        expected = _value(parent, role, infoset, start, end, strategy, values, boundary)
         off = expected - mean[infoset]
         mean[infoset] += off / t
         squares[infoset] += off * (expected - mean[infoset])
@@ -166,8 +171,5 @@ def own(
     strategy, memory = learner.strategy, rule.memory
     for infoset in range(stop - 1, begin - 1, -1):
         start, end = first[infoset], first[infoset + 1]
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        values[parent[infoset]] += expected
+        _value(parent, role, infoset, start, end, strategy, values, boundary)
         rule.update(step.iteration, values[start:end], strategy[start:end], memory[:, start:end])
