@@ -249,13 +249,19 @@ def test_cut_walks_enter_just_what_is_reached(c, game) -> None:
         plan = random_plan(game, 1 - player, rng, sharp=0.2)
         values, before = np.empty(game.treeplexes[player].sequences), int(side.entered[0])
         ask(side, 1.0 - 2.0 * player, plan, values)
-        expected, entered, inside = np.zeros_like(values), 0, np.zeros(tree.nodes, dtype=bool)
-        for node in range(tree.nodes):
-            reach = side.chance[node] * plan[side.other[node]]
-            inside[node] = reach >= c and (node == 0 or inside[tree.parent[node]])
-            entered += bool(inside[node])
-            if inside[node]:
-                expected[side.own[node]] += (1.0 - 2.0 * player) * reach * tree.payoff[node]
+        expected, entered = np.zeros_like(values), 0
+        histories = [(0, 1.0, (0, 0))]  # a node, chance's probability of it, both players' last sequences
+        for node, chance, last in histories:
+            reach, mover = chance * plan[last[1 - player]], int(tree.mover[node])
+            if reach < c:
+                continue
+            entered += 1
+            expected[last[player]] += (1.0 - 2.0 * player) * reach * tree.payoff[node]
+            for place, child in enumerate(np.flatnonzero(tree.parent == node).tolist()):
+                after = list(last)
+                if mover >= 0:
+                    after[mover] = int(game.treeplexes[mover].first[tree.infoset[node]]) + place
+                histories.append((child, chance * float(tree.probability[child]), (after[0], after[1])))
         assert int(side.entered[0]) - before == entered
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12 * payoff(game))
 

@@ -13,7 +13,7 @@ from treeplex.algorithms.options import named, turn_order
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.history.cpu.spans import payoff_spans
+from treeplex.engines.history.paths import counterfactual_ranges
 from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule
 from treeplex.engines.sequence.learners import initial_learners, numbered, steps
 from treeplex.updates.hedge import THEORY, VARIANCE
@@ -82,7 +82,6 @@ def payoff_ranges(game: CompiledGame, rate: int) -> tuple[Floats, Floats]:
     if rate != THEORY:
         return np.full(first, widest), np.full(second, widest)
     if game not in _RANGES:
-        own = np.empty(first), np.empty(second)
-        payoff_spans(game.tree, *own)
+        own = counterfactual_ranges(game)
         _RANGES[game] = np.where(own[0] > 0.0, own[0], widest), np.where(own[1] > 0.0, own[1], widest)
     return _RANGES[game]

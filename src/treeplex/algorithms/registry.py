@@ -15,7 +15,6 @@ from treeplex.algorithms.linear_program import lp
 from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.threshold_walk import hedge_dt, hedge_dt_rbp, rm_dt
 from treeplex.algorithms.walk import (
     cfr_full,
     cfr_partial,
@@ -25,6 +24,9 @@ from treeplex.algorithms.walk import (
     cfr_plus_zero_reach_br,
     cfr_rbp,
     cfr_zero_reach_br,
+    hedge_dt,
+    hedge_dt_rbp,
+    rm_dt,
 )
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError

@@ -1,11 +1,14 @@
-"""Hedge: how large its steps are (Brown, Kroer & Sandholm 2017, sections 2 and 5)."""
+"""Hedge: how large its steps are, and which of its weights dynamic thresholding keeps.
+
+Brown, Kroer & Sandholm (2017), sections 2, 3 and 5.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-from treeplex.jit import kernel
+from treeplex.jit import inlined, kernel
 
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1
@@ -26,3 +29,9 @@ def step_size(rule: int, log_actions: float, payoff_range: float, squares: float
             width = min(max(3.0 * math.sqrt(squares / t), LEAST_RANGE * payoff_range), payoff_range)
         return math.sqrt(log_actions / t) / width
     return math.sqrt(8.0 * log_actions / t) / payoff_range
+
+
+@inlined
+def kept(weight: float, least: float) -> float:
+    """A softmax weight, or zero if it is below the threshold ``least``; the best action has exp(0) = 1, and stays."""
+    return 0.0 if weight < least and weight < 1.0 else weight

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Bound = Literal["payoff", "wished"]
-BOUNDS: Final = ("payoff", "wished")
+Bound = Literal["payoff", "expected"]
+BOUNDS: Final[dict[str, Bound]] = {"payoff": "payoff", "expected": "expected"}
 NEVER: Final = -1.0
 """The threshold of a traversal that does not prune by regret."""
 

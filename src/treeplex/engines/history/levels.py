@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,42 +11,55 @@ import numpy.typing as npt
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
 
+# Columns of ``LevelTree.record``: side by side, so that one look fetches all of a node.
+CHILD: Final = 0  # the first child; the next node's is where the children end
+MOVER: Final = 1  # 0, 1, CHANCE or TERMINAL
+INFOSET: Final = 2  # the mover's, -1 where no player moves
+FIRST: Final = 3  # the first sequence of that infoset, 0 where no player moves
+
 
 class LevelTree(NamedTuple):
     """Histories by depth: the children of ``n`` are ``child[n] .. child[n + 1] - 1``; a terminal has none.
 
-    Child ``k`` of a player's node is reached by sequence ``first[n] + k``. Where no player moves, infoset is -1 and
-    first is 0.
+    Child ``k`` of a player's node is reached by sequence ``first[n] + k``.
     """
 
-    record: Ints  # [N + 1, 4] child, mover, infoset and first of each node, side by side: one look fetches all
+    record: Ints  # [N + 1, 4]
     probability: Floats  # [N] of the action that led here if chance made it, 1 otherwise
     payoff: Floats  # [N] player 0's at a terminal, 0 elsewhere
 
     @property
     def child(self) -> Ints:
         """[N + 1]."""
-        return self.record[:, 0]
+        return self.record[:, CHILD]
 
     @property
     def mover(self) -> Ints:
-        """[N] 0, 1, CHANCE or TERMINAL."""
-        return self.record[:-1, 1]
+        """[N]."""
+        return self.record[:-1, MOVER]
 
     @property
     def infoset(self) -> Ints:
-        """[N] the mover's."""
-        return self.record[:-1, 2]
+        """[N]."""
+        return self.record[:-1, INFOSET]
 
     @property
     def first(self) -> Ints:
-        """[N] the first sequence of that infoset."""
-        return self.record[:-1, 3]
+        """[N]."""
+        return self.record[:-1, FIRST]
 
     @property
     def inner(self) -> int:
         """How many nodes are no terminals."""
         return int(np.count_nonzero(np.diff(self.child)))
+
+    @property
+    def levels(self) -> list[slice]:
+        """The nodes of each depth, from the root down."""
+        ends = [0, 1]
+        while ends[-1] < len(self.payoff):
+            ends.append(int(self.child[ends[-1]]))
+        return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def level_order(parent: Ints) -> npt.NDArray[np.intp]:
@@ -70,33 +84,39 @@ def level_tree(game: CompiledGame, order: npt.NDArray[np.intp]) -> LevelTree:
     tree = game.tree
     count = np.bincount(tree.parent[1:], minlength=tree.nodes)[order]
     record = np.zeros((tree.nodes + 1, 4), dtype=np.int32)
-    record[:, 0] = np.concatenate(([1], 1 + np.cumsum(count)))
-    record[:-1, 1] = tree.mover[order]
-    record[:-1, 2] = tree.infoset[order]
+    record[:, CHILD] = np.concatenate(([1], 1 + np.cumsum(count)))
+    record[:-1, MOVER] = tree.mover[order]
+    record[:-1, INFOSET] = tree.infoset[order]
     for player, treeplex in enumerate(game.treeplexes):
-        own = np.flatnonzero(record[:-1, 1] == player)
-        record[own, 3] = treeplex.first[record[own, 2]]
+        own = np.flatnonzero(record[:-1, MOVER] == player)
+        record[own, FIRST] = treeplex.first[record[own, INFOSET]]
     return LevelTree(record, tree.probability[order], tree.payoff[order])
 
 
 def best_outcomes(tree: LevelTree, payoff: Floats) -> tuple[Floats, Floats]:
-    """[N] twice: the highest ``payoff`` at or below each node, and the highest expected one if both players wished it.
+    """[N] twice: the highest ``payoff`` at or below each node, and the highest expected one if both players helped.
 
     The second takes the mean over chance and the maximum over every player's actions.
     """
-    highest, wished = payoff.copy(), payoff.copy()
+    highest, expected = payoff.copy(), payoff.copy()
     inner = np.flatnonzero(np.diff(tree.child))
-    depth_ends = [1]
-    while depth_ends[-1] < len(payoff):
-        depth_ends.append(int(tree.child[depth_ends[-1]]))
-    for begin, end in reversed(list(zip([0, *depth_ends[:-1]], depth_ends, strict=True))):
-        here = inner[np.searchsorted(inner, begin) : np.searchsorted(inner, end)]
+    for level in reversed(tree.levels):
+        here = inner[np.searchsorted(inner, level.start) : np.searchsorted(inner, level.stop)]
         if len(here) == 0:
             continue
-        span = slice(int(tree.child[begin]), int(tree.child[end]))
-        starts = tree.child[here] - span.start
-        chance = tree.mover[here] < 0
-        highest[here] = np.maximum.reduceat(highest[span], starts)
-        mean = np.add.reduceat(tree.probability[span] * wished[span], starts)
-        wished[here] = np.where(chance, mean, np.maximum.reduceat(wished[span], starts))
-    return highest, wished
+        children = slice(int(tree.child[level.start]), int(tree.child[level.stop]))
+        starts = tree.child[here] - children.start
+        highest[here] = np.maximum.reduceat(highest[children], starts)
+        mean = np.add.reduceat(tree.probability[children] * expected[children], starts)
+        expected[here] = np.where(tree.mover[here] < 0, mean, np.maximum.reduceat(expected[children], starts))
+    return highest, expected
+
+
+def chance_reach(tree: LevelTree) -> Floats:
+    """[N] chance's probability of every node: the product of its own moves on the way there."""
+    reach = tree.probability.copy()
+    count = np.diff(tree.child)
+    for level in tree.levels[:-1]:
+        children = slice(int(tree.child[level.start]), int(tree.child[level.stop]))
+        reach[children] *= np.repeat(reach[level], count[level])
+    return reach

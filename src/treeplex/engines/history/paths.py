@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.history.levels import LevelTree, best_outcomes, level_order, level_tree
+from treeplex.engines.history.levels import LevelTree, best_outcomes, chance_reach, level_order, level_tree
 
 
 class Side(NamedTuple):
@@ -18,8 +19,8 @@ class Side(NamedTuple):
     child_start: Ints  # [S + 1] where the infosets right below a sequence begin in ``child``
     child: Ints  # [I] infosets by the sequence they hang from
     best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
-    wished: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
-    spread: Floats  # [I] U(I) - L(I), the range of payoffs below an infoset
+    expected: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
+    payoff_range: Floats  # [I] U(I) - L(I), of the payoffs below an infoset
     below: Ints  # [S] nodes of the tree below the sequence, over all its histories
 
 
@@ -30,14 +31,19 @@ class Paths(NamedTuple):
     sides: tuple[Side, Side]
 
 
+_KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
+
+
 def paths(game: CompiledGame) -> Paths:
-    """Derive everything from the tree; cost linear in its nodes."""
-    order = level_order(game.tree.parent)
-    tree, size = level_tree(game, order), game.tree.size[order]
-    highest, wished = best_outcomes(tree, tree.payoff)
-    lowest, feared = best_outcomes(tree, -tree.payoff)
-    first = _side(game, tree, 0, size, highest, wished, lowest)
-    return Paths(tree, (first, _side(game, tree, 1, size, lowest, feared, highest)))
+    """What walks need of a game, made once; cost linear in the nodes of its tree."""
+    if game not in _KNOWN:
+        order = level_order(game.tree.parent)
+        tree, size = level_tree(game, order), game.tree.size[order]
+        highest, expected = best_outcomes(tree, tree.payoff)
+        lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
+        first = _side(game, tree, 0, size, highest, expected, lowest)
+        _KNOWN[game] = Paths(tree, (first, _side(game, tree, 1, size, lowest, expected_lowest, highest)))
+    return _KNOWN[game]
 
 
 def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
@@ -51,8 +57,24 @@ def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
     return nodes, sequence
 
 
+def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
+    """[I] Delta(I) of both players' infosets: the range of payoffs below, times chance's probability of coming there.
+
+    That factor, if it is below one: counterfactual values are spread no wider.
+    """
+    tree, sides = paths(game)
+    reach = chance_reach(tree)
+
+    def of(player: int, side: Side) -> Floats:
+        own = np.flatnonzero(tree.mover == player)[::-1]
+        happens = np.bincount(tree.infoset[own], weights=reach[own], minlength=len(side.payoff_range))
+        return side.payoff_range * np.minimum(happens, 1.0)
+
+    return of(0, sides[0]), of(1, sides[1])
+
+
 def _side(
-    game: CompiledGame, tree: LevelTree, player: int, size: Ints, best: Floats, wished: Floats, worst: Floats
+    game: CompiledGame, tree: LevelTree, player: int, size: Ints, best: Floats, expected: Floats, worst: Floats
 ) -> Side:
     treeplex = game.treeplexes[player]
     nodes, sequence = incoming(tree, player)
@@ -63,8 +85,8 @@ def _side(
         child_start=start.astype(np.int32),
         child=np.argsort(treeplex.parent, kind="stable").astype(np.int32),
         best=_highest(best[nodes], sequence, treeplex.sequences),
-        wished=_highest(wished[nodes], sequence, treeplex.sequences),
-        spread=_highest(best[own], tree.infoset[own], treeplex.infosets)
+        expected=_highest(expected[nodes], sequence, treeplex.sequences),
+        payoff_range=_highest(best[own], tree.infoset[own], treeplex.infosets)
         + _highest(worst[own], tree.infoset[own], treeplex.infosets),
         below=np.bincount(sequence, weights=size[nodes], minlength=treeplex.sequences).astype(np.int32),
     )

@@ -10,7 +10,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu.operators import Side
-from treeplex.engines.sequence.cpu.oracle import TreeOperator, TreeRows, ask
+from treeplex.engines.sequence.cpu.oracle import TreeOperator, TreeSide, ask
 from treeplex.engines.sequence.cpu.prox import mix, respond
 from treeplex.engines.sequence.first_order import (
     LONGEST_STEP,
@@ -57,7 +57,7 @@ def shrink(
     own: Treeplex,
     other: Treeplex,
     entropies: tuple[Entropy, Entropy],
-    sides: tuple[Side | TreeRows, Side | TreeRows],
+    sides: tuple[Side | TreeSide, Side | TreeSide],
     gaps: tuple[Gap, Gap],
     scratch: tuple[GapScratch, GapScratch],
     pace: Pace,

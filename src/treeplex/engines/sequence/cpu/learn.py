@@ -32,6 +32,7 @@ from treeplex.engines.sequence.cpu.treeplex import best_response, realization_pl
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
 from treeplex.jit import parallel_kernel
 from treeplex.updates.exponential import exp_all
+from treeplex.updates.hedge import kept
 
 # pyright: reportUnusedFunction=false
 
@@ -215,15 +216,14 @@ def _top_down_hedge(
         if role is None or role[infoset] != SEPARATOR:
             above = plan[np.uint64(parent[infoset])]
             least = limit[infoset] * slow
-            total, kept = 0.0, 0.0
+            total, remaining = 0.0, 0.0
             for s in range(start, end):
                 total += strategy[s]
             for s in range(start, end):
-                if strategy[s] < least * total and strategy[s] < 1.0:  # the best action stays
-                    strategy[s] = 0.0
-                kept += strategy[s]
+                strategy[s] = kept(strategy[s], least * total)
+                remaining += strategy[s]
             for s in range(start, end):
-                strategy[s] /= kept
+                strategy[s] /= remaining
                 average[s] += weight * plan[s]
                 plan[s] = above * strategy[s]
         start = end

@@ -1,7 +1,7 @@
-"""What every sequence earns against an opponent's plan, by a product with the payoff operator or by a walk that is cut.
+"""Gradients: by a product with the payoff operator, or by a walk over the history tree that is truncated.
 
-A walk enters a history if chance and the opponent get there with a probability of at least ``limit``. Float64; one
-thread; no fastmath.
+A walk enters a history if chance and the opponent get there with a probability of at least ``limit``, and adds up
+payoffs in depth-first order. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -14,29 +14,31 @@ import numpy.typing as npt
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.compile.history import HistoryTree
-from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.history.levels import CHILD, FIRST, MOVER, LevelTree
 from treeplex.engines.sequence.cpu.operators import Side, gradient
+from treeplex.games.protocol import TERMINAL
 from treeplex.jit import kernel
 
 
-class TreeRows(NamedTuple):
-    """The history tree as one player's gradients need it."""
+class TreeSide(NamedTuple):
+    """The history tree as one player's gradients need it; the last five are scratch, one number per depth."""
 
-    size: Ints  # [N] nodes in the subtree, the node itself included
-    chance: Floats  # [N] chance's probability of getting here
-    pays: Floats  # [N] player 0's payoff at a terminal, times ``chance``
-    own: Ints  # [N] the player's last sequence on the way here
-    other: Ints  # [N] the opponent's
+    tree: LevelTree
+    player: int
     limit: Floats  # [1] what the probability of chance and opponent must reach; modified in place
     entered: npt.NDArray[np.int64]  # [1] nodes entered so far; modified in place
+    node: Ints
+    next: Ints  # the next child of ``node``
+    chance: Floats  # chance's probability of ``node``
+    own: Ints  # the player's last sequence on the way there
+    other: Ints  # the opponent's
 
 
 class TreeOperator(NamedTuple):
     """The payoff operator as walks over the history tree."""
 
-    rows: TreeRows
-    columns: TreeRows
+    rows: TreeSide
+    columns: TreeSide
 
 
 def _ask(side: Any, sign: float, opponent: Any, values: Any) -> None:
@@ -45,50 +47,51 @@ def _ask(side: Any, sign: float, opponent: Any, values: Any) -> None:
 
 @overload(_ask, strict=False)
 def _choose(side: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
-    return _walk if getattr(side, "instance_class", None) is TreeRows else _product
+    return _walk if getattr(side, "instance_class", None) is TreeSide else _product
 
 
 def _product(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
     gradient(side, sign, opponent, values)
 
 
-def _walk(side: TreeRows, sign: float, opponent: Floats, values: Floats) -> None:
-    size, chance, pays, own, other, limit, total = side
-    least = limit[0]
+def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
+    tree, player, limit, total, node, next_, chance, own, other = side
+    record, probability, payoff = tree
+    least, one = limit[0], np.uint64(1)
     values[:] = 0.0
-    entered = np.int64(0)
-    node, nodes = np.uint64(0), np.uint64(len(size))
-    while node < nodes:
-        weight = opponent[np.uint64(other[node])]
-        length = np.uint64(size[node])
-        if chance[node] * weight < least:
-            node += length
+    if opponent[0] < least:
+        return
+    entered, depth = np.int64(1), np.uint64(0)
+    node[0], next_[0], chance[0], own[0], other[0] = 0, record[0, CHILD], 1.0, 0, 0
+    while True:
+        here, child = np.uint64(node[depth]), np.uint64(next_[depth])
+        if child == np.uint64(record[here + one, CHILD]):
+            if depth == np.uint64(0):
+                break
+            depth -= one
+            continue
+        next_[depth] = child + one
+        mover, s, q = record[here, MOVER], np.uint64(own[depth]), np.uint64(other[depth])
+        if mover >= 0:
+            chosen = np.uint64(record[here, FIRST]) + (child - np.uint64(record[here, CHILD]))
+            if mover == player:
+                s = chosen
+            else:
+                q = chosen
+        reach, weight = chance[depth] * probability[child], opponent[q]
+        if reach * weight < least:
             continue
         entered += 1
-        if length == np.uint64(1):
-            values[np.uint64(own[node])] += sign * pays[node] * weight
-        node += np.uint64(1)
+        if record[child, MOVER] == TERMINAL:
+            values[s] += sign * (reach * payoff[child]) * weight
+        else:
+            depth += one
+            node[depth], next_[depth], chance[depth] = child, record[child, CHILD], reach
+            own[depth], other[depth] = s, q
     total[0] += entered
 
 
 @kernel
-def ask(side: Side | TreeRows, sign: float, opponent: Floats, values: Floats) -> None:
+def ask(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
     """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
     _ask(side, sign, opponent, values)
-
-
-@kernel
-def ways(tree: HistoryTree, treeplexes: tuple[Treeplex, Treeplex], chance: Floats, first: Ints, second: Ints) -> None:
-    """Chance's probability of every node and each player's last sequence there, into arrays [N]."""
-    children = np.zeros(len(tree.parent), dtype=np.int32)  # seen so far, of each node: they stand in order
-    chance[0], first[0], second[0] = 1.0, 0, 0
-    for node in range(1, len(tree.parent)):
-        above = tree.parent[node]
-        actor, infoset = tree.mover[above], tree.infoset[above]
-        chance[node] = chance[above] * tree.probability[node]
-        first[node], second[node] = first[above], second[above]
-        if actor == 0:
-            first[node] = treeplexes[0].first[infoset] + children[above]
-        elif actor == 1:
-            second[node] = treeplexes[1].first[infoset] + children[above]
-        children[above] += 1
