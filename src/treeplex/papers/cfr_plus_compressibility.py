@@ -43,9 +43,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for iteration in CHECKPOINTS:
             tell(f"{GAME}, {name}: iteration {iteration}")
             state = stored.advance(game, state, iteration - state.iteration)
-            regrets = np.concatenate(
-                [learner.regret for learner in state.learners if isinstance(learner, Learner16)]
-            )
+            regrets = np.concatenate([learner.regret for learner in state.learners if isinstance(learner, Learner16)])
             found = measure(regrets)
             rows.append((name, iteration, found.zeros, found.entropy, found.compressed))
     table = write_csv(folder / f"{ID}.csv", ["algorithm", "iteration", *Compression._fields], rows)
