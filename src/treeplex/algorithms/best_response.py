@@ -71,7 +71,7 @@ class BestResponseCFR(FullWidth[LearnerState]):
 
     minimizer: Minimizer
     weight: Schedule
-    turns: int = SIMULTANEOUS  # makes no difference: best responses of both players come first
+    turns: int = ALTERNATING  # makes no difference: best responses of both players come first
 
     def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
         """No regret yet, uniform strategies."""
