@@ -518,6 +518,8 @@ def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_pa
     """Nor does one of another game, with another number of iterations, or one that goes on from a file."""
     monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)  # takes half a second
     tp.solve("kuhn", algorithm, iterations=3)
+    if algorithm == "warm-start":
+        tp.solve("kuhn", "warm-start(warmup=2)", iterations=500)  # its second part, which a fast machine gets to below
     assert compiled() > 0
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
