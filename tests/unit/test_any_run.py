@@ -231,13 +231,13 @@ OTHERS: list[tuple[str, dict[str, Any], str]] = [
     ("solve", {"storage": "float32"}, "storage"),
     ("solve", {"storage": "int16"}, "storage"),
     ("solve", {"iterate": "best"}, "iterate"),
-    ("grow", {"growth": Growth()}, "options"),
+    ("grow", {"growth": Growth()}, "set of options"),
     ("grow", {"growth": Growth(factor=1.0, algorithm="cfr+")}, "algorithm"),
-    ("grow", {"growth": Growth("transfer", factor=1.0)}, "options"),
+    ("grow", {"growth": Growth("transfer", factor=1.0)}, "set of options"),
     ("grow", {"game": "continuous_leduc(sizes=branch-3)"}, "game"),
     ("explore", {"algorithm": "mccfr-external"}, "algorithm"),
     ("explore", {"seed": 1}, "seed"),
-    ("explore", {"responses": 6}, "options"),
+    ("explore", {"responses": 6}, "set of options"),
     ("explore", {"game": "leduc"}, "game"),
 ]
 

@@ -133,7 +133,7 @@ def test_a_grown_game_goes_on_like_one_rebuilt_with_its_regrets(method) -> None:
     fresh = algorithm.start(compiled)
     for player in (0, 1):
         learner, treeplex = fresh.learners[player], compiled.treeplexes[player]
-        for name, ours in (("regret", "regret"), ("behaviour", "strategy"), ("average", "average")):
+        for name, ours in (("regret", "regret"), ("strategy", "strategy"), ("average", "average")):
             grown = rows_by_label(game, player, getattr(game.tree.rows, ours))
             for (label, action), value in grown.items():
                 infoset = compiled.infoset_index[player][label]
