@@ -17,9 +17,10 @@ import numba
 import numpy as np
 
 import treeplex as tp
-from treeplex.compiled.blocks import Blocks
-from treeplex.compiled.game import CompiledGame
-from treeplex.solvers.cfr import cfr_plus
+from treeplex.algorithms.cfr import cfr_plus
+from treeplex.algorithms.protocol import Execution
+from treeplex.compile.blocks import Blocks
+from treeplex.compile.game import CompiledGame
 
 GAMES = ("leduc5", "liars_dice", "kuhn_ext(3,20,7)", "liars_dice(sides=9)")
 ROUNDS = 7
@@ -42,7 +43,7 @@ def best(work: Callable[[], object]) -> float:
 
 
 def machine(footprint: int) -> float:
-    """Bytes a second of a triad over ``footprint`` bytes."""
+    """Bytes per second of a triad over ``footprint`` bytes."""
     n = max(footprint // 24, 1000)
     a, b, c = np.zeros(n), np.ones(n), np.ones(n)
     repeat = max(1, 200_000_000 // (24 * n))
@@ -51,7 +52,7 @@ def machine(footprint: int) -> float:
 
 
 def moved(game: CompiledGame) -> int:
-    """Bytes an iteration moves: the operator once a player, and every pass over the sequences."""
+    """Bytes an iteration moves: the operator once per player, and every pass over the sequences."""
     operator = game.operator
     passes = 0
     for treeplex in game.treeplexes:
@@ -69,7 +70,8 @@ def moved(game: CompiledGame) -> int:
 
 
 def measure(name: str) -> dict[str, object]:
-    game, algorithm = tp.load(name), cfr_plus(threads=1)
+    game = tp.load(name)
+    algorithm = cfr_plus().prepared(game, Execution(threads=1))
     state = algorithm.advance(game, algorithm.start(game), 3)
     footprint = game.operator.nbytes + sum(5 * 8 * treeplex.sequences for treeplex in game.treeplexes)
     count = max(1, 100_000_000 // moved(game))

@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import treeplex as tp
-from treeplex.solvers.registry import build
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
 
 GAMES = ("leduc", "leduc5", "liars_dice")
-ALGORITHMS = ("cfr+(threads=1)", "hedge", "egt", "mirror-prox", "omd")
+ALGORITHMS = ("cfr+", "hedge", "egt", "mirror-prox", "omd")
 ROUNDS = 15
 STRETCH = 0.03  # seconds
 
@@ -24,7 +25,7 @@ def measure(name: str) -> dict[str, float]:
     game = tp.load(name)
     sides = {}
     for spec in ALGORITHMS:
-        algorithm = build(spec)
+        algorithm = build(spec).prepared(game, Execution(threads=1))
         state = algorithm.advance(game, algorithm.start(game), 200)
         began = time.process_time()
         state = algorithm.advance(game, state, 50)

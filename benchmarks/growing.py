@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import treeplex as tp
-from treeplex.abstraction import Growth, add
-from treeplex.abstraction.game import RULES, GrowingGame
+from treeplex.algorithms.growth import add
+from treeplex.algorithms.growth.options import Growth
+from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
 
 ROUNDS = 7
@@ -49,7 +50,7 @@ def transfer_costs() -> list[dict[str, float]]:
                     "decision": line,
                     "actions": actions,
                     "microseconds": 1e6 * seconds,
-                    "nanoseconds_an_action": 1e9 * seconds / actions,
+                    "nanoseconds_per_action": 1e9 * seconds / actions,
                     "over_an_iteration": seconds / iteration,
                 }
             )
@@ -76,7 +77,7 @@ def transfer_by_time() -> list[dict[str, float]]:
 
 
 def shares(nodes: int) -> list[dict[str, float | str]]:
-    """How much of a run is spent on looking and adding."""
+    """How much of a run is spent on checks for new actions and on adding them."""
     rows = []
     for method in ("recovery", "transfer"):
         solution = tp.grow("continuous_leduc", nodes=nodes, growth=Growth(method))
@@ -89,7 +90,7 @@ def shares(nodes: int) -> list[dict[str, float | str]]:
                 "seconds": solving,
                 "sizes": len(solution.additions),
                 "adding_share": adding / solving,
-                "looking_share": (last.growing_seconds - adding) / solving,
+                "looking_share": (last.extra["growing_seconds"] - adding) / solving,
                 "nodes_in_recovery_share": sum(a.recovery * a.histories for a in solution.additions)
                 / last.nodes_touched,
             }
@@ -103,15 +104,12 @@ def archiving(iterations: int) -> list[dict[str, float]]:
     for patience in (0, 1):
         growth = Growth(archive=patience)
         solution = tp.grow("continuous_leduc", iterations=iterations, growth=growth)
-        game = solution.grown.game
         rows.append(
             {
                 "patience": patience,
-                "peak_bytes": max(row.bytes for row in solution.rows),
-                "peak_histories": max(row.histories for row in solution.rows),
-                "peak_archived": max(row.archived for row in solution.rows),
-                "written": game.archive.written,
-                "returned": game.archive.returned,
+                "peak_bytes": max(row.extra["bytes"] for row in solution.rows),
+                "peak_histories": max(row.extra["histories"] for row in solution.rows),
+                "peak_archived": max(row.extra["archived"] for row in solution.rows),
                 "seconds": solution.seconds,
                 "nash_conv": solution.nash_conv,
             }

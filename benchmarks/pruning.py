@@ -1,5 +1,7 @@
 """Regret-based against partial pruning and against the array engine, in nodes and seconds, on games of growing size.
 
+Traversals take simultaneous updates, as in the paper.
+
 For every game and family: run partial pruning for some seconds, then the others until they are as good (best so far).
 All of one game in one process, one after the other; games side by side with --jobs.
 
@@ -25,8 +27,8 @@ GAMES = (
     "kuhn_ext(3,20,7)",
 )
 RIVALS = {
-    "cfr": ("cfr-rbp", "cfr(turns=simultaneous)", "cfr"),
-    "cfr+": ("cfr+-rbp", "cfr+(turns=simultaneous)", "cfr+"),
+    "cfr": ("cfr-rbp(turns=simultaneous)", "cfr(turns=simultaneous)", "cfr"),
+    "cfr+": ("cfr+-rbp(turns=simultaneous)", "cfr+(turns=simultaneous)", "cfr+"),
 }
 
 
@@ -39,10 +41,10 @@ def bytes_of(state: Any) -> int:
 
 def measure(name: str, seconds: float) -> list[dict[str, object]]:
     import treeplex as tp
+    from treeplex.algorithms.registry import build
     from treeplex.papers.curves import run_curve
     from treeplex.papers.curves import seconds as solving
-    from treeplex.solvers import Limits
-    from treeplex.solvers.registry import build
+    from treeplex.runs import Limits
 
     game = tp.load(name)
     for algorithms in RIVALS.values():
@@ -50,10 +52,11 @@ def measure(name: str, seconds: float) -> list[dict[str, object]]:
             tp.solve("kuhn", algorithm, iterations=3)  # compiles
             tp.solve(game, algorithm, iterations=1)
     out: list[dict[str, object]] = []
-    for family, rivals in RIVALS.items():
-        base = run_curve(game, "", f"{family}-partial", Limits(seconds=seconds), lambda line: None)
+    for rivals in RIVALS.values():
+        partial = rivals[0].replace("rbp", "partial")
+        base = run_curve(game, "", partial, Limits(seconds=seconds), lambda line: None)
         goal = base.best_so_far()[-1]
-        for algorithm in (f"{family}-partial", *rivals):
+        for algorithm in (partial, *rivals):
             curve = base
             if algorithm in rivals:
                 limits = Limits(nash_conv=goal, seconds=4.0 * seconds)

@@ -43,7 +43,7 @@ class NightWatch:
 
 if __name__ == "__main__":
     solution = tp.solve(NightWatch(), "lp")
-    print(f"The thief earns {solution.value:.4f} a game; no deviation gains more than {solution.nash_conv:.0e}.")
+    print(f"The thief earns {solution.value:.4f} per game; no deviation gains more than {solution.nash_conv:.0e}.")
     for (player, infoset), plays in solution.policy.items():
         if len(plays) > 1:
             print(f"{('thief', 'guard')[player]}  {infoset:18}", *(f"{a} {p:.3f}" for a, p in plays.items()), sep="  ")

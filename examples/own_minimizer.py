@@ -1,7 +1,7 @@
 """An update rule of your own, raced against CFR+. Run me: python examples/own_minimizer.py
 
-The rule is Hedge: play actions in proportion to the exponential of what they would have earned so far. How sharply it
-tells them apart is adapted at every infoset: the larger the differences seen there, the more patient it is.
+The rule is Hedge: play actions in proportion to the exponential of what they would have earned so far. Its
+step size is adapted at every infoset: the larger the differences seen there, the smaller the steps.
 """
 
 import numpy as np
@@ -11,16 +11,16 @@ import treeplex as tp
 
 @tp.minimizer(memory=2)
 def own_hedge(t, values, strategy, memory):
-    earned, seen = memory[0], memory[1]  # a number for each action; of ``seen`` only the first is used
+    earned, seen = memory[0], memory[1]  # one number per action; of ``seen`` only the first is used
     seen[0] += (values.max() - values.min()) ** 2
-    patience = np.sqrt(seen[0])
+    scale = np.sqrt(seen[0])
     for a in range(len(values)):
         earned[a] += values[a]
-    if patience == 0.0:
-        return  # nothing has been told apart yet: play on as before
+    if scale == 0.0:
+        return  # all actions have earned the same so far: play on as before
     best, total = earned.max(), 0.0
     for a in range(len(values)):
-        strategy[a] = np.exp(2.0 * (earned[a] - best) / patience)
+        strategy[a] = np.exp(2.0 * (earned[a] - best) / scale)
         total += strategy[a]
     for a in range(len(values)):
         strategy[a] /= total

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 
 Walk = Callable[[Game], Iterator[tuple[History, int]]]

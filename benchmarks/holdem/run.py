@@ -23,17 +23,21 @@ import subprocess
 import time
 from pathlib import Path
 
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.holdem import load_spot, make_spot
-from treeplex.holdem.learning import DEFAULT, algorithm
 
 MOST = 2000
 
 
 def ours(spot, storage: str, threads: int, targets: list[float]) -> dict:
     game = load_spot(spot)
-    solver = algorithm(DEFAULT, storage, threads)
+    solver = build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(storage=storage, threads=threads))
     warm = solver.start(game)
-    solver.evaluate(game, solver.average(game, solver.advance(game, warm, 1)))  # kernels are read from disk here
+    solver.evaluate(
+        game, solver.strategies(game, solver.advance(game, warm, 1), "average")
+    )  # kernels are read from disk here
     state = solver.start(game)
     found: dict = {"bytes": game.memory(storage), "targets": {}}
     began, used, iterating = time.perf_counter(), time.process_time(), 0.0
@@ -41,7 +45,7 @@ def ours(spot, storage: str, threads: int, targets: list[float]) -> dict:
         start = time.perf_counter()
         state = solver.advance(game, state, 10)
         iterating += time.perf_counter() - start
-        percent = 100.0 * solver.evaluate(game, solver.average(game, state)).exploitability / spot.pot
+        percent = 100.0 * solver.evaluate(game, solver.strategies(game, state, "average")).exploitability / spot.pot
         for target in targets:
             if percent <= target and str(target) not in found["targets"]:
                 seconds, cpu = time.perf_counter() - began, time.process_time() - used

@@ -1,7 +1,7 @@
 """External sampling, treeplex, OpenSpiel and LiteEFG side by side: ``.venv/bin/python benchmarks/rivals/sampling.py``.
 
-Also pure MCCFR, nodes a second, and two threads against one on a large game. Writes sampling.json and SAMPLING.md next
-to this file. See ../README.md.
+Also pure MCCFR, nodes per second, and two threads against one on a large game. Writes sampling.json and SAMPLING.md
+next to this file. See ../README.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from run import DUELS, Worker, environment, machine, rotated, say, versions
 
 import treeplex as tp
-from treeplex.solvers.mccfr import MonteCarlo, mccfr_external, pure_mccfr
+from treeplex.algorithms.mccfr import MonteCarlo, mccfr_external, pure_mccfr
 
 HERE = Path(__file__).resolve().parent
 GAMES = DUELS[:4]
@@ -60,10 +60,10 @@ def duel(game: Any) -> dict[str, Any]:
 
 
 def threads() -> dict[str, Any]:
-    """Nodes a second of one and of two threads, in turns: the fastest stretch of each counts.
+    """Nodes per second of one stream and of two, each on its own thread, in turns: the fastest stretch of each counts.
 
     Two threads need two idle cores. On a busy machine the clock on the wall says how many the others left over, so
-    nodes a second of processor time are taken, too: twice their ratio is the speed-up that idle cores would give.
+    nodes per second of processor time are taken, too: twice their ratio is the speed-up that idle cores would give.
     """
     game = tp.load(LARGE)
     report: dict[str, Any] = {"game": game.name}
@@ -71,7 +71,7 @@ def threads() -> dict[str, Any]:
         say(f"{LARGE}: threads, {name}")
         runs = {}
         for count in (1, 2):
-            algorithm = make(threads=count)
+            algorithm = make(streams=count)
             runs[count] = [algorithm, algorithm.advance(game, algorithm.start(game), 2000), []]
         for _ in range(STRETCHES):
             for run in runs.values():
@@ -104,7 +104,7 @@ def markdown(results: dict[str, Any]) -> str:
         f"{results['date']}; {about['cpu']}, {about['cores']} cores; load {load[0]:.1f} to {load[1]:.1f};",
         ", ".join(f"{name} {version}" for name, version in results["versions"].items()) + ".",
         "",
-        "## External sampling: microseconds an iteration",
+        "## External sampling: microseconds per iteration",
         "",
         "One thread each, the fastest stretch of all rounds. An iteration updates both players.",
         "",
@@ -128,9 +128,9 @@ def markdown(results: dict[str, Any]) -> str:
         lines.append(f"| {row['game']} | {found['treeplex']:.4f} | {found['openspiel']:.4f} | {found['liteefg']:.4f} |")
     lines += [
         "",
-        "## Nodes a second, one thread",
+        "## Nodes per second, one thread",
         "",
-        "| game | external: nodes an iteration | million nodes a second | pure: nodes | million nodes a second |",
+        "| game | external: nodes per iteration | million nodes per second | pure: nodes | million nodes per second |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for row in results["games"]:
@@ -143,7 +143,7 @@ def markdown(results: dict[str, Any]) -> str:
         "",
         f"## Threads: `{results['threads']['game']}`",
         "",
-        "| algorithm | one thread, million nodes a second | two threads | speed-up | speed-up on idle cores |",
+        "| algorithm | one thread, million nodes per second | two threads | speed-up | speed-up on idle cores |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name in ("external", "pure"):
@@ -155,7 +155,7 @@ def markdown(results: dict[str, Any]) -> str:
         )
     lines += [
         "",
-        "The last column is twice the ratio of nodes a second of processor time: what two threads gain when nobody",
+        "The last column is twice the ratio of nodes per second of processor time: what two threads gain when nobody",
         "else uses the cores. The one before it depends on the load above.",
     ]
     return "\n".join(lines) + "\n"

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 import treeplex as tp
-from treeplex.evaluation.exact import evaluate_behaviour
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.mccfr import mccfr_external, pure_mccfr
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.mccfr import mccfr_external, pure_mccfr
+from treeplex.algorithms.protocol import Execution
+from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.updates.turns import SIMULTANEOUS
 
 ALGORITHMS = {"cfr": cfr(), "cfr+": cfr_plus(), "external": mccfr_external(), "pure": pure_mccfr()}
 LITEEFG = {"cfr": replace(cfr(), turns=SIMULTANEOUS), "cfr+": cfr_plus()}  # the turns LiteEFG's baselines take
@@ -37,7 +38,7 @@ class Side:
         return {"nodes": summary["nodes"], "infosets": summary["infosets"]}
 
     def start(self, algorithm: str) -> None:
-        self.algorithm = ALGORITHMS[algorithm]
+        self.algorithm = ALGORITHMS[algorithm].prepared(self.game, Execution(threads=1))
         self.state = self.algorithm.start(self.game)
 
     def advance(self, iterations: int) -> None:
@@ -48,7 +49,7 @@ class Side:
         return self.algorithm.nodes_touched(self.game, self.state)
 
     def nash_conv(self) -> float:
-        return evaluate_behaviour(self.game, self.algorithm.average(self.game, self.state)).nash_conv
+        return evaluate_strategies(self.game, self.algorithm.average(self.game, self.state)).nash_conv
 
     def liteefg_nash_conv(self, algorithm: str, iterations: int) -> float:
         """NashConv after LiteEFG's variant of the algorithm, which adds strategies to the average after updates."""
@@ -58,6 +59,6 @@ class Side:
         for t in range(1, iterations + 1):
             state = solver.advance(self.game, state, 1)
             weight = t if algorithm == "cfr+" else 1
-            sums = [total + weight * learner.weights for total, learner in zip(sums, state.learners, strict=True)]
+            sums = [total + weight * learner.plan for total, learner in zip(sums, state.learners, strict=True)]
         shifted = tuple(learner._replace(average=total) for learner, total in zip(state.learners, sums, strict=True))
-        return evaluate_behaviour(self.game, solver.average(self.game, state._replace(learners=shifted))).nash_conv
+        return evaluate_strategies(self.game, solver.average(self.game, state._replace(learners=shifted))).nash_conv

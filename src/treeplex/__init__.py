@@ -11,18 +11,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from treeplex.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from treeplex.abstraction.options import Growth
+    from treeplex.algorithms.custom import minimizer
+    from treeplex.algorithms.growth.options import Growth
     from treeplex.api import best_response, evaluate, explore, grow, load, merge, regrow, resume, solve
-    from treeplex.compiled.game import CompiledGame
+    from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
     from treeplex.evaluation.policy import Policy
+    from treeplex.games.holdem.spot import Spot
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
-    from treeplex.solvers.custom import minimizer
-    from treeplex.solvers.solution import Solution
+    from treeplex.runs.solution import Solution
 
-__version__ = "0.1.0"
 
 __all__ = [
     "CHANCE",
@@ -33,6 +35,7 @@ __all__ = [
     "Growth",
     "Policy",
     "Solution",
+    "Spot",
     "TreeplexError",
     "best_response",
     "evaluate",
@@ -49,12 +52,13 @@ __all__ = [
 _HOMES = {
     "CHANCE": "games.protocol",
     "TERMINAL": "games.protocol",
-    "CompiledGame": "compiled.game",
+    "CompiledGame": "compile.game",
     "Evaluation": "evaluation.exact",
     "Game": "games.protocol",
-    "Growth": "abstraction.options",
+    "Growth": "algorithms.growth.options",
     "Policy": "evaluation.policy",
-    "Solution": "solvers.solution",
+    "Spot": "games.holdem.spot",
+    "Solution": "runs.solution",
     "TreeplexError": "errors",
     "best_response": "api",
     "evaluate": "api",
@@ -62,7 +66,7 @@ _HOMES = {
     "grow": "api",
     "load": "api",
     "merge": "api",
-    "minimizer": "solvers.custom",
+    "minimizer": "algorithms.custom",
     "regrow": "api",
     "resume": "api",
     "solve": "api",

@@ -1,4 +1,4 @@
-"""Everything a newcomer needs: load, solve, resume, evaluate, best_response, explore, merge."""
+"""Everything a newcomer needs: load, solve, resume, evaluate, best_response, grow, explore, merge."""
 
 from __future__ import annotations
 
@@ -7,210 +7,216 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from treeplex.abstraction import GrownSolution, Growth, grow_game, request, resume_growth
-from treeplex.abstraction import Progress as GrowthProgress
-from treeplex.compiled import CompiledGame, compile_game
-from treeplex.compiled import load as load_compiled
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.registry import canonical
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
-from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
-from treeplex.games.dealt import DealtGame, DealtRules
-from treeplex.games.protocol import Game
+from treeplex.games.dealt import DealtGame
+from treeplex.games.holdem.locks import Lock
+from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
-from treeplex.solvers import Limits, Options, Progress, Solution, resume_run, solve_game
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.explore import RESPONSES, Exploration, Moment, explore_game
-from treeplex.solvers.folder import RunFolder
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.games import (
+    Source,
+    algorithm_of,
+    assembled,
+    game_of,
+    load_game,
+    rules_of,
+    sized_game,
+    spot_game,
+    spot_of,
+)
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import Progress
+from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request
+from treeplex.runs.solution import Solution
+from treeplex.runs.solve import Options, execute
+from treeplex.runs.solve import resume as resume_run
+from treeplex.runs.targets import nash_conv_of
 
-DEFAULT_GROWTH_SECONDS = 10.0
-"""How long ``grow`` goes on when nothing says when to stop."""
+DEFAULT_ALGORITHM = "cfr+"
+DEFAULT_SPOT_ALGORITHM = "dcfr(gamma=4)"
+"""To 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md."""
 
 DEFAULT_NASH_CONV = 1e-3
 """The target when nothing says when to stop."""
 
+DEFAULT_SPOT_TARGET = "0.5%pot"
+"""The same for a hold'em spot."""
+
+DEFAULT_GROWTH_SECONDS = 10.0
+"""How long ``grow`` runs when nothing says when to stop."""
+
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
 
-Source = str | Path | Game | CompiledGame
-"""What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""
+Watch = Callable[[Progress], None]
+Answer = Callable[[Solution], None]
 
 
-def load(source: Source | Any, report: Callable[[int], None] | None = None) -> CompiledGame:
+def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
     """Compile a game: ``"name(parameter=value)"``, an .efg file, ``"openspiel:NAME"``, a pyspiel game, or your own.
 
-    A path that ends in .safetensors is a game compiled before and kept with ``treeplex.compiled.save``.
+    A path that ends in .safetensors is a game compiled before and kept with ``treeplex.compile.save``. A hold'em spot
+    (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
     ``report`` is called now and then with the number of histories visited, for games too large to compile at once.
 
     >>> load("kuhn").summary()["infosets"]
     [6, 6]
     """
-    if isinstance(source, CompiledGame):
+    if _is_spot_game(source):
         return source
-    from_catalog, name = False, None
-    if isinstance(source, str | Path):
-        text = str(source)
-        if text.endswith(".safetensors"):
-            if not Path(text).is_file():
-                raise ParameterError(f"There is no file {text}.")
-            return load_compiled(text)
-        from_catalog = not text.lower().endswith(".efg") and text.partition("(")[0].strip() in CATALOG
-        name = text if from_catalog or text.startswith(OPENSPIEL) else None
-    game = compile_game(rules(source), report)
-    if from_catalog:
-        game = replace(game, known_value=known_value(game.name))
-    return replace(game, source=name)
-
-
-def rules(source: Any) -> Game:
-    """The rules behind a name, an .efg file or a pyspiel game, or the object itself if it has them; not compiled."""
-    if isinstance(source, str | Path):
-        source = make(str(source))
-    elif type(source).__module__.partition(".")[0] == "pyspiel":
-        from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
-
-        source = OpenSpielGame(source)
-    if isinstance(source, DealtRules):
-        source = DealtGame(source)
-    if isinstance(source, type) or not isinstance(source, Game):
-        needs = ", ".join(sorted(_methods() - set(dir(source))))
-        lack = f"lacks {needs}" if needs else "is a class: make an object of it first"
-        raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} {lack}.")
-    return source
+    spot = spot_of(source)
+    return load_game(source, report) if spot is None else spot_game(spot)
 
 
 def solve(
     game: Source | Any,
-    algorithm: str | Algorithm = "cfr+",
+    algorithm: str | Algorithm[Any, Any] | None = None,
     *,
     nash_conv: float | None = None,
+    exploitability: float | str | None = None,
     seconds: float | None = None,
     iterations: int | None = None,
     nodes: int | None = None,
     seed: int = 0,
     iterate: str = "average",
+    storage: str | None = None,
+    threads: int = 0,
+    backend: str = "auto",
+    locks: Sequence[Lock] = (),
+    out: str | Path | None = None,
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
-    """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3.
+    """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3, or 0.5 % of a spot's pot.
 
     ``algorithm``: a name, ``"name(parameter=value,...)"``, or your own (see ``minimizer``).
+    ``exploitability``: half of NashConv; for a spot also such as ``"0.3%pot"``.
     ``iterate``: report the "average" strategies, the "current" ones, or the "best" of both so far.
-    ``folder``: keep checkpoints and the answer there, for ``resume``.
+    ``storage``, ``threads``, ``backend``: how it is computed. ``out``: keep checkpoints and the answer there; a folder
+    that holds this very run is continued. (``folder`` is the old name of ``out``.)
+    ``watch``: called with the progress. ``answer``: called with the solution before it is written to ``out``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
     ('solved', -0.056)
     """
-    limits = Limits(nash_conv, seconds, iterations, nodes)
-    if not limits.any:
-        limits = Limits(nash_conv=DEFAULT_NASH_CONV)
-    return solve_game(load(game), algorithm, limits, Options(seed, iterate, folder, checkpoint_seconds, watch))
+    loaded = load(game)
+    spot = loaded.spot if _is_spot_game(loaded) else None
+    if locks:
+        if spot is None:
+            raise ParameterError("The 'locks' parameter is for hold'em spots.")
+        loaded = replace(loaded, locks=tuple(locks))
+    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot_of(loaded))
+    limits = limits if limits.any else default_limits(loaded)
+    wanted = algorithm or default_algorithm(loaded)
+    asked = wanted if isinstance(wanted, str) else name_of(wanted)
+    solver = assembled(wanted)
+    if spot is not None and not isinstance(solver, CFR):
+        raise ParameterError(f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {asked!r}.")
+    request = Request(
+        kind=GAME if spot is None else SPOT,
+        game=loaded.name,
+        source=loaded.source if spot is None else spot.summary(),
+        fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
+        algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
+        asked=asked,
+        seed=seed,
+        storage=storage,
+        iterate=iterate,
+        options={"locks": [lock._asdict() for lock in locks]} if locks else {},
+        limits=limits,
+        threads=threads,
+    )
+    options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    return execute(loaded, solver, request, options, _one_folder(out, folder))
 
 
 def resume(
     folder: str | Path,
     *,
     nash_conv: float | None = None,
+    exploitability: float | str | None = None,
     seconds: float | None = None,
     iterations: int | None = None,
     nodes: int | None = None,
-    algorithm: str | Algorithm | None = None,
+    threads: int = 0,
+    backend: str = "auto",
+    algorithm: str | Algorithm[Any, Any] | None = None,
+    game: Any = None,
     checkpoint_seconds: float = 30.0,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Watch | None = None,
+    answer: Answer | None = None,
 ) -> Solution:
-    """Go on with a run where it was stopped or killed, to the same bits as if it never had been.
+    """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
-    ``algorithm``: your own one, if the run was started with it.
+    ``algorithm``, ``game``: your own ones, if the run was started with them.
     """
-    run = RunFolder.open(folder)
-    source = run.request.source
-    game = run.stored_game() if source is None else load(source)
-    limits = Limits(nash_conv, seconds, iterations, nodes)
-    options = Options(run.request.seed, run.request.iterate, folder, checkpoint_seconds, watch)
-    return resume_run(run, game, limits, options, algorithm)
+    kept = RunFolder.open(folder)
+    pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
+    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    return resume_run(kept, game_of(kept, game), algorithm_of(kept.request, algorithm), limits, options)
 
 
 def grow(
     game: str | Abstraction | DealtGame,
     *,
     nash_conv: float | None = None,
+    exploitability: float | str | None = None,
     seconds: float | None = None,
     iterations: int | None = None,
     nodes: int | None = None,
     growth: Growth | None = None,
+    out: str | Path | None = None,
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
-    watch: Callable[[GrowthProgress], None] | None = None,
-) -> GrownSolution:
+    watch: Watch | None = None,
+    answer: Answer | None = None,
+) -> Solution:
     """Solve a game whose actions have sizes while the sizes that matter are found and added.
 
     ``game``: a name such as "continuous_leduc", whose sizes are those to start with, or an ``Abstraction`` of your own
-    rules. ``growth``: how; see ``Growth``. ``folder``: keep checkpoints and the answer there, for ``regrow``.
+    rules. ``growth``: how; see ``Growth``. ``out``: keep checkpoints and the answer there, for ``resume``.
     Limits are those of ``solve``; NashConv counts bets of every legal size.
 
     >>> solution = grow("continuous_leduc", iterations=200)
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
     (True, True)
     """
-    limits = Limits(nash_conv, seconds, iterations, nodes)
+    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+
+    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes)
     if not limits.any:
         limits = Limits(seconds=DEFAULT_GROWTH_SECONDS)
-    return grow_game(sized_game(game), growth or Growth(), limits, folder, checkpoint_seconds, watch)
+    start, how = sized_game(game), growth or Growth()
+    solver = Growing(how)
+    request = Request(
+        kind=GROWTH,
+        game=start.name,
+        source=game if isinstance(game, str) else start.name if _is_named(start) else None,
+        fingerprint=solver.fingerprint(start),
+        algorithm=f"grow({how.algorithm})",
+        asked=how.algorithm,
+        options=growth_fields(how),
+        limits=limits,
+    )
+    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
+    return execute(start, solver, request, options, _one_folder(out, folder))
 
 
-def regrow(
-    folder: str | Path,
-    *,
-    nash_conv: float | None = None,
-    seconds: float | None = None,
-    iterations: int | None = None,
-    nodes: int | None = None,
-    game: Abstraction | None = None,
-    checkpoint_seconds: float = 30.0,
-    watch: Callable[[GrowthProgress], None] | None = None,
-) -> GrownSolution:
-    """Go on with a run of ``grow`` where it was stopped or killed, to the same bits as if it never had been.
-
-    ``game``: your own one, if the run was started with it.
-    """
-    start = sized_game(request(folder)[0]) if game is None else game
-    return resume_growth(folder, start, Limits(nash_conv, seconds, iterations, nodes), checkpoint_seconds, watch)
-
-
-def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
-    """The game of that name, if its actions have sizes."""
-    rules = make(game) if isinstance(game, str) else game
-    if isinstance(rules, DealtGame):
-        rules = rules.rules
-    if not isinstance(rules, Abstraction):
-        name = game if isinstance(game, str) else repr(game)
-        raise ParameterError(f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {name}.")
-    return rules
-
-
-def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
-    """Value, best-response values and NashConv of a policy, or of one in a file: exact, in the game as given.
-
-    >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
-    True
-    """
-    return evaluate_policy(load(game), policy if isinstance(policy, Policy) else Policy.load(policy))
-
-
-def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
-    """The most ``player`` can earn against the other's strategy, and ``policy`` with that best response in it.
-
-    >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
-    >>> round(value, 6)
-    0.055556
-    """
-    if player not in (0, 1):
-        raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
-    return respond(load(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
+def regrow(folder: str | Path, **options: Any) -> Solution:
+    """The old name of ``resume`` for runs of ``grow``."""
+    return resume(folder, **options)
 
 
 def explore(
@@ -221,23 +227,63 @@ def explore(
     iterations: int | None = None,
     nodes: int | None = None,
     seed: int = 0,
-    responses: int = RESPONSES,
-    watch: Callable[[Moment], None] | None = None,
-) -> Exploration:
+    responses: int | None = None,
+    out: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Watch | None = None,
+    answer: Answer | None = None,
+) -> Solution:
     """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
 
     ``algorithm``: "pure-mccfr", "mccfr-external", or "mccfr-outcome" for games of many moves. Quality is estimated:
-    each player learns a response from ``responses`` walks and plays as many new games with it, which bounds NashConv
-    from below.
+    each player learns a response from ``responses`` iterations and plays as many new games with it, which bounds
+    NashConv from below.
 
     >>> found = explore("kuhn", iterations=2000)
     >>> found.nash_conv_at_least < 0.2
     True
     """
+    from treeplex.algorithms.explore import RESPONSES, exploring  # noqa: PLC0415 - seldom needed
+
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
     if not limits.any:
         limits = Limits(seconds=DEFAULT_SECONDS)
-    return explore_game(rules(game), algorithm, limits, seed, responses, watch)
+    rules, walks = rules_of(game), RESPONSES if responses is None else responses
+    solver = exploring(algorithm, walks)
+    request = Request(
+        kind=EXPLORATION,
+        game=name_of(rules),
+        source=str(game) if isinstance(game, str | Path) else None,
+        fingerprint=solver.fingerprint(rules),
+        algorithm=f"explore({algorithm})",
+        asked=algorithm,
+        seed=seed,
+        options={"responses": walks},
+        limits=limits,
+    )
+    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
+    return execute(rules, solver, request, options, out)
+
+
+def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
+    """Value, best-response values and NashConv of a policy, or of one in a file: exact, in the game as given.
+
+    >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
+    True
+    """
+    return evaluate_policy(load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy))
+
+
+def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
+    """The most ``player`` can earn against the opponent's strategy, and ``policy`` with that best response in it.
+
+    >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
+    >>> round(value, 6)
+    0.055556
+    """
+    if player not in (0, 1):
+        raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
+    return respond(load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
 
 
 def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: Sequence[float] | None = None) -> Policy:
@@ -249,8 +295,55 @@ def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: S
     True
     """
     loaded = [policy if isinstance(policy, Policy) else Policy.load(policy) for policy in policies]
-    return merge_policies(load(game), loaded, shares)
+    return merge_policies(load_game(game), loaded, shares)
 
 
-def _methods() -> set[str]:
-    return {name for name in vars(Game) if not name.startswith("_")}
+def limits_of(
+    nash_conv: float | None,
+    exploitability: float | str | None,
+    seconds: float | None,
+    iterations: int | None,
+    nodes: int | None,
+    pot: float | None = None,
+    big_blind: float | None = None,
+) -> Limits:
+    """Limits as they are given; ``exploitability`` is another way to say ``nash_conv``."""
+    if exploitability is not None:
+        if nash_conv is not None:
+            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+        nash_conv = nash_conv_of(exploitability, pot, big_blind)
+    return Limits(nash_conv, seconds, iterations, nodes)
+
+
+def pot_of(game: Any) -> float | None:
+    """Of a hold'em spot that is loaded; None for any other game."""
+    return float(game.spot.pot) if _is_spot_game(game) else None
+
+
+def default_limits(game: Any) -> Limits:
+    """What ``solve`` goes to when nothing says when to stop."""
+    pot = pot_of(game)
+    return Limits(DEFAULT_NASH_CONV if pot is None else nash_conv_of(DEFAULT_SPOT_TARGET, pot))
+
+
+def default_algorithm(game: Any) -> str:
+    """What ``solve`` takes when no algorithm is named."""
+    return DEFAULT_SPOT_ALGORITHM if _is_spot_game(game) else DEFAULT_ALGORITHM
+
+
+def _one_folder(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
+    if out is not None and folder is not None:
+        raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
+    return folder if out is None else out
+
+
+def _is_spot_game(game: object) -> bool:
+    return type(game).__name__ == "HoldemGame"
+
+
+def _is_named(start: Abstraction) -> bool:
+    """Can the game be made again from its name?"""
+    try:
+        return sized_game(start.name).name == start.name
+    except ParameterError:
+        return False

@@ -36,3 +36,10 @@ class MissingExtraError(TreeplexError, ImportError):
 
 class SolverError(TreeplexError, RuntimeError):
     """An exact solver stopped without an answer; never raised for a run that merely has not converged."""
+
+
+def non_negative(name: str, value: object) -> int:
+    """An integer that is not negative, or a refusal."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ParameterError(f"The '{name}' parameter must be an integer >= 0, got {value!r}.")
+    return value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariable
 
 from treeplex.errors import ParameterError
 
+Array = npt.NDArray[Any]
 Tensors = dict[str, npt.NDArray[Any]]
+Record = TypeVar("Record")
 
 
 def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
@@ -59,3 +61,46 @@ def checksum(tensors: Mapping[str, npt.NDArray[Any]], words: str) -> str:
         digest.update(f"{key} {array.dtype} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
     return digest.hexdigest()
+
+
+def leaves(record: Any, name: str) -> Iterator[tuple[str, Array]]:
+    """Every array and number of a nested tuple, with the path to it."""
+    if isinstance(record, tuple):
+        parts = cast(tuple[Any, ...], record)
+        for key, part in zip(_fields(parts), parts, strict=True):
+            yield from leaves(part, f"{name}.{key}")
+    else:
+        yield name, np.asarray(record)
+
+
+def restored(fresh: Record, name: str, tensors: Mapping[str, Array]) -> Record:
+    """A record like ``fresh``, with the arrays and numbers that were saved; nothing in a file decides about types."""
+    if isinstance(fresh, tuple):
+        parts = cast(tuple[Any, ...], fresh)
+        found = [restored(part, f"{name}.{key}", tensors) for key, part in zip(_fields(parts), parts, strict=True)]
+        kind: Any = type(parts)
+        return kind(*found) if hasattr(parts, "_fields") else cast(Record, tuple(found))
+    saved = tensors[name]
+    if isinstance(fresh, np.ndarray):
+        array = cast(Array, fresh)
+        if saved.shape != array.shape or saved.dtype != array.dtype:
+            raise ValueError(f"{name} is {saved.dtype}{list(saved.shape)}, not {array.dtype}{list(array.shape)}")
+        array[...] = saved
+        return cast(Record, array)
+    scalar: Any = type(fresh)
+    return scalar(saved.item())
+
+
+def copied(record: Record) -> Record:
+    """The same with arrays of its own."""
+    if isinstance(record, tuple):
+        parts = cast(tuple[Any, ...], record)
+        kind: Any = type(parts)
+        copies = [copied(part) for part in parts]
+        return kind(*copies) if hasattr(parts, "_fields") else cast(Record, tuple(copies))
+    return cast(Record, cast(Array, record).copy()) if isinstance(record, np.ndarray) else record
+
+
+def _fields(parts: tuple[Any, ...]) -> tuple[str, ...]:
+    names: tuple[str, ...] | None = getattr(parts, "_fields", None)
+    return names if names is not None else tuple(str(i) for i in range(len(parts)))

@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 import treeplex as tp
+from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.main import app
 from treeplex.evaluation import Policy
 from treeplex.games.catalog import CATALOG
-from treeplex.solvers.registry import ALGORITHMS
 
 COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
 DATA = Path(__file__).resolve().parents[1] / "data" / "efg"
@@ -33,6 +33,11 @@ RESULT = {
     "nash_conv",
     "exploitability",
     "status",
+    "backend",
+    "threads",
+    "storage",
+    "seed",
+    "iterate",
 }
 INFO = {"game", "nodes", "terminals", "infosets", "sequences", "entries", "bytes", "value"}
 
@@ -154,7 +159,7 @@ def test_stopping_before_the_target_is_exit_code_1(cli) -> None:
 def test_an_exact_solver_without_time_is_exit_code_1(cli) -> None:
     code, out, err = cli("solve", "kuhn", "--algorithm", "lp", "--seconds", 0, "--no-save", "--json")
     assert (code, out) == (1, "")
-    assert err == "error: The linear program of kuhn was not solved: HiGHS says 'time limit reached'.\n"
+    assert err == "error: The linear program of kuhn was not solved: out of time, or stopped by Ctrl-C.\n"
 
 
 def test_without_a_target_a_limit_is_what_was_asked_for(cli) -> None:
@@ -217,7 +222,7 @@ def test_export_writes_games_and_policies(cli, policy) -> None:
 
 
 def test_export_without_a_policy_is_the_uniform_one(cli) -> None:
-    assert "wrote u.json" in cli("export", "kuhn", "--to", "u.json").err
+    assert "saved u.json" in cli("export", "kuhn", "--to", "u.json").err
     assert set(dict(Policy.load("u.json").items())[0, "0"].values()) == {0.5}
 
 
@@ -235,16 +240,16 @@ def test_export_without_a_policy_is_the_uniform_one(cli) -> None:
         (["info", "none.safetensors"], "There is no file none.safetensors."),
         (["info", "openspiel:nope"], "OpenSpiel has no game 'nope'"),
         (["solve", "kuhn", "--algorithm", "cfr++"], "There is no algorithm 'cfr++'; the nearest are "),
-        (["solve", "kuhn", "--nash-conv", "-1"], "The 'nash_conv' parameter must be a number that is not negative"),
+        (["solve", "kuhn", "--nash-conv", "-1"], "The 'nash_conv' parameter must be a number >= 0"),
         (["solve", "kuhn", "--nash-conv", "nan"], "The 'nash_conv' parameter must be"),
         (["solve", "kuhn", "--seconds", "-1"], "The 'seconds' parameter must be"),
         (["solve", "kuhn", "--iterations", "-1"], "The 'iterations' parameter must be"),
-        (["solve", "kuhn", "--out", "uniform.json"], "but uniform.json is a file."),
+        (["solve", "kuhn", "--out", "uniform.json"], "but uniform.json is a file; choose another."),
         (["evaluate", "kuhn", "none.json"], "There is no policy file none.json."),
         (["evaluate", "leduc", "uniform.json"], "The policy is not one for leduc: 144 of 144 infosets of player 0"),
         (["evaluate", "kuhn", "rubbish.json"], "rubbish.json: not a policy of treeplex, in Parquet or JSON ("),
         (["evaluate", "kuhn", "."], "not a policy of treeplex"),
-        (["export", "kuhn"], "Say what to write: --efg FILE, --compiled FILE, or --policy FILE --to FILE."),
+        (["export", "kuhn"], "Say what to save: --efg FILE, --compiled FILE, or --policy FILE --to FILE."),
         (["export", "kuhn", "--policy", "uniform.json", "--efg", "k.efg"], "The option --policy needs --to FILE"),
         (["export", "kuhn", "--to", "x.txt"], "The option --to must end in .json or .parquet, got x.txt."),
         (["export", "kuhn", "--compiled", "x.npz"], "The option --compiled must end in .safetensors, got x.npz."),
@@ -379,14 +384,47 @@ def test_people_and_machines_have_a_stream_each(tmp_path) -> None:
 
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["info", "kuhn"]], ids=" ".join)
 def test_a_reader_that_leaves_is_no_error_to_complain_about(arguments, tmp_path) -> None:
-    """Not a word on the other stream; the exit code is that of work left unfinished."""
+    """Not a word on the other stream, and exit code 0: whoever leaves has read enough."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
         [*COMMAND, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False
     )
     os.close(writer)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_leaves_costs_no_answer(tmp_path) -> None:
+    """What could not be printed is in the folder."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = ["solve", "kuhn", "--iterations", "20", "--out", "run", "--json"]
+    done = subprocess.run(
+        [*COMMAND, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    told = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert told["iterations"] == 20
+    assert tp.evaluate("kuhn", tmp_path / "run" / "policy.parquet").nash_conv == pytest.approx(told["nash_conv"])
+
+
+@pytest.mark.parametrize("broken", ["checkpoint", "answer"])
+def test_the_answer_is_printed_before_anything_is_written(broken, cli, monkeypatch) -> None:
+    """A disk that is full loses files and not the answer; the exit code says that something could not be written."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    name = "tensors.save_file" if broken == "checkpoint" else "runs.folder.write_parquet"
+    monkeypatch.setattr(f"treeplex.{name}", full)
+    ended = cli("solve", "kuhn", "--iterations", 30, "--checkpoint-seconds", 0, "--out", "run", "--json")
+    assert ended.code == 2
+    assert (ended.last["iterations"], ended.last["status"]) == (30, "iterations")
+    assert "cannot be written" in ended.err
+    assert "No space left on device" in ended.err
+    assert "Traceback" not in ended.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])

@@ -22,18 +22,18 @@ def test_sizes_are_told_and_a_folder_is_left(cli) -> None:
     said = cli(*GROW, "--iterations", 300, "--show", 4)
     assert said.code == 0
     assert "sizes found; the abstraction grew from 12,519 to" in said.err
-    assert "NashConv in the full game" in said.err
+    assert "in the full game (in the abstraction" in said.err
     lines = said.out.splitlines()
     assert lines[0].split()[:2] == ["decision", "player"]
     assert len(lines) == 6
     assert all("% of the pot" in line for line in lines[1:5])
     folder = Path("runs/continuous_leduc-grow-1")
     files = {path.name for path in folder.iterdir()}
-    assert files >= {"policy.parquet", "sizes.json", "additions.parquet", "log.parquet", "growth.png", "README.md"}
+    assert files >= {"policy.parquet", "sizes.json", "additions.parquet", "log.parquet", "convergence.png", "README.md"}
     grown = f'continuous_leduc(sizes="{folder}/sizes.json")'
     judged = cli("evaluate", grown, folder / "policy.parquet", "--json").last
     result = json.loads((folder / "result.json").read_text())
-    assert judged["nash_conv"] == pytest.approx(result["nash_conv_of_sizes_offered"], abs=1e-12)
+    assert judged["nash_conv"] == pytest.approx(result["nash_conv_in_abstraction"], abs=1e-12)
     assert judged["nash_conv"] < result["nash_conv"]
 
 
@@ -68,7 +68,7 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_so(number, tmp_path, cli
     assert told["iterations"] >= 1
     assert told["seconds"] < 60
     judged = cli("evaluate", 'continuous_leduc(sizes="run/sizes.json")', "run/policy.parquet", "--json").last
-    assert judged["nash_conv"] == pytest.approx(told["nash_conv_of_sizes_offered"], abs=1e-9)
+    assert judged["nash_conv"] == pytest.approx(told["nash_conv_in_abstraction"], abs=1e-9)
 
 
 def test_targets_and_exit_codes(cli) -> None:
@@ -110,7 +110,7 @@ def test_targets_and_exit_codes(cli) -> None:
         ),
         (
             ("continuous_leduc", "--iterations", "0"),
-            "The 'iterations' parameter must be a whole number from 1 up, got 0.",
+            "The 'iterations' parameter must be an integer >= 1, got 0.",
         ),
     ],
 )
@@ -120,7 +120,9 @@ def test_refusals(cli, arguments, sentence) -> None:
 
 def test_what_another_run_has_left_is_not_overwritten(cli) -> None:
     assert cli(*GROW, "--iterations", 5, "--out", "run").code == 0
-    assert cli(*GROW, "--iterations", 5, "--out", "run").sentence.startswith("The folder run holds a run already")
+    assert cli(*GROW, "--iterations", 8, "--out", "run", "--json").last["iterations"] == 8  # the same run goes on
+    other = cli(*GROW, "--iterations", 5, "--factor", 2, "--out", "run").sentence
+    assert other.startswith("The folder run holds a run with another set of options (")
     (Path("run") / "checkpoint.safetensors").write_bytes(b"nonsense")
     assert "not a whole checkpoint of this run" in cli("resume", "run").sentence
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from treeplex.holdem import Spot, sizes_for, solve
-from treeplex.holdem.grid import cells, class_name, colours, save_grid, terminal_grid
+from treeplex.poker.grid import cells, class_name, colours, save_grid, terminal_grid
 
 FIELDS = {
     "board": "Ks 9h 6d 3c Jh",
@@ -21,6 +21,10 @@ FIELDS = {
     "oop_range": "AA,KQs,QTs:0.5,98s,77",
     "ip_range": "KK,QQ,AKs,T8s:0.25,77",
     "sizes": {"bet": "50%, a", "raise": "60%, a"},
+}
+RESULT = {
+    *("game", "algorithm", "iterations", "nodes_touched", "seconds", "value", "nash_conv", "exploitability", "status"),
+    *("backend", "threads", "storage", "seed", "iterate"),
 }
 OPTIONS = ("--board", "Ks 9h 6d 3c Jh", "--pot", 100, "--stack", 300, "--oop", "AA,KQs,98s", "--ip", "KK,AKs")
 
@@ -99,7 +103,53 @@ def test_ctrl_c_keeps_what_is_done(number, cli, spot_file, tmp_path):
 
 def test_a_folder_with_another_kind_of_run_is_refused(cli, spot_file):
     assert cli("solve", "kuhn", "--iterations", 2, "--out", "run", "--json").code == 0
-    assert "holds a run already" in cli("holdem", "solve", spot_file, "--iterations", 2, "--out", "run").sentence
+    said = cli("holdem", "solve", spot_file, "--iterations", 2, "--out", "run").sentence
+    assert said == "The folder run holds a run with another kind of game ('game'); choose another folder."
+
+
+@pytest.mark.parametrize(
+    "command", [("solve", "kuhn"), ("grow", "continuous_leduc"), ("explore", "kuhn")], ids=" ".join
+)
+@pytest.mark.parametrize("held", ["a hold'em run", "somebody's files"])
+def test_what_is_in_a_folder_already_is_not_touched(held, command, cli, spot_file, tmp_path):
+    folder = tmp_path / "used"
+    if held == "a hold'em run":
+        assert cli("holdem", "solve", spot_file, "--iterations", 2, "--out", "used", "--json").code == 0
+    else:
+        folder.mkdir()
+        (folder / "README.md").write_text("mine")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    said = cli(*command, "--iterations", 2, "--out", "used").sentence
+    assert said.startswith("The folder used ")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_same_request_continues_its_own_run(cli, spot_file):
+    whole = cli("holdem", "solve", spot_file, "--iterations", 50, "--no-save", "--json").last
+    assert cli("holdem", "solve", spot_file, "--iterations", 20, "--out", "run", "--json").last["iterations"] == 20
+    more = cli("solve", spot_file, "--iterations", 50, "--out", "run", "--json")  # either spelling
+    assert (more.code, more.last["iterations"], more.last["nash_conv"]) == (0, 50, whole["nash_conv"])
+    same = cli("holdem", "solve", spot_file, "--iterations", 50, "--out", "run", "--json")
+    assert (same.code, same.last["iterations"], same.last["nash_conv"]) == (0, 50, whole["nash_conv"])
+
+
+def test_every_command_for_runs_takes_a_spot(cli, spot_file):
+    """``solve``, ``resume``, ``info`` and ``compare`` take a spot as they take a game by name."""
+    solved = cli("solve", spot_file, "--exploitability", "1%pot", "--out", "run", "--json")
+    assert solved.code == 0
+    assert solved.last["exploitability_percent_of_pot"] <= 1.0
+    assert solved.last.keys() >= RESULT
+    assert solved.last["storage"] == "float32"
+    more = cli("resume", "run", "--exploitability", "0.3%pot", "--json")
+    assert more.code == 0
+    assert more.last["exploitability_percent_of_pot"] <= 0.3
+    assert more.last["iterations"] > solved.last["iterations"]
+    size, poker = cli("info", spot_file, "--json").last, cli("holdem", "info", spot_file, "--json").last
+    assert size == poker
+    assert (size["game"], size["nodes"]) == (FIELDS["board"], solved.last["nodes"])
+    compared = cli("compare", spot_file, "cfr+", "dcfr", "--iterations", 30, "--json")
+    assert [run["algorithm"] for run in compared.last["runs"]] == ["cfr+", "dcfr"]
+    assert "no table of all infosets" in cli("evaluate", spot_file, "policy.json").sentence
 
 
 def test_info(cli, spot_file):
@@ -110,7 +160,8 @@ def test_info(cli, spot_file):
     flop = cli("holdem", "info", spot_file, "--board", "Td 9d 6h", "--json").last
     assert flop["boards_by_street"] == [1, 36, 1429]
     assert flop["isomorphism_gain"] == pytest.approx(49 * 48 / 1429)
-    assert "isomorphism gain" in cli("holdem", "info", spot_file, "--board", "Td 9d 6h").out
+    words = cli("holdem", "info", spot_file, "--board", "Td 9d 6h").out
+    assert "1,429 of 2,352 river boards (1.65×)" in words
 
 
 def test_locks_from_a_file(cli, spot_file, tmp_path):
@@ -128,13 +179,16 @@ def test_locks_from_a_file(cli, spot_file, tmp_path):
     [
         (("solve",), "Give a spot file, or the option --board too"),
         (("solve", "nowhere.json"), "cannot be read"),
-        (("solve", *OPTIONS, "--until", "soon"), "--until must be such as"),
-        (("solve", *OPTIONS, "--until", "5mbb"), "needs --big-blind"),
-        (("solve", *OPTIONS, "--algorithm", "lp"), "Hold'em subgames are solved by"),
+        (
+            ("solve", *OPTIONS, "--until", "soon"),
+            "'exploitability' parameter must be a number, or such as 0.3%pot, 5mbb or 2chips, got 'soon'",
+        ),
+        (("solve", *OPTIONS, "--until", "5mbb"), "in mbb needs the chips of a big blind"),
+        (("solve", *OPTIONS, "--algorithm", "lp"), "Hold'em spots are solved by"),
         (("solve", *OPTIONS, "--storage", "bits"), "'storage'"),
         (("solve", *OPTIONS, "--bet", "half"), "must be of the forms"),
         (("solve", *OPTIONS, "--lock", "nowhere.json"), "cannot be read"),
-        (("show", "nowhere"), "no holdem.json"),
+        (("show", "nowhere"), "nowhere is not a run folder: it has no run.json"),
         (("info", *OPTIONS, "--board", "Ks Ks 9h"), "Ks twice"),
         (("info", *OPTIONS, "--oop", "KsKh"), None),
     ],
@@ -148,7 +202,7 @@ def test_refusals(cli, arguments, words):
 
 def test_grid(tmp_path):
     spot = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KQs,98s", "KK,AKs", sizes_for("33%, 75%, a", ""))
-    view = solve(spot, iterations=20, storage="float64").reader.at("")
+    view = solve(spot, iterations=20, storage="float64").policy.at("")
     found = cells(view)
     names = {class_name(row, column) for row in range(13) for column in range(13)}
     assert len(names) == 169

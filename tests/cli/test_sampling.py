@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -36,7 +39,7 @@ def test_merge_averages_and_measures(cli, tmp_path) -> None:
     assert exact == pytest.approx(merged.last["nash_conv"], abs=1e-12)
     told = cli("merge", "leduc", *files, "--to", "merged.parquet")
     assert "merged.parquet" in told.out
-    assert "wrote" in told.err
+    assert "saved merged.parquet" in told.err
 
 
 def test_merge_refuses_in_one_sentence(cli, tmp_path) -> None:
@@ -44,19 +47,27 @@ def test_merge_refuses_in_one_sentence(cli, tmp_path) -> None:
     assert "must end in .json or .parquet" in cli("merge", "kuhn", "kuhn.json", "--to", "x.txt").sentence
     assert "not one for leduc" in cli("merge", "leduc", "kuhn.json", "--to", "x.json").sentence
     assert "There is no policy file" in cli("merge", "kuhn", "none.json", "--to", "x.json").sentence
-    assert "cannot be written" in cli("merge", "kuhn", "kuhn.json", "--to", "no/where.json").sentence
+
+
+def test_merge_prints_before_it_saves(cli, tmp_path) -> None:
+    tp.Policy.uniform(tp.load("kuhn")).save(tmp_path / "kuhn.json")
+    ended = cli("merge", "kuhn", "kuhn.json", "--to", "no/where.json", "--json")
+    assert ended.code == 2
+    assert ended.err == "error: The file no/where.json cannot be written: No such file or directory.\n"
+    assert ended.last["nash_conv"] == pytest.approx(11 / 12)
 
 
 def test_explore_says_that_it_estimates(cli, tmp_path) -> None:
     found = cli("explore", "kuhn", "--iterations", 500, "--responses", 200, "--to", "policy.json", "--json")
     assert found.code == 0
-    assert "nash_conv" not in found.last
+    assert found.last["nash_conv"] is found.last["exploitability"] is None
+    assert found.last.keys() >= {"game", "algorithm", "seconds", "value", "backend", "threads", "storage", "iterate"}
     assert found.last["nash_conv_margin"] > 0
     assert found.last["infosets"] == [6, 6]
     assert json.loads((tmp_path / "policy.json").read_text())["game"] == "kuhn"
     words = cli("explore", "kuhn", "--iterations", 50, "--responses", 20)
     assert "sampled" in words.out
-    assert "NashConv at least" in words.out
+    assert "sampled lower bound on NashConv" in words.out
 
 
 def test_explore_refuses_in_one_sentence(cli) -> None:
@@ -97,6 +108,43 @@ def test_ctrl_c_ends_an_exploration_with_an_answer(cli, tmp_path, monkeypatch) -
     learnt = tp.evaluate("kuhn", tmp_path / "policy.json")
     assert 0 < learnt.nash_conv < 11 / 12  # which is what uniform play has
     assert cli("explore", "kuhn", "--iterations", 5, "--responses", 2).code == 0
+
+
+def test_an_exploration_that_is_terminated_prints_its_answer(tmp_path) -> None:
+    """A run folder is there when kernels and rules are loaded; some walks later the process is told to end."""
+    command = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
+    options = ["--seconds", "60", "--responses", "20", "--checkpoint-seconds", "0", "--out", "run", "--json"]
+    process = subprocess.Popen(
+        [*command, "explore", "leduc", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    told = json.loads(out.splitlines()[-1])
+    assert (told["status"], told["folder"]) == ("interrupted", "run")
+    assert told["iterations"] >= 1
+    assert told["seconds"] < 60
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["status"] == "interrupted"
+
+
+def test_an_exploration_is_resumed_to_the_same_answer(cli, tmp_path) -> None:
+    whole = cli("explore", "kuhn", "--iterations", 60, "--responses", 20, "--to", "whole.json", "--json").last
+    cli("explore", "kuhn", "--iterations", 25, "--responses", 20, "--out", "run", "--json")
+    resumed = cli("resume", "run", "--iterations", 60, "--json")
+    assert resumed.code == 0
+    for name in ("iterations", "nodes_touched", "value", "nash_conv_sampled_at_least", "infosets"):
+        assert resumed.last[name] == whole[name]
+    parts, policy = tp.Policy.load(tmp_path / "run" / "policy.parquet"), tp.Policy.load(tmp_path / "whole.json")
+    assert list(parts.rows()) == list(policy.rows())
+    assert "NashConv cannot be a target of explore" in cli("resume", "run", "--nash-conv", 0.1).sentence
 
 
 @pytest.mark.parametrize("identity", ["pmccfr-table1", "pmccfr-fig2", "pmccfr-fig3"])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -16,24 +16,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.blocks import RankedBlocks
-from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex import engines
+from treeplex.algorithms.best_response import BestResponseCFR, FictitiousPlay
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.hedge import HedgeCFR
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.mirror import MirrorProx
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.compile.blocks import RankedBlocks
+from treeplex.engines.sequence.reference import treeplex as walks
+from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels import cpu
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
-from treeplex.solvers.cfr import CFR
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.hedge import HedgeCFR
-from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.mccfr import MonteCarlo
-from treeplex.solvers.mirror import MirrorProx
-from treeplex.solvers.registry import ALGORITHMS, build
 from treeplex.spec import parameters
 
-ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None]
+ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
@@ -92,11 +92,11 @@ def target_of(algorithm: str) -> float:
     return SAMPLED_TARGET if algorithm in SAMPLED else TARGET
 
 
-def check_solved(game: CompiledGame, algorithm: str, target: float, most: int) -> None:
+def check_solved(game: CompiledGame, algorithm: str, target: float, most: int, storage: str | None = None) -> None:
     scale = payoff_range(game)
-    solution = tp.solve(game, algorithm, nash_conv=target * scale, iterations=most)
+    solution = tp.solve(game, algorithm, nash_conv=target * scale, iterations=most, storage=storage)
     assert solution.status == "solved", f"NashConv {solution.nash_conv / scale:g} of the range"
-    exact = solve_linear_program(game).evaluation.value
+    exact = tp.solve(game, "lp").value
     rounding = 1e-7 * scale  # the linear program's tolerance
     first, second = solution.best_response_values
     assert solution.nash_conv <= target * scale
@@ -188,7 +188,6 @@ def test_games_in_which_somebody_never_moves(algorithm, movers, value) -> None:
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
     game, assembled = tp.load(RandomTree(seed=3)), build(algorithm)
-    assert assembled is not None
     state = assembled.advance(game, assembled.start(game), 3)
     reported = (*assembled.average(game, state), *assembled.current(game, state))
     kept = [array.copy() for array in reported]
@@ -204,7 +203,6 @@ def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
 @given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
     game, assembled = tp.load(RandomTree(seed=seed, depth=5)), build(algorithm)
-    assert assembled is not None
     whole = assembled.advance(game, assembled.start(game), sum(cuts))
     state = assembled.start(game)
     for count in cuts:
@@ -221,9 +219,7 @@ def leaves(state: Any) -> list[Any]:
 # Passes over the tree per iteration: one for each player; in CFR-BR another for each best response; one for both
 # players if they update at once (xfp answers each old average by a pass of its own).
 PASSES = {name: 4 if name == "cfr-br" else 2 for name in LEARNERS} | {
-    f"{name}(turns=simultaneous)": 1
-    for name in LEARNERS
-    if "turns" in parameters(ALGORITHMS[name].build or (lambda: None))
+    f"{name}(turns=simultaneous)": 1 for name in LEARNERS if "turns" in parameters(ALGORITHMS[name].build)
 }
 
 
@@ -247,7 +243,6 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
     assembled = build(algorithm)
-    assert assembled is not None
     state = assembled.advance(game, assembled.start(game), 100)
     pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
     if iterate != "best":
@@ -287,14 +282,13 @@ def forced(game: CompiledGame, operator: Any) -> CompiledGame:
 @pytest.mark.parametrize("algorithm", FULL_WIDTH)
 def test_blocks_of_hands_give_the_bits_of_the_sparse_matrix(algorithm, name) -> None:
     game, assembled = tp.load(name), build(algorithm)
-    assert assembled is not None
     assert game.blocks is not None
     sparse, blocks = replace(game, blocks=None), forced(game, game.blocks)
     assert type(sparse.operator) is not type(blocks.operator)
     one, two = (assembled.advance(form, assembled.start(form), 60) for form in (sparse, blocks))
     for left, right in zip(leaves(one), leaves(two), strict=True):
         np.testing.assert_array_equal(left, right)
-    judged = [evaluate_behaviour(form, assembled.average(form, one)) for form in (sparse, blocks)]
+    judged = [evaluate_strategies(form, assembled.average(form, one)) for form in (sparse, blocks)]
     assert judged[0].nash_conv == pytest.approx(judged[1].nash_conv, abs=1e-14 * game.largest_payoff)
 
 
@@ -304,13 +298,13 @@ def stirred(game: CompiledGame, assembled: Any, seed: int) -> Any:
     for player, treeplex in enumerate(game.treeplexes):
         behaviour = np.concatenate([np.ones(1), *(rng.dirichlet(np.ones(n)) for n in treeplex.actions.tolist())])
         weights = np.empty(treeplex.sequences)
-        walks.sequence_weights(treeplex, behaviour, weights)
+        walks.realization_plan(treeplex, behaviour, weights)
         if hasattr(state, "averages"):
             state.averages[player][:] = weights
         else:
             learner = state.learners[player]
             learner.regret[:] = 0.1 * rng.standard_normal(treeplex.sequences)
-            learner.average[:], learner.behaviour[:], learner.weights[:] = 10.0 * weights, behaviour, weights
+            learner.average[:], learner.strategy[:], learner.plan[:] = 10.0 * weights, behaviour, weights
     return state
 
 
@@ -322,7 +316,6 @@ def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
     Not from the start, where the game is full of ties that rounding breaks, such as what to do with the middle card.
     """
     game, assembled = tp.load(name), build(algorithm)
-    assert assembled is not None
     assert isinstance(game.operator, RankedBlocks)
     sparse = replace(game, blocks=None)
     assert not isinstance(sparse.operator, RankedBlocks)
@@ -338,12 +331,13 @@ def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 # What is done if nobody says otherwise, and whose choice it is. How numbers are stored and who shares the work is not
-# part of an algorithm (``RUN_OPTIONS``).
-IN_TURN, AT_ONCE = {"turns": "alternating"}, {"turns": "simultaneous"}
-SAMPLING = {"weight": "uniform", "turns": "alternating", "floor": "none"}  # Lanctot et al. 2009
+# part of an algorithm but of a run.
+IN_TURN = {"turns": "alternating"}
+SAMPLING = {"weight": "uniform", "turns": "alternating", "regret": "plain", "streams": 1}  # Lanctot et al. 2009
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "lp": {},
     "cfr": IN_TURN,  # ours; the paper updates at once
     "cfr+": IN_TURN | {"delay": 0},  # Tammelin 2014, Algorithm 1; d = 0: weights 1, 2, 3, ...
     "lcfr": IN_TURN,  # Brown & Sandholm 2019
@@ -351,25 +345,31 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
     "pdcfr+": IN_TURN | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
     "cfr-br": {},
-    "cfr-full": AT_ONCE,  # Brown & Sandholm 2015: both players in one traversal
-    "cfr+-full": AT_ONCE,
-    "cfr-partial": AT_ONCE,
-    "cfr+-partial": AT_ONCE,
-    "cfr-rbp": AT_ONCE | RBP,
-    "cfr+-rbp": AT_ONCE | RBP,
-    "cfr-zero-reach-br": AT_ONCE,
-    "cfr+-zero-reach-br": AT_ONCE,
+    "cfr-full": IN_TURN,  # walks take the turns of what they are named after; Brown & Sandholm 2015: at once
+    "cfr+-full": IN_TURN,
+    "cfr-partial": IN_TURN,
+    "cfr+-partial": IN_TURN,
+    "cfr-rbp": IN_TURN | RBP,
+    "cfr+-rbp": IN_TURN | RBP,
+    "cfr-zero-reach-br": IN_TURN,
+    "cfr+-zero-reach-br": IN_TURN,
     "mccfr-external": SAMPLING,
-    "mccfr-outcome": SAMPLING | {"explore": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
+    "mccfr-outcome": SAMPLING | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
     "mccfr-average": SAMPLING | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
-    "mccfr-chance": SAMPLING | {"idle": "uniform"},  # Zinkevich et al. 2007
+    "mccfr-chance": SAMPLING | {"fallback": "uniform"},  # Zinkevich et al. 2007
     "pure-cfr": PURE,
     "pure-mccfr": PURE,
-    "warm-start": {"warmup": 10_000, "rare": 10.0, "mode": "safe", "explorer": "pure-mccfr"},  # Ju et al. 2023: 10 / T
+    "warm-start": {  # Ju et al. 2023: 10 / T
+        "warmup": 10_000,
+        "elimination_threshold": 10.0,
+        "mode": "safe",
+        "sampler": "pure-mccfr",
+        "streams": 1,
+    },
     "hedge": IN_TURN | {"rate": "variance"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
-    "hedge-dt": AT_ONCE | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
-    "hedge-dt-rbp": AT_ONCE | RBP | {"d": 1.0, "rate": "variance"},
-    "rm-dt": AT_ONCE | {"d": 1.0},
+    "hedge-dt": IN_TURN | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
+    "hedge-dt-rbp": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
+    "rm-dt": IN_TURN | {"d": 1.0},
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
     "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
     "mirror-prox": {"weights": "kroer2015"},
@@ -377,15 +377,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "fp": {},
     "xfp": {},
 }
-RUN_OPTIONS = {"storage": {"float64"}, "threads": {0, 1}}  # none of them changes what an iteration is
 
 
 def test_defaults_are_those_of_the_papers() -> None:
-    found = {name: parameters(entry.build) for name, entry in ALGORITHMS.items() if entry.build is not None}
-    for options in found.values():
-        for option, neutral in RUN_OPTIONS.items():
-            assert options.pop(option, next(iter(neutral))) in neutral
-    assert found == DEFAULTS
+    assert {name: parameters(entry.build) for name, entry in ALGORITHMS.items()} == DEFAULTS
 
 
 @pytest.mark.parametrize("algorithm", [name for name in DEFAULTS if DEFAULTS[name]])
@@ -398,38 +393,91 @@ def test_a_default_is_what_is_done_without_a_word(algorithm) -> None:
         np.testing.assert_array_equal(left, right)
 
 
+# --- suffixes: which nodes are visited, and nothing else --------------------------------------------------------------
+
+
+SEEDS = range(8)
+
+
+def strategies_of(game: CompiledGame, algorithm: str, iterations: int = 10) -> list[Any]:
+    """Average and current strategies after iterations 1, 2, ..."""
+    assembled: Any = build(algorithm)
+    state, found = assembled.start(game), []
+    for _ in range(iterations):
+        state = assembled.advance(game, state, 1)
+        found.append(np.concatenate([*assembled.average(game, state), *assembled.current(game, state)]))
+    return found
+
+
+@pytest.mark.parametrize("turns", ["", "(turns=simultaneous)"])
+@pytest.mark.parametrize(
+    ("walk", "arrays"),
+    [(f"{name}-{suffix}", name) for name in ("cfr", "cfr+") for suffix in ("full", "partial")],
+)
+def test_walks_give_the_iterates_of_the_algorithm_they_are_named_after(walk, arrays, turns) -> None:
+    """CFR+ by walks keeps negative regret and forgets it when regret rises (Brown & Sandholm 2015, section 4.2), where
+    CFR+ on arrays keeps zero: their positive parts, and so all strategies, are equal."""
+    for seed in SEEDS:
+        game = tp.load(RandomTree(seed=seed, depth=6))
+        ours, theirs = (strategies_of(game, f"{name}{turns}") for name in (walk, arrays))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+        assert np.abs(ours[-1] - ours[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
+@pytest.mark.parametrize(
+    ("walk", "arrays"), [("hedge-dt(d=0,rate=theory,", "hedge(rate=theory,"), ("rm-dt(d=0,", "cfr(")]
+)
+def test_a_threshold_of_zero_gives_the_iterates_of_the_algorithm_on_arrays(walk, arrays, turns) -> None:
+    """Hedge by the rate of theory: by that of variance probabilities underflow, and walks leave a strategy as it is
+    where nobody comes, while arrays go on weighing its regrets by the falling rate."""
+    for seed in SEEDS:
+        game = tp.load(RandomTree(seed=seed, depth=6))
+        ours, theirs = (strategies_of(game, f"{name}turns={turns})") for name in (walk, arrays))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_the_orders_of_turns_are_told_apart() -> None:
+    """Otherwise the two tests above would say nothing of them."""
+    for seed in SEEDS:
+        game = tp.load(RandomTree(seed=seed, depth=6))
+        for name in ("cfr-full", "cfr+-partial", "hedge-dt", "rm-dt"):
+            one, two = (strategies_of(game, f"{name}(turns={turns})") for turns in ("alternating", "simultaneous"))
+            assert np.abs(one[-1] - two[-1]).max() > 1e-3
+
+
 # --- parameters that must not matter, or little ----------------------------------------------------------------------
 
-WITH_THREADS = [name for name in FULL_WIDTH if "threads" in parameters(ALGORITHMS[name].build or (lambda: None))]
-WITH_STORAGE = [name for name in ITERATIVE if "storage" in parameters(ALGORITHMS[name].build or (lambda: None))]
+FAMILY = [name for name in ITERATIVE if isinstance(build(name), CFR)]  # has storage and threads
 
 
 @pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "one_card_poker(20)"])
-@pytest.mark.parametrize("algorithm", WITH_THREADS)
+@pytest.mark.parametrize("algorithm", FAMILY)
 def test_threads_do_not_change_a_bit(algorithm, name, turns) -> None:
     states = []
     for threads in (1, 2):
-        game, assembled = tp.load(name), build(f"{algorithm}(threads={threads},turns={turns})")
-        assert assembled is not None
+        game = tp.load(name)
+        assembled: Any = build(f"{algorithm}(turns={turns})").prepared(game, Execution(threads=threads))
+        assert assembled.threads == threads
         states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
     for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("algorithm", WITH_STORAGE)
+@pytest.mark.parametrize("algorithm", FAMILY)
 def test_single_precision_is_enough_for_the_target(algorithm, small) -> None:
     """float32 has 24 bits: its rounding, 6e-8 of a number, is far below a thousandth."""
-    check_solved(small, f"{algorithm}(storage=float32)", TARGET, MOST)
+    check_solved(small, algorithm, TARGET, MOST, "float32")
 
 
-@pytest.mark.parametrize("algorithm", [name for name in WITH_STORAGE if not name.startswith("p")])
+@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not name.startswith("p")])
 def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     """A regret is rounded to a 65,534th of the largest of its infoset, far below a thousandth.
 
     What an iteration does to the bit is in tests/unit/test_compact.py. Predictive rules offer no 16 bits.
     """
-    check_solved(small, f"{algorithm}(storage=int16)", TARGET, MOST)
+    check_solved(small, algorithm, TARGET, MOST, "int16")
 
 
 @pytest.mark.parametrize("algorithm", FULL_WIDTH)
@@ -444,7 +492,7 @@ def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> N
 
 def dispatchers() -> list[Any]:
     """Every compiled function of the CPU kernels."""
-    modules = [import_module(f"treeplex.kernels.cpu.{found.name}") for found in iter_modules(cpu.__path__)]
+    modules = [import_module(found.name) for found in walk_packages(engines.__path__, "treeplex.engines.")]
     kernels = {id(part): part for module in modules for part in vars(module).values() if hasattr(part, "signatures")}
     return list(kernels.values())
 
@@ -468,8 +516,10 @@ def nothing_new() -> Callable[..., None]:
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path, monkeypatch) -> None:
     """Nor does one of another game, with another number of iterations, or one that goes on from a file."""
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)  # takes half a second
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)  # takes half a second
     tp.solve("kuhn", algorithm, iterations=3)
+    if algorithm == "warm-start":
+        tp.solve("kuhn", "warm-start(warmup=2)", iterations=500)  # its second part, which a fast machine gets to below
     assert compiled() > 0
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
@@ -486,12 +536,12 @@ def test_a_second_process_compiles_nothing() -> None:
     script = """
 import treeplex as tp
 from importlib import import_module
-from pkgutil import iter_modules
-import treeplex.kernels.cpu as cpu
+from pkgutil import walk_packages
+import treeplex.engines as engines
 for algorithm in {algorithms!r}:
     tp.solve("kuhn", algorithm, iterations=2)
-kernels = [part for found in iter_modules(cpu.__path__)
-           for part in vars(import_module("treeplex.kernels.cpu." + found.name)).values() if hasattr(part, "stats")]
+kernels = [part for found in walk_packages(engines.__path__, "treeplex.engines.")
+           for part in vars(import_module(found.name)).values() if hasattr(part, "stats")]
 print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
       [kernel.__name__ for kernel in kernels if sum(kernel.stats.cache_misses.values())])
 """

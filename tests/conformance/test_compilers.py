@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from treeplex.api import load
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame, compile_game
-from treeplex.compiled.dealt import compile_dealt
-from treeplex.compiled.walk import compile_walk
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.compile.dealt import compile_dealt
+from treeplex.compile.walk import compile_walk
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.games.catalog import CATALOG, make
 from treeplex.games.random_tree import RandomTree

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 
 import treeplex as tp
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame, compile_game
-from treeplex.compiled.efg import to_efg
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.compile.efg import to_efg
 from treeplex.errors import GameError
 from treeplex.games.efg import EfgGame, load, parse, write
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers.linear_program import solve_linear_program
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "efg"
 VALUES: dict[str, Any] = json.loads((SHARED / "values.json").read_text()) if SHARED.is_dir() else {}
@@ -91,7 +90,7 @@ def test_there_is_a_value_or_a_reason_for_every_sample() -> None:
 def test_samples_are_solved_to_gambits_values(path) -> None:
     """To 1e-12 of the largest payoff: the programs are small, and Gambit's own values are off by 1e-14."""
     game = tp.load(path)
-    _, evaluation, _ = solve_linear_program(game)
+    evaluation = tp.solve(game, "lp").evaluation
     told, tolerance = VALUES[path.name], 1e-12 * max(1.0, game.largest_payoff)
     value = told.get("value0", REJECTED_BY_GAMBIT.get(path.name))
     assert evaluation.value == pytest.approx(value, abs=tolerance)
@@ -186,7 +185,7 @@ def test_exported_games_are_the_same_when_read_back(name) -> None:
     game = tp.load(name)
     again = read_back(game)
     assert_same_game(again, game, ulps=1 if name == "leduc" else 0)
-    values = [solve_linear_program(g).evaluation.value for g in (game, again)]
+    values = [tp.solve(g, "lp").value for g in (game, again)]
     assert values[1] == pytest.approx(values[0], abs=1e-9 * max(1.0, game.largest_payoff))
 
 
@@ -223,7 +222,7 @@ def test_constant_sums_are_exported_with_both_payoffs(constant) -> None:
     assert [sum(node.payoffs) for node in file.nodes if node.payoffs] == [Fraction(repr(game.constant))] * 2
     again = read_back(game)
     assert again.constant == pytest.approx(constant, rel=1e-12)
-    assert solve_linear_program(again).evaluation == solve_linear_program(game).evaluation
+    assert tp.solve(again, "lp").evaluation == tp.solve(game, "lp").evaluation
 
 
 def test_titles_and_labels_with_quotes_are_kept() -> None:

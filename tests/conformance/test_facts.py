@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+import treeplex as tp
 from treeplex.api import load
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
 from treeplex.errors import GameError
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.games.catalog import make
-from treeplex.solvers.linear_program import solve_linear_program
 
 
 class Fact(NamedTuple):
@@ -77,7 +77,7 @@ def test_sizes(name, fact, loaded) -> None:
 
 @pytest.mark.parametrize(("name", "fact"), FACTS)
 def test_values(name, fact, loaded) -> None:
-    _, evaluation, _ = solve_linear_program(loaded(name))
+    evaluation = tp.solve(loaded(name), "lp").evaluation
     assert evaluation.value == pytest.approx(fact.value, abs=1e-9)
     assert evaluation.nash_conv == pytest.approx(0, abs=1e-9)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from treeplex.api import evaluate, load
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy, best_response
 from treeplex.games.openspiel import from_tabular, to_tabular

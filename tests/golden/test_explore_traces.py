@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.explore import WALKS
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.solvers.explore import WALKS
 
 STORED = Path(__file__).with_name("explore_traces.json")
 ITERATES, LONG, SEED, RESPONSES = 5, 200, 3, 40
@@ -250,7 +250,7 @@ def explored(name: str, algorithm: str, iterations: int, responses: int) -> Told
     found = tp.explore(GAMES[name], algorithm, iterations=iterations, seed=SEED, responses=responses)
     average = {f"{player} {label}": list(one.values()) for (player, label), one in sorted(found.policy.items())}
     measured = {f"response of {player}": list(found.responses[player]) for player in (0, 1)}
-    return {"nodes": found.nodes_touched, "average": average, "measured": measured | {"value": list(found.value)}}
+    return {"nodes": found.nodes_touched, "average": average, "measured": measured | {"value": list(found.estimate)}}
 
 
 def assert_same(ours: Told, theirs: Told) -> None:
@@ -294,9 +294,12 @@ def test_what_is_reported_follows_from_what_was_measured() -> None:
     (one, error), (other, second) = found.responses
     assert found.nash_conv_at_least == one + other
     assert found.margin == pytest.approx(1.959963984540054 * math.sqrt(error**2 + second**2), rel=1e-12)
+    assert found.value == found.estimate.mean
+    assert math.isnan(found.nash_conv)  # unknown, and never passed off as the bound
     summary = found.summary()
+    assert summary["nash_conv"] is None
     assert summary["nash_conv_sampled_at_least"] == found.nash_conv_at_least
-    assert summary["value_margin"] == pytest.approx(1.959963984540054 * found.value.error, rel=1e-12)
+    assert summary["value_margin"] == pytest.approx(1.959963984540054 * found.estimate.error, rel=1e-12)
 
 
 if __name__ == "__main__":

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.efg import to_efg
+from treeplex.algorithms.registry import build
+from treeplex.compile import CompiledGame
+from treeplex.compile.efg import to_efg
+from treeplex.engines.sequence.reference import operators
+from treeplex.engines.sequence.reference import treeplex as treeplex_walks
 from treeplex.evaluation import Evaluation, Policy
-from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.efg import write
 from treeplex.games.openspiel import from_tabular
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import operators
-from treeplex.kernels.reference import treeplex as treeplex_walks
-from treeplex.solvers.registry import build
 
 KUHN, LEDUC = "kuhn", "leduc(suits=true)"
 
@@ -50,13 +50,12 @@ GOLDEN = {
 
 def iterates(game: CompiledGame, algorithm: str, count: int = 10) -> Iterator[tuple[Any, Any, Evaluation]]:
     """Average, current strategies and evaluation of the average after iterations 1, 2, ..."""
-    assembled = build(algorithm)
-    assert assembled is not None
+    assembled: Any = build(algorithm)
     state = assembled.start(game)
     for _ in range(count):
         state = assembled.advance(game, state, 1)
         average = assembled.average(game, state)
-        yield average, assembled.current(game, state), evaluate_behaviour(game, average)
+        yield average, assembled.current(game, state), evaluate_strategies(game, average)
 
 
 def nash_convs(game: CompiledGame, algorithm: str) -> list[float]:
@@ -203,8 +202,8 @@ def best_responses_tie(game: CompiledGame, algorithm: str, done: int) -> bool:
     played = [uniform, *(a if algorithm == "xfp" else c for a, c, _ in iterates(game, algorithm, done))][done]
     for player, treeplex in enumerate(game.treeplexes):
         weights, values, choice = np.empty_like(played[1 - player]), *np.empty((2, treeplex.sequences))
-        treeplex_walks.sequence_weights(game.treeplexes[1 - player], played[1 - player], weights)
-        operators.earn(game.payoffs[player], 1.0 - 2.0 * player, weights, values)
+        treeplex_walks.realization_plan(game.treeplexes[1 - player], played[1 - player], weights)
+        operators.gradient(game.payoffs[player], 1.0 - 2.0 * player, weights, values)
         treeplex_walks.best_response(treeplex, values, choice)
         for start, end in pairwise(treeplex.first):
             best = np.sort(values[start:end])[::-1]

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.abstraction import Growth
-from treeplex.abstraction.game import RULES, GrowingGame
-from treeplex.abstraction.grow import look_and_add
+from treeplex.algorithms.growth.algorithm import check_and_add
+from treeplex.algorithms.growth.options import Growth
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.sized import Menu
-from treeplex.kernels.reference import growing as reference
 
 STORED = Path(__file__).with_name("growth_traces.json")
 ITERATES = 5
@@ -43,11 +43,11 @@ WAYS = {
     "cfr+, transfer, best-response": Growth("transfer", 1.0, estimate="best-response", algorithm="cfr+"),
 }
 KERNELS = {
-    "treeplex.abstraction.build": ("rematch",),
-    "treeplex.abstraction.game": ("iterate", "reach", "average_behaviour"),
-    "treeplex.abstraction.add": ("recover", "rematch"),
-    "treeplex.abstraction.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.abstraction.discount": ("regrets",),
+    "treeplex.engines.public.build": ("rematch",),
+    "treeplex.engines.public.game": ("iterate", "reach", "rematch"),
+    "treeplex.algorithms.growth.add": ("recover", "rematch"),
+    "treeplex.algorithms.growth.where": ("best_sizes", "regrets", "spans"),
+    "treeplex.algorithms.growth.discount": ("regrets",),
 }
 
 
@@ -63,16 +63,16 @@ def numbers(game: GrowingGame) -> dict[str, list[float]]:
     kept = {name: (weights * array[order]).sum(axis=0).tolist() for name, array in game.tree.rows._asdict().items()}
     return kept | {
         "average strategy": game.averages()[few].ravel().tolist(),
-        "current strategy": game.tree.rows.behaviour[few].ravel().tolist(),
+        "current strategy": game.tree.rows.strategy[few].ravel().tolist(),
     }
 
 
 def possible(game: GrowingGame) -> Any:
     """[P, H] whether the player who chose the move to a node can hold a hand; never true of chance."""
-    nodes, scenes = game.tree.nodes, range(int(game.tree.nodes.scene.max()) + 1)
-    held = np.array([[game.builder.scene(s).sum(axis=1 - player) > 0.0 for s in scenes] for player in (0, 1)])
+    nodes, scenes = game.tree.nodes, range(int(game.tree.nodes.cards.max()) + 1)
+    held = np.array([[game.builder.joint(s).sum(axis=1 - player) > 0.0 for s in scenes] for player in (0, 1)])
     chooser = nodes.mover[nodes.parent]
-    return held[np.maximum(chooser, 0), nodes.scene] & (chooser >= 0)[:, None]
+    return held[np.maximum(chooser, 0), nodes.cards] & (chooser >= 0)[:, None]
 
 
 def trace(name: str, way: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def trace(name: str, way: str) -> dict[str, Any]:
             found["iterates"].append(numbers(game))
         if fresh:
             found["after"].append(numbers(game))
-        addition = look_and_add(game, growth) if t in LOOKS[name] else None
+        addition = check_and_add(game, growth) if t in LOOKS[name] else None
         fresh = addition is not None and len(found["additions"]) < ADDITIONS
         if addition is not None:
             found["additions"].append({key: one for key, one in addition._asdict().items() if key != "seconds"})

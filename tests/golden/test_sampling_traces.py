@@ -20,17 +20,17 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.sample_tree import sampling
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.traversals import Chance, PureExternal, Reached
+from treeplex.compile import CompiledGame
+from treeplex.engines.sampling.arrays import MATCH, PURE
+from treeplex.engines.sampling.reference import random
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import random
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.sampling import MATCH, PURE
-from treeplex.solvers.mccfr import MonteCarlo
-from treeplex.solvers.registry import build
-from treeplex.traversals import Chance, PureExternal, Reached
 
 STORED = Path(__file__).with_name("sampling_traces.json")
 iterates = runpy.run_path(str(Path(__file__).parents[1] / "unit" / "test_sampling_kernels.py"))["iterates"]
@@ -47,22 +47,22 @@ ITERATES = (1, 2, 3, 4, 5, 40)
 PLAIN = ["mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr"]
 SAMPLERS = {
     **{name: name for name in PLAIN},
-    **{f"{name}, 2 streams": f"{name}(threads=2)" for name in PLAIN},
+    **{f"{name}, 2 streams": f"{name}(streams=2)" for name in PLAIN},
     **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear)" for name in PLAIN},
-    **{f"{name}, floor": f"{name}(floor=zero,weight=square)" for name in PLAIN},
-    "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,explore=0.3)",
+    **{f"{name}, floor": f"{name}(regret=plus,weight=square)" for name in PLAIN},
+    "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,epsilon=0.3)",
     "mccfr-average, few moves": "mccfr-average(epsilon=0.3,tau=1,beta=2)",
-    "mccfr-chance, idle at random": "mccfr-chance(idle=random)",
+    "mccfr-chance, idle at random": "mccfr-chance(fallback=random)",
 }
 
 # An action is taken out after 20 iterations if it was played with probability below 3 / 20. The safe mode looks at the
 # whole game 10, 15 and 22 iterations after that.
 WARMUP = 20
 WARM = {
-    "warm-start, safe": "warm-start(warmup=20,rare=3)",
-    "warm-start, once": "warm-start(warmup=20,rare=3,mode=once)",
-    "warm-start, external": "warm-start(warmup=20,rare=3,explorer=mccfr-external)",
-    "warm-start, 2 streams": "warm-start(warmup=20,rare=3,threads=2)",
+    "warm-start, safe": "warm-start(warmup=20,elimination_threshold=3)",
+    "warm-start, once": "warm-start(warmup=20,elimination_threshold=3,mode=unsafe)",
+    "warm-start, external": "warm-start(warmup=20,elimination_threshold=3,sampler=mccfr-external)",
+    "warm-start, 2 streams": "warm-start(warmup=20,elimination_threshold=3,streams=2)",
 }
 WARM_ITERATES = (1, 19, 20, 21, 22, 25, 30, 31, 35, 36, 45)
 
@@ -74,8 +74,7 @@ Trace = list[dict[str, Any]]
 
 
 def assembled(variant: str) -> Any:
-    algorithm: Any = build((SAMPLERS | WARM)[variant])
-    return algorithm.seeded(SEED)
+    return build((SAMPLERS | WARM)[variant])
 
 
 def at(variant: str) -> tuple[int, ...]:
@@ -90,7 +89,7 @@ def row(nodes: int, average: Any, current: Any) -> dict[str, Any]:
 def compiled_trace(game: CompiledGame, variant: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
     algorithm, trace = assembled(variant), []
-    state = algorithm.start(game)
+    state = algorithm.start(game, SEED)
     for t in range(1, at(variant)[-1] + 1):
         state = algorithm.advance(game, state, 1)
         if t in at(variant):
@@ -115,7 +114,7 @@ def explored(game: CompiledGame, algorithm: MonteCarlo) -> Iterator[tuple[int, A
     rule = (
         sampler.rule if isinstance(sampler, Chance | Reached) else PURE if isinstance(sampler, PureExternal) else MATCH
     )
-    for streams in zip(*(iterates(algorithm, game, stream) for stream in range(algorithm.threads)), strict=True):
+    for streams in zip(*(iterates(algorithm, game, SEED, stream) for stream in range(algorithm.streams)), strict=True):
         average, current = [], []
         for player, treeplex in enumerate(game.treeplexes):
             total = sum(stream.tables[player].average for stream in streams)[form.place[player]]
@@ -201,11 +200,11 @@ class Masked:
 
 
 def warmed(game: CompiledGame, algorithm: Any, safe: bool) -> Iterator[tuple[int, Any, Any]]:
-    """The explorer; then CFR+ without the actions it hardly played, with weights 1, 2, ... from there."""
+    """The sampler; then CFR+ without the actions it hardly played, with weights 1, 2, ... from there."""
     nodes, strategy = 0, None
-    for nodes, strategy, current in islice(explored(game, algorithm.explorer), WARMUP - 1):
+    for nodes, strategy, current in islice(explored(game, algorithm.sampler), WARMUP - 1):
         yield nodes, strategy, current
-    nodes, strategy, _ = next(islice(explored(game, algorithm.explorer), WARMUP - 1, None))
+    nodes, strategy, _ = next(islice(explored(game, algorithm.sampler), WARMUP - 1, None))
     rows = game.payoffs.rows
     matrix = np.zeros((game.treeplexes[0].sequences, game.treeplexes[1].sequences))
     matrix[np.repeat(np.arange(len(matrix)), np.diff(rows.start)), rows.column] = rows.data
@@ -231,7 +230,7 @@ def warmed(game: CompiledGame, algorithm: Any, safe: bool) -> Iterator[tuple[int
             look = max(look + 1, int(1.5 * look))
             average, weights = averages(), [np.empty(len(one.kept)) for one in players]
             for player in (0, 1):
-                walks.sequence_weights(game.treeplexes[player], average[player], weights[player])
+                walks.realization_plan(game.treeplexes[player], average[player], weights[player])
             gains = [earned(player, weights[1 - player]) for player in (0, 1)]
             whole = [one.best(gain, np.ones_like(one.kept)) for one, gain in zip(players, gains, strict=True)]
             within = [one.best(gain, one.alive) for one, gain in zip(players, gains, strict=True)]
@@ -339,7 +338,7 @@ def test_warm_starts_take_actions_out_and_let_some_back_in(games) -> None:
     left = {}
     for variant in WARM:
         algorithm, game = assembled(variant), games["larger"]
-        state, left[variant] = algorithm.start(game), []
+        state, left[variant] = algorithm.start(game, SEED), []
         for count in (WARMUP, WARM_ITERATES[-1] - WARMUP):
             state = algorithm.advance(game, state, count)
             left[variant].append(sum(int(mask.sum()) for mask in state.kept))

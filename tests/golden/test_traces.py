@@ -21,21 +21,17 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.payoffs import Payoffs
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.compile.payoffs import Payoffs
+from treeplex.engines.sequence.reference import excessive_gap, iterations, mirror
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.evaluation import Policy
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import best_response, cfr, excessive_gap, hedge, mirror
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.rules import SIMULTANEOUS, Learner, Steps
-from treeplex.solvers.best_response import BestResponseCFR, FictitiousPlay
-from treeplex.solvers.cfr import CFR
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.hedge import HedgeCFR
-from treeplex.solvers.mirror import MirrorProx
-from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.updates.turns import SIMULTANEOUS
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
@@ -45,7 +41,7 @@ SAMPLED = ("mccfr-", "pure-", "warm-start")  # test_sampling_traces.py
 ITERATIVE = [
     name
     for name, entry in ALGORITHMS.items()
-    if entry.build is not None and not name.endswith(WALKS) and not name.startswith(SAMPLED)
+    if not entry.build().ends and not name.endswith(WALKS) and not name.startswith(SAMPLED)
 ]
 
 # Where two best actions are worth the same, or a regret is zero but for rounding, rounding decides and two correct
@@ -64,8 +60,8 @@ def flat(trace: Trace) -> Any:
 
 def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
-    assembled, trace = build(algorithm), []
-    assert assembled is not None
+    assembled: Any = build(algorithm)
+    trace: Trace = []
     state = assembled.start(game)
     for _ in range(ITERATIONS):
         state = assembled.advance(game, state, 1)
@@ -75,61 +71,15 @@ def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
 
 
 def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
-    """The same assembly's rule, weights and turns, with NumPy kernels and the sparse payoffs."""
-    assembled: Any = build(algorithm)
-    if isinstance(assembled, ExcessiveGap | MirrorProx | HedgeCFR):
-        return exchanged_trace(game, assembled)
-    learners, trace = tuple(newborn(game, player) for player in (0, 1)), []
-    values, choices = (tuple(np.empty(treeplex.sequences) for treeplex in game.treeplexes) for _ in range(2))
-    for t in range(1, ITERATIONS + 1):
-        now = np.array([float(t)])
-        if isinstance(assembled, FictitiousPlay):
-            averages = (learners[0].weights, learners[1].weights)
-            best_response.fictitious_play_iterations(
-                game.treeplexes, game.payoffs, averages, values, choices, 1.0 / (now + 1.0), assembled.turns
-            )
-            average = current = [behaviour(game, player, averages[player]) for player in (0, 1)]
-        else:
-            steps = Steps(assembled.weight(now), *assembled.minimizer.discounts(now))
-            if isinstance(assembled, BestResponseCFR):
-                best_response.cfr_br_iterations(game.treeplexes, game.payoffs, learners, values, choices, steps)
-            else:
-                assert isinstance(assembled, CFR)
-                predict = assembled.minimizer.predict
-                cfr.cfr_iterations(game.treeplexes, game.payoffs, learners, values, steps, predict, assembled.turns)
-            average = [behaviour(game, player, learners[player].average) for player in (0, 1)]
-            current = [learners[player].behaviour for player in (0, 1)]
-        trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
-    return trace
-
-
-def exchanged_trace(game: CompiledGame, assembled: Any) -> Trace:
-    """The compiled solver with its kernels exchanged for the NumPy ones, and the sparse payoffs."""
-    plain, trace = replace(game, blocks=None), []
+    """The same with every kernel exchanged for its NumPy twin, and the sparse payoffs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treeplex.solvers.excessive_gap.begin", excessive_gap.begin)
-        patch.setattr("treeplex.solvers.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
-        patch.setattr("treeplex.solvers.hedge.hedge_iterations", hedge.hedge_iterations)
-        patch.setattr("treeplex.solvers.mirror.mirror_iterations", mirror.mirror_iterations)
-        state = assembled.start(plain)
-        for _ in range(ITERATIONS):
-            state = assembled.advance(plain, state, 1)
-            average, current = assembled.average(plain, state), assembled.current(plain, state)
-            trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
-    return trace
-
-
-def newborn(game: CompiledGame, player: int) -> Learner:
-    size = game.treeplexes[player].sequences
-    uniform, weights = behaviour(game, player, np.zeros(size)), np.empty(size)
-    walks.sequence_weights(game.treeplexes[player], uniform, weights)
-    return Learner(regret=np.zeros(size), average=np.zeros(size), behaviour=uniform, weights=weights)
-
-
-def behaviour(game: CompiledGame, player: int, weights: Any) -> Any:
-    out = np.empty(len(weights))
-    walks.normalise(game.treeplexes[player], weights, out)
-    return out
+        patch.setattr("treeplex.algorithms.cfr.iterate", iterations.iterate)
+        patch.setattr("treeplex.algorithms.full_width.iterate", iterations.iterate)
+        patch.setattr("treeplex.algorithms.excessive_gap.begin", excessive_gap.begin)
+        patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
+        patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
+        patch.setattr("treeplex.engines.sequence.learners.walks", walks)
+        return compiled_trace(replace(game, blocks=None), algorithm)
 
 
 def perturbed(game: CompiledGame, rng: np.random.Generator) -> CompiledGame:
@@ -188,7 +138,7 @@ def test_every_iterative_algorithm_has_a_stored_trace() -> None:
     """In one of the files of this folder: by game, then by the algorithm's name."""
     games = [algorithms for path in ALL_STORED for algorithms in json.loads(path.read_text()).values()]
     found = {name for algorithms in games for name, trace in algorithms.items() if trace}
-    assert found == {name for name, entry in ALGORITHMS.items() if entry.build is not None}
+    assert found == {name for name, entry in ALGORITHMS.items() if not entry.build().ends}
 
 
 # --- the papers' recursion -------------------------------------------------------------------------------------------
@@ -317,7 +267,7 @@ def test_turns_matter() -> None:
     game = tp.load(GAMES["random_tree"])
     taken, at_once = (compiled_trace(game, f"cfr(turns={turns})") for turns in ("alternating", "simultaneous"))
     assert taken != at_once
-    assert build("cfr(turns=simultaneous)").turns == SIMULTANEOUS  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+    assert build("cfr(turns=simultaneous)").turns == SIMULTANEOUS
 
 
 if __name__ == "__main__":

@@ -19,19 +19,18 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.paths import paths
+from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.walk import WalkCFR
+from treeplex.compile import CompiledGame
+from treeplex.engines.history.arrays import Pruning
+from treeplex.engines.history.paths import paths
+from treeplex.engines.history.reference import prune
+from treeplex.engines.sequence.first_order import LONGEST_STEP, STEP_GROWTH
+from treeplex.engines.sequence.reference import excessive_gap as gap
+from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.pruner import Rule
-from treeplex.kernels.reference import excessive_gap as gap
-from treeplex.kernels.reference import prune, threshold_walk
-from treeplex.kernels.reference import treeplex as walks
-from treeplex.kernels.rules import LONGEST_STEP, STEP_GROWTH
-from treeplex.solvers.excessive_gap import ExcessiveGap
-from treeplex.solvers.registry import build
-from treeplex.solvers.threshold_walk import ThresholdedWalk
-from treeplex.solvers.walk import WalkCFR
 
 STORED = Path(__file__).with_name("walk_traces.json")
 
@@ -44,7 +43,7 @@ TURNS = ("simultaneous", "alternating")
 WALKS = [
     f"{base}-{walk},turns={turns}"
     for base in ("cfr", "cfr+")
-    for walk in ("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=wished")
+    for walk in ("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected")
     for turns in TURNS
 ] + [
     f"{walk},turns={turns}"
@@ -53,7 +52,7 @@ WALKS = [
         "hedge-dt,d=4,rate=theory",
         "rm-dt,d=2",
         "hedge-dt-rbp",
-        "hedge-dt-rbp,d=3,threshold=3,bound=wished",
+        "hedge-dt-rbp,d=3,threshold=3,bound=expected",
     )
     for turns in TURNS
 ]
@@ -90,7 +89,7 @@ def compiled_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> T
     for t in range(1, at[-1] + 1):
         state = assembled.advance(game, state, 1)
         if t in at:
-            pruned = [pruner.pruned for pruner in state.pruners] if hasattr(state, "pruners") else []
+            pruned = [tables.pruned for tables in state.tables] if hasattr(state, "tables") else []
             nodes, average = assembled.nodes_touched(game, state), assembled.average(game, state)
             trace.append(row(nodes, pruned, average, assembled.current(game, state)))
     return trace
@@ -101,12 +100,11 @@ def reference_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> 
     assembled: Any = build(algorithm)
     if isinstance(assembled, ExcessiveGap):
         return exchanged_trace(game, algorithm, at)
-    steps = walk_reference(game, assembled) if isinstance(assembled, WalkCFR) else threshold_reference(game, assembled)
     trace = []
-    for t, (nodes, ledgers) in zip(range(1, at[-1] + 1), steps, strict=False):
+    for t, (nodes, ledgers) in zip(range(1, at[-1] + 1), walk_reference(game, assembled), strict=False):
         if t in at:
             average = [behaviour(game, player, ledgers[player].average) for player in (0, 1)]
-            trace.append(row(nodes, [book.pruned for book in ledgers], average, [book.behaviour for book in ledgers]))
+            trace.append(row(nodes, [book.pruned for book in ledgers], average, [book.strategy for book in ledgers]))
     return trace
 
 
@@ -125,31 +123,20 @@ def newborns(game: CompiledGame) -> tuple[prune.Ledger, prune.Ledger]:
 
 
 def sides(game: CompiledGame, bound: str) -> Any:
-    return tuple(side._replace(best=side.wished) if bound == "wished" else side for side in paths(game).sides)
+    return tuple(side._replace(best=side.expected) if bound == "expected" else side for side in paths(game).sides)
 
 
 def walk_reference(game: CompiledGame, assembled: WalkCFR) -> Iterator[tuple[int, Any]]:
     ledgers, nodes, traversal = newborns(game), 0, assembled.traversal
-    rule = Rule(assembled.plus, traversal.partial, traversal.respond, traversal.threshold)
-    for t in range(10**6):
-        weight = np.array([t + 1.0 if assembled.plus else 1.0])  # CFR averages evenly, CFR+ by the iteration
-        nodes += prune.pruned_iterations(
-            paths(game).tree, game.treeplexes, sides(game, traversal.bound), game.payoffs, ledgers, t, weight, rule,
-            assembled.turns,
-        )  # fmt: skip
-        yield nodes, ledgers
-
-
-def threshold_reference(game: CompiledGame, assembled: ThresholdedWalk) -> Iterator[tuple[int, Any]]:
-    ledgers, nodes = newborns(game), 0
+    pruning = Pruning(traversal.partial, traversal.respond, traversal.threshold)
+    rules = [assembled.minimizer.rule(game, player) for player in (0, 1)]
     first, second = (
-        threshold_walk.Thinking(*parts)
-        for parts in zip(game.treeplexes, sides(game, assembled.bound), ledgers, assembled.odds(game), strict=True)
+        prune.Learner(*parts, pruning)
+        for parts in zip(game.treeplexes, sides(game, traversal.bound), ledgers, rules, strict=True)
     )
     for t in range(10**6):
-        nodes += threshold_walk.thresholded_iterations(
-            paths(game).tree, game.payoffs, (first, second), t, np.ones(1), True, assembled.turns
-        )
+        weight = np.array([t + 1.0 if rules[0].plus else 1.0])  # CFR averages evenly, CFR+ by the iteration
+        nodes += prune.walk_iterations(paths(game).tree, game.payoffs, (first, second), t, weight, assembled.turns)
         yield nodes, ledgers
 
 
@@ -159,16 +146,18 @@ def threshold_reference(game: CompiledGame, assembled: ThresholdedWalk) -> Itera
 def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
     """The assembly with its kernels exchanged for the steps of the reference, on gradients by the recursion below."""
 
-    def earn(side: Any, sign: float, opponent: Any, values: Any) -> None:
+    def gradient(side: Any, sign: float, opponent: Any, values: Any) -> None:
         entered = cut_gradient(game, 0 if sign > 0.0 else 1, opponent, side.limit[0], values)
         counts.append(entered)
         side.entered[0] += entered
 
     counts: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gap, "earn", earn)
-        patch.setattr("treeplex.solvers.excessive_gap.begin", gap.begin)
-        patch.setattr("treeplex.solvers.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given))
+        patch.setattr(gap, "gradient", gradient)
+        patch.setattr("treeplex.algorithms.excessive_gap.begin", gap.begin)
+        patch.setattr(
+            "treeplex.algorithms.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given)
+        )
         return compiled_trace(game, algorithm, at)
 
 
@@ -290,7 +279,7 @@ def test_walks_do_what_they_are_called_after(base, turns, stored, games) -> None
     assert partial[-1]["nodes"] < full[-1]["nodes"]
     for line, whole in zip(partial, full, strict=True):
         assert (line["average"], line["current"]) == (whole["average"], whole["current"])
-    for walk in ("rbp", "rbp,threshold=0", "rbp,threshold=2,bound=wished"):
+    for walk in ("rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected"):
         rows = stored[f"{base}-{walk},turns={turns}"]
         pruned = [{(player, s) for player in (0, 1) for s in line["pruned"][player]} for line in rows]
         assert all(pruned)

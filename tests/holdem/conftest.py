@@ -47,5 +47,5 @@ def alike_turn() -> Spot:
 
 @pytest.fixture(scope="session")
 def small_flop() -> Spot:
-    """Two players with three hands each and one bet a street."""
+    """Two players with three hands each and one bet per street."""
     return Spot("Ks 9h 6s", 60, 50, "AhQh:0.83,KcQc:0.37,7d7c:0.61", "AsKd:0.59,QhJh:0.93", sizes_for("a", ""))

@@ -1,4 +1,4 @@
-"""Where kernels keep the numbers of a decision on a board."""
+"""Algorithms as they are carried out on spots, and where kernels keep the numbers of a decision on a board."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.engines.boards.streets import Decision
 from treeplex.holdem import HoldemGame
-from treeplex.holdem.streets import Decision
+
+
+def algorithm(name: str, game: HoldemGame, storage: str = "float64", threads: int = 1) -> HoldemCFR:
+    """The algorithm of that name, as a run carries it out on a spot."""
+    solver = build(name).prepared(game, Execution(storage=storage, threads=threads))
+    assert isinstance(solver, HoldemCFR)
+    return solver
 
 
 class Rows(NamedTuple):

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treeplex.engines.boards.cpu.strength import strengths
 from treeplex.errors import ParameterError
-from treeplex.holdem.cards import (
+from treeplex.games.holdem.cards import (
     HAND_CARDS,
     HANDS,
     RANKS,
@@ -22,8 +23,7 @@ from treeplex.holdem.cards import (
     parse_board,
     parse_card,
 )
-from treeplex.holdem.ranges import parse_range
-from treeplex.kernels.cpu.holdem.strength import strengths
+from treeplex.games.holdem.ranges import parse_range
 
 
 def strength(cards):

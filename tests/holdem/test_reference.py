@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from treeplex.engines.boards.reference import discounted as reference_discounted
+from treeplex.engines.boards.reference import iterate, new_memory
 from treeplex.holdem import load_spot
-from treeplex.holdem.learning import algorithm
-from treeplex.kernels.reference.holdem import discounted as reference_discounted
-from treeplex.kernels.reference.holdem import iterate, new_memory
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, undiscounted
 from twin import columns_of, key_of, lines, rules_of
 
 ALGORITHMS = ("cfr", "cfr+(delay=2)", "lcfr", "dcfr(gamma=4)", "pcfr+", "pdcfr+")
@@ -27,8 +26,8 @@ ALGORITHMS = ("cfr", "cfr+(delay=2)", "lcfr", "dcfr(gamma=4)", "pcfr+", "pdcfr+"
 
 def check(spot, name, iterations, isomorphic=True):
     """The reference skips nothing here: pruning in the kernels must not change a regret."""
-    solver = algorithm(name, "float64", 1)
     game = load_spot(spot, isomorphic)
+    solver = algorithm(name, game)
     rules, memory, state = rules_of(spot, solver), new_memory(), solver.start(game)
     ways = lines(game)
     for t in range(1, iterations + 1):
@@ -36,8 +35,8 @@ def check(spot, name, iterations, isomorphic=True):
         state = solver.advance(game, state, 1)
         rule = solver.rule(t)
         compared = 0
-        for kind in ("regret", "hope", "average"):
-            if kind == "hope" and not rule.predict:
+        for kind in ("regret", "predicted", "average"):
+            if kind == "predicted" and not rule.predict:
                 continue
             for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
                 key = key_of(spot, rows, ways)

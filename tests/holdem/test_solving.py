@@ -12,13 +12,11 @@ import pytest
 
 import treeplex as tp
 from treeplex.errors import FormatError, ParameterError
+from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
 from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
-from treeplex.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.solving import next_row
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, undiscounted
 
 NARROW = ("AA:0.83,KQs:0.37,QTs:0.5,98s:0.71,77:0.61,AJo:0.3", "KK:0.59,QQ:0.93,AKs:0.47,T8s:0.25,77:0.67,JTs:0.89")
 
@@ -89,19 +87,19 @@ def test_ev_below_the_first_street():
         river_first = reader.at(f"check, check, {card_name(card)}")
         held = [h for h in range(1326) if not set(HAND_CARDS[h]) & {*HAND_CARDS[hand].tolist(), card}]
         bets = {action.name: k for k, action in enumerate(river_first.actions)}
-        rival = river_first.reach
-        total += sum(rival[h] * river_first.strategy[bets["check"], h] for h in held) * below.value(hand)
+        opponent = river_first.reach
+        total += sum(opponent[h] * river_first.strategy[bets["check"], h] for h in held) * below.value(hand)
         for name, k in bets.items():
             if name == "check":
                 continue
             answer = reader.at(f"check, check, {card_name(card)}, {name}")
-            total += sum(rival[h] * river_first.strategy[k, h] for h in held) * answer.value(hand)
-        met_above += sum(rival[h] for h in held)
+            total += sum(opponent[h] * river_first.strategy[k, h] for h in held) * answer.value(hand)
+        met_above += sum(opponent[h] for h in held)
     assert total / met_above == pytest.approx(above.ev[checked, hand], abs=1e-6)
 
 
 def follow_paid(game, line):
-    from treeplex.holdem.lines import follow  # noqa: PLC0415
+    from treeplex.engines.boards.lines import follow  # noqa: PLC0415
 
     return follow(game, line).node.paid
 
@@ -165,7 +163,7 @@ def test_threads_change_no_bit(storage):
     states = []
     for threads in (1, 2, 3):
         game = load_spot(turn())
-        solver = algorithm("dcfr(gamma=4)", storage, threads)
+        solver = algorithm("dcfr(gamma=4)", game, storage, threads)
         states.append(solver.advance(game, solver.start(game), 12))
     for state in states[1:]:
         for ours, theirs in zip(states[0].learners, state.learners, strict=True):
@@ -180,7 +178,7 @@ def test_pruning_changes_nothing(name):
     What is left alone is discounted later, so regrets are compared as they stand after the iteration.
     """
     game = load_spot(turn())
-    solvers = [replace(algorithm(name, "float64", 1), prune=prune) for prune in (True, False)]
+    solvers = [replace(algorithm(name, game), prune=prune) for prune in (True, False)]
     pruned, whole = (solver.start(game) for solver in solvers)
     skipped = 0
     for t in range(1, 13):
@@ -204,8 +202,8 @@ def test_pruning_changes_nothing(name):
 
 
 def test_advancing_in_pieces_gives_the_same_bits(small_river):
-    solver = algorithm("dcfr(gamma=4)", "float32", 1)
     game = load_spot(small_river)
+    solver = algorithm("dcfr(gamma=4)", game, "float32")
     whole = solver.advance(game, solver.start(game), 23)
     parts = solver.start(game)
     for count in (1, 4, 18):
@@ -248,7 +246,7 @@ def test_locked_decision(small_river):
         (Lock("check, bet 50", {"AA": {"fold": 1.0}}), "every hand"),
         (Lock("check, bet 50", {"all": {"fold": 0.4}}), "every hand"),
         (Lock("check, bet 50", {"all": {"fold": 2.0}}), "from 0 to 1"),
-        (Lock("check, check", {"all": {"fold": 1.0}}), "Nobody decides"),
+        (Lock("check, check", {"all": {"fold": 1.0}}), "no player acts"),
     ],
 )
 def test_impossible_locks(small_river, lock, words):
@@ -267,39 +265,80 @@ def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river):
     reader = open_run(tmp_path / "whole")
     np.testing.assert_array_equal(reader.at("check").strategy, whole.reader.at("check").strategy)
     assert json.loads((tmp_path / "whole" / "result.json").read_text())["iterations"] == 60
-    with pytest.raises(ParameterError, match="holds a run already"):
-        solve(small_river, iterations=1, folder=tmp_path / "whole")
-    with pytest.raises(ParameterError, match=r"no holdem\.json"):
+    again = solve(small_river, iterations=60, storage="float32", out=tmp_path / "part")  # the same run: its answer
+    assert (again.iterations, again.nash_conv) == (60, whole.nash_conv)
+    with pytest.raises(ParameterError, match="holds a run with another storage"):
+        solve(small_river, iterations=60, storage="float64", out=tmp_path / "part")
+    with pytest.raises(ParameterError, match=r"no run\.json"):
         open_run(tmp_path)
-    (tmp_path / "whole" / "holdem.json").write_text("{}")
+    (tmp_path / "whole" / "run.json").write_text("{}")
     with pytest.raises(FormatError, match="not what treeplex writes"):
         open_run(tmp_path / "whole")
 
 
+def test_spots_go_the_way_of_every_game(tmp_path, small_river):
+    """``tp.solve`` and ``tp.resume`` take a spot as they take Leduc: as an object, as its fields, from a file."""
+    fields = small_river.summary()
+    (tmp_path / "spot.json").write_text(json.dumps(fields))
+    asked = {"iterations": 40, "storage": "float32"}
+    answers = [
+        tp.solve(spot, **asked) for spot in (small_river, fields, tmp_path / "spot.json", load_spot(small_river))
+    ]
+    poker = solve(small_river, **asked)
+    assert {answer.nash_conv for answer in answers} == {poker.nash_conv}
+    assert {answer.ev for answer in answers} == {poker.ev}
+    tp.solve(tmp_path / "spot.json", iterations=15, storage="float32", out=tmp_path / "run")
+    (tmp_path / "spot.json").unlink()  # the run knows its spot
+    resumed = tp.resume(tmp_path / "run", iterations=40)
+    assert (resumed.iterations, resumed.nash_conv, resumed.ev) == (40, poker.nash_conv, poker.ev)
+    assert [row[:2] + row[4:] for row in resumed.rows] == [row[:2] + row[4:] for row in poker.rows]  # but for the clock
+    close = tp.solve(small_river, exploitability="0.5%pot")
+    assert close.status == "solved"
+    assert close.percent_of_pot == pytest.approx(100 * close.exploitability / small_river.pot)
+    assert close.percent_of_pot <= 0.5
+
+
+def test_seconds_of_a_resumed_run_are_those_left(tmp_path, small_river):
+    first = solve(small_river, seconds=0.6, out=tmp_path / "run")
+    assert first.status == "seconds"
+    again = tp.resume(tmp_path / "run")  # none are left
+    assert (again.status, again.iterations) == ("seconds", first.iterations)
+    assert solve(small_river, seconds=0.6, out=tmp_path / "run").iterations == first.iterations
+    more = tp.resume(tmp_path / "run", seconds=0.3)  # these count from now
+    assert more.iterations > first.iterations
+    assert 0.3 <= more.seconds - again.seconds < 0.6
+    longer = solve(small_river, seconds=more.seconds + 0.3, out=tmp_path / "run")  # of which the run has spent most
+    assert longer.iterations > more.iterations
+    assert 0.3 <= longer.seconds - more.seconds < 0.6
+
+
 def test_rows_of_the_log():
-    """1, 2, 5, then every tenth iteration; from 400 on they are ten further apart with every 200 iterations."""
-    expected = [1, 2, 5, *range(10, 400, 10), *range(400, 600, 20), *range(600, 811, 30), *range(840, 1000, 40), 1000]
-    rows = [next_row(0)]
-    while rows[-1] < 1000:
-        rows.append(next_row(rows[-1]))
-    assert rows == expected
-    assert next_row(20_000) == 21_000
-    for t in range(600):  # wherever a run goes on
-        assert next_row(t) == min(row for row in rows if row > t)
+    """1, 2, 3, 5, 8, ..., half as many again; after 50 iterations evaluations are at most 7 % of the counted work."""
+    game = load_spot(turn())
+    cost = algorithm("dcfr(gamma=4)", game).cost(game)
+    rows = [row.iteration for row in solve(game, iterations=1000, storage="float64").rows]
+    early = [row for row in rows if row <= 50]
+    assert early == [1, 2, 3, 5, 8, 12, 18, 27, 41]
+    late = rows[len(early) :]
+    assert late[-1] == 1000
+    assert len(late) > 5
+    for count, row in enumerate(late[:-1], 1):  # the last one is due because the run ends
+        measuring, solving = count * cost.evaluation, (row - 50) * cost.iteration
+        assert measuring <= 0.07 * (measuring + solving) * (1 + 1e-9)
 
 
 def test_a_run_of_another_kind_is_left_alone(tmp_path, small_river):
-    tp.solve("kuhn", iterations=3, folder=tmp_path / "kuhn")
+    tp.solve("kuhn", iterations=3, out=tmp_path / "kuhn")
     before = {path.name: path.read_bytes() for path in (tmp_path / "kuhn").iterdir()}
-    with pytest.raises(ParameterError, match="holds a run already"):
-        solve(small_river, iterations=1, folder=tmp_path / "kuhn")
+    with pytest.raises(ParameterError, match="holds a run with another kind of game"):
+        solve(small_river, iterations=1, out=tmp_path / "kuhn")
     assert {path.name: path.read_bytes() for path in (tmp_path / "kuhn").iterdir()} == before
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"algorithm": "lp"}, "Hold'em subgames are solved by"),
+        ({"algorithm": "lp"}, "Hold'em spots are solved by"),
         ({"algorithm": "cfr(turns=simultaneous)"}, "alternating"),
         ({"algorithm": "nope"}, "no algorithm 'nope'"),
         ({"algorithm": "pcfr+", "storage": "int16"}, "'storage'"),

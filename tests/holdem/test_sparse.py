@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.algorithms.registry import build
+from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.sequence.reference.treeplex import normalise
+from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.cards import HAND_CARDS, card_name, hand_name
 from treeplex.holdem import load_spot, solve
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS, card_name, hand_name
-from treeplex.holdem.learning import algorithm
-from treeplex.kernels.cpu.holdem.strength import strengths
-from treeplex.kernels.reference.treeplex import normalise
-from treeplex.solvers.registry import build
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, undiscounted
 from twin import RIVER
 
 
@@ -111,18 +110,18 @@ def test_vector_form_equals_history_form(request, which, name):
     The vector form goes on from the history form's regrets, lest rounding decide between equal actions.
     """
     spot = request.getfixturevalue(which)
-    sparse, vector = build(name), algorithm(name, "float64", 1)
     written, game = tp.load(WrittenOut(spot)), load_spot(spot, isomorphic=False)
+    sparse, vector = build(name), algorithm(name, game)
     ours, theirs = vector.start(game), sparse.start(written)
     place = [{str(label): i for i, label in enumerate(side.infosets)} for side in written.labels]
     labels = {}
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 7):
         rule = vector.rule(t)
-        average[1] += rule.weight[t] * theirs.learners[1].weights
+        average[1] += rule.weight[t] * theirs.learners[1].plan
         theirs = sparse.advance(written, theirs, 1)
         ours = vector.advance(game, ours, 1)
-        average[0] += rule.weight[t] * theirs.learners[0].weights  # Algorithm 1: after the update
+        average[0] += rule.weight[t] * theirs.learners[0].plan  # Algorithm 1: after the update
         compared = 0
         for kind in ("regret", "average"):
             for number, rows in enumerate(all_rows(game, [getattr(learner, kind) for learner in ours.learners])):
@@ -154,19 +153,19 @@ def test_vector_form_equals_history_form(request, which, name):
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "cfr+(delay=20)", "lcfr", "dcfr", "dcfr(gamma=4)", "pcfr+", "pdcfr+"])
 def test_hundred_iterations_end_where_those_of_the_history_form_do(name):
     """Value and NashConv, each by its own evaluation; no two actions are worth the same here."""
-    sparse, vector = build(name), algorithm(name, "float64", 1)
     written, game = tp.load(WrittenOut(RIVER)), load_spot(RIVER)
+    sparse, vector = build(name), algorithm(name, game)
     theirs, weight = sparse.start(written), vector.rule(100).weight
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 101):
-        average[1] += weight[t] * theirs.learners[1].weights
+        average[1] += weight[t] * theirs.learners[1].plan
         theirs = sparse.advance(written, theirs, 1)
-        average[0] += weight[t] * theirs.learners[0].weights  # Algorithm 1: after the update
+        average[0] += weight[t] * theirs.learners[0].plan  # Algorithm 1: after the update
     behaviour = [np.empty(len(weights)) for weights in average]
     for treeplex, weights, out in zip(written.treeplexes, average, behaviour, strict=True):
         normalise(treeplex, weights, out)
-    expected = evaluate_behaviour(written, (behaviour[0], behaviour[1]))
-    found = vector.evaluate(game, vector.average(game, vector.advance(game, vector.start(game), 100)))
+    expected = evaluate_strategies(written, (behaviour[0], behaviour[1]))
+    found = vector.evaluate(game, vector.strategies(game, vector.advance(game, vector.start(game), 100), "average"))
     assert found.nash_conv == pytest.approx(expected.nash_conv, rel=1e-6)
     assert found.value == pytest.approx(expected.value + RIVER.pot / 2, abs=1e-9 * RIVER.pot)
 

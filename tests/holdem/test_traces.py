@@ -24,17 +24,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.engines.boards.reference import Key, Memory, Rules, iterate, new_memory, shares, strategy
+from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
-from treeplex.holdem.cards import hand_name, parse_card
-from treeplex.holdem.learning import HoldemCFR, State, algorithm
-from treeplex.kernels.reference.holdem import LARGEST, Key, Memory, Rules, iterate, new_memory, shares, strategy
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import Rows, all_rows
+from places import Rows, algorithm, all_rows
 from twin import RIVER, TURN, columns_of, key_of, lines, numbers_of, remembered, rules_of
 
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
+LARGEST = 32767.0  # what the largest number of a decision is kept as in 16 bits
 
 RAKED = replace(RIVER, rake_rate=0.05, rake_cap=7.0)
 LOCK = Lock("check, bet 50", {"all": {"fold": 1.0}, "AsAh": {"call": 0.75, "all-in 130": 0.25}, "9s8s": {"call": 1.0}})
@@ -81,7 +82,8 @@ def make_case(which: str, storage: str, name: str) -> Case:
     """Locks and pruning are those of the kernels."""
     spot = SPOTS[which]
     locks = (LOCK,) if which == "river-locked" else ()
-    solver, game = algorithm(name, storage, 1, locks), load_spot(spot)
+    game = load_spot(spot, locks=locks)
+    solver = algorithm(name, game, storage)
     rules = rules_of(spot, solver, storage=storage, prune=not solver.minimizer.predict)
     if locks:
         hands = [hand_name(int(hand)) for hand in numbers_of(spot, 0)]
@@ -100,7 +102,7 @@ def case(request) -> Case:
 def quick_tables() -> Iterator[None]:
     """The reference is slow where it writes out a table of hands against hands for every terminal of every river."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treeplex.kernels.reference.holdem.terminal", remembered)
+        patch.setattr("treeplex.engines.boards.reference.terminal", remembered)
         yield
 
 
@@ -119,7 +121,7 @@ def test_kernels_follow_the_reference(case) -> None:
     for t in range(1, ITERATIONS + 1):
         iterate(case.rules, memory, t)
         state = case.solver.advance(case.game, state, 1)
-        for kind in ("regret", "average", "hope") if case.rules.predict else ("regret", "average"):
+        for kind in ("regret", "average", "predicted") if case.rules.predict else ("regret", "average"):
             same += compare(case, memory, state, kind, t)
     if case.solver.storage == "int16":
         assert len(same) > 200
@@ -187,7 +189,7 @@ def compiled_trace(case: Case) -> Trace:
         state = case.solver.advance(case.game, state, 1)
         row: dict[str, list[float]] = {}
         for kind in ("average", "current"):
-            arrays = getattr(case.solver, kind)(case.game, state)
+            arrays = case.solver.strategies(case.game, state, kind)
             found = [shares(rows.numbers[:, np.argsort(rows.hands)].astype(float)) for _, rows in case.watched(arrays)]
             row[kind] = np.concatenate([x.ravel() for x in found]).tolist()
         trace.append(row)

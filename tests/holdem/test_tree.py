@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from treeplex.engines.boards import game as game_module
+from treeplex.engines.boards.lines import follow
 from treeplex.errors import FormatError, GameError, ParameterError
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
+from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
-from treeplex.holdem import game as game_module
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS, hand_numbers
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.lines import follow
-from treeplex.holdem.sizes import parse_sizes
+
+sys.path.insert(0, str(Path(__file__).parent))
+from places import algorithm
 
 WIDE = "22+,A2s+,K9s+,QTs+,JTs,ATo+,KJo+"
 
@@ -38,7 +42,7 @@ def test_same_trees_as_postflop_solver(known, name):
 
 def allocated(game, storage):
     """Bytes of every array that regrets, averages and hands are kept in."""
-    state = algorithm("dcfr(gamma=4)", storage, 1).start(game)
+    state = algorithm("dcfr(gamma=4)", game, storage).start(game)
     waiting, total = [state.learners, game.boards], 0
     while waiting:
         thing = waiting.pop()
@@ -266,7 +270,7 @@ def test_lines():
         ("fold", "these are possible"),
         ("check, check, fold", "A card is dealt here"),
         ("check, check, Ks", "lies on the board"),
-        ("bet 50, fold, check", "nobody can act after a fold"),
+        ("bet 50, fold, check", "no player acts after a fold"),
     ):
         with pytest.raises(ParameterError, match=words):
             follow(game, line)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from places import Rows
 
+from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.boards.reference import Key, Rules, terminal
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.cards import HAND_CARDS
 from treeplex.holdem import HoldemGame, Spot, sizes_for
-from treeplex.holdem.betting import betting_tree
-from treeplex.holdem.cards import HAND_CARDS
-from treeplex.holdem.learning import HoldemCFR
-from treeplex.kernels.cpu.holdem.strength import strengths
-from treeplex.kernels.reference.holdem import Key, Rules, terminal
 
 RIVER = Spot(
     "Ks 9h 6d 3c Jh",

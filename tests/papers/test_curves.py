@@ -9,11 +9,11 @@ import pytest
 
 import treeplex as tp
 from treeplex.errors import ParameterError
-from treeplex.evaluation.log import LogRow
 from treeplex.papers import rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
+from treeplex.runs.log import LogRow
 
 
 def curve(*points: tuple[int, int, float]) -> Curve:
@@ -32,16 +32,18 @@ def test_costs_are_read_off_straight_lines_in_logarithms() -> None:
     assert line.cost_of(0.1, seconds) == pytest.approx(10)
     assert line.cost_of(10**-1.5) == pytest.approx(math.sqrt(40_000 * 90_000))
     assert math.isnan(line.cost_of(0.001))
-    assert line.nodes_an_iteration() == [100.0, 1100.0, pytest.approx(30_000 / 90), 500.0]
+    assert line.nodes_per_iteration() == [100.0, 1100.0, pytest.approx(30_000 / 90), 500.0]
     assert nodes(line.rows[0]) == 100
 
 
-def test_a_curve_is_the_log_of_a_run_and_tells_how_it_goes() -> None:
+def test_a_curve_is_a_run_with_rows_a_tenth_apart_and_tells_how_it_goes() -> None:
     heard: list[str] = []
     game = tp.load("kuhn")
     line = run_curve(game, "partial", "cfr-partial", Limits(iterations=50), heard.append)
-    log = tp.solve(game, "cfr-partial", iterations=50).log.to_pylist()
-    assert [row.nash_conv for row in line.rows] == [row["nash_conv"] for row in log]
+    apart = [*range(1, 21), 22, 24, 26, 28, 30, 33, 36, 39, 42, 46, 50]  # 50 would be due, and is the limit
+    assert [row.iteration for row in line.rows] == apart
+    every = [tp.solve(game, "cfr-partial", iterations=t).nash_conv for t in apart]
+    assert [row.nash_conv for row in line.rows] == every
     assert any("kuhn, partial: iteration 50" in each for each in heard)
     with pytest.raises(ParameterError, match="must name one that iterates, got 'lp'"):
         run_curve(game, "exact", "lp", Limits(iterations=5), heard.append)

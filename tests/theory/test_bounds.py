@@ -24,18 +24,18 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.evaluation.exact import evaluate_behaviour, gradient
+from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.compile import CompiledGame
+from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.schedules import uniform
-from treeplex.solvers.registry import ALGORITHMS, build
+from treeplex.updates.schedules import uniform
 
 ITERATIONS = 150
 ROUNDING = 1e-9  # sums of at most a few thousand terms of at most a few thousand
 
 WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt")  # walks over the history tree have tests of their own
-ITERATIVE = [name for name, entry in ALGORITHMS.items() if entry.build is not None and not name.endswith(WALKS)]
+ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends and not name.endswith(WALKS)]
 FAMILY = ["cfr", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+"]  # regret matching in every infoset
 
 TREES = [
@@ -67,12 +67,12 @@ def watch(game: CompiledGame, algorithm: Any, turns: str, iterations: int = ITER
     """Run ``algorithm`` step by step; player 1 is judged against player 0's new strategy if they take turns."""
     state = algorithm.start(game)
     for t in range(1, iterations + 1):
-        before = tuple(learner.behaviour.copy() for learner in state.learners)
-        weights = tuple(learner.weights.copy() for learner in state.learners)
+        before = tuple(learner.strategy.copy() for learner in state.learners)
+        weights = tuple(learner.plan.copy() for learner in state.learners)
         state = algorithm.advance(game, state, 1)
         first = gains(game, 0, before[0], weights[1])
-        second = gains(game, 1, before[1], state.learners[0].weights if turns == "alternating" else weights[0])
-        nash_conv = evaluate_behaviour(game, algorithm.average(game, state)).nash_conv
+        second = gains(game, 1, before[1], state.learners[0].plan if turns == "alternating" else weights[0])
+        nash_conv = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
         yield Step(t, (before[0], before[1]), (first, second), state, nash_conv)
 
 
@@ -264,12 +264,11 @@ def test_cfr_against_best_responses(game) -> None:
     """
     bound, played = matching_bound(game), 0.0
     algorithm = build("cfr-br")
-    assert algorithm is not None
     state = algorithm.start(game)
     for t in range(1, ITERATIONS + 1):
-        played += evaluate_behaviour(game, algorithm.current(game, state)).nash_conv
+        played += evaluate_strategies(game, algorithm.current(game, state)).nash_conv
         state = algorithm.advance(game, state, 1)
-        average = evaluate_behaviour(game, algorithm.average(game, state)).nash_conv
+        average = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
         regret = total(game, regrets(state))
         assert average * t <= played * (1 + ROUNDING)
         assert played <= regret * (1 + ROUNDING)
@@ -285,12 +284,11 @@ def test_regret_matching_improves(algorithm, game) -> None:
     """
     rounding = 1e-12 * payoff_range(game)
     assembled = build(algorithm)
-    assert assembled is not None
     state = assembled.start(game)
     for _ in range(ITERATIONS):
-        old = [learner.weights.copy() for learner in state.learners]
+        old = [learner.plan.copy() for learner in state.learners]
         state = assembled.advance(game, state, 1)
-        new = [learner.weights for learner in state.learners]
+        new = [learner.plan for learner in state.learners]
         facing = gradient(game, 0, old[1])
         assert (new[0] - old[0]) @ facing >= -rounding
         facing = gradient(game, 1, new[0])
@@ -326,17 +324,17 @@ def test_states_of_the_cfr_family(algorithm, turns, game) -> None:
         size += float(assembled.weight(np.array([float(t)]))[0])
         state = assembled.advance(game, state, 1)
         for player, learner in enumerate(state.learners):
-            check_behaviour(game, player, learner.behaviour)
-            check_plan(game, player, learner.weights, 1.0)
+            check_behaviour(game, player, learner.strategy)
+            check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, size)
             check_behaviour(game, player, assembled.average(game, state)[player])
             if algorithm in ("cfr+", "pcfr+", "pdcfr+"):
                 assert (learner.regret >= 0.0).all()
                 assert not np.signbit(learner.regret).any()
             for (start, end), above in zip(
-                pairwise(game.treeplexes[player].first), learner.weights[game.treeplexes[player].parent], strict=True
+                pairwise(game.treeplexes[player].first), learner.plan[game.treeplexes[player].parent], strict=True
             ):
-                np.testing.assert_allclose(learner.weights[start:end], above * learner.behaviour[start:end], rtol=1e-15)
+                np.testing.assert_allclose(learner.plan[start:end], above * learner.strategy[start:end], rtol=1e-15)
     assert state.iteration == 40
 
 
@@ -346,8 +344,8 @@ def test_states_of_cfr_against_best_responses(game) -> None:
     for t in range(1, 41):
         state = assembled.advance(game, state, 1)
         for player, learner in enumerate(state.learners):
-            check_behaviour(game, player, learner.behaviour)
-            check_plan(game, player, learner.weights, 1.0)
+            check_behaviour(game, player, learner.strategy)
+            check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, float(t))
 
 
@@ -372,7 +370,6 @@ def test_states_of_fictitious_play(algorithm, game) -> None:
 
 def strategies(game: CompiledGame, algorithm: str, iterations: int) -> list[Any]:
     assembled = build(algorithm)
-    assert assembled is not None
     state = assembled.advance(game, assembled.start(game), iterations)
     return [*assembled.average(game, state), *assembled.current(game, state)]
 

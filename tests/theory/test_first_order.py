@@ -13,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.evaluation.exact import evaluate_behaviour, gradient
+from treeplex.algorithms.registry import build
+from treeplex.compile import CompiledGame
+from treeplex.engines.sequence.cpu import entropy as cpu_entropy
+from treeplex.engines.sequence.cpu import prox
+from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.entropy import WEIGHTS, entropies, moduli, prox_scratch
+from treeplex.engines.sequence.first_order import Entropy
+from treeplex.engines.sequence.reference import prox as reference
+from treeplex.engines.sequence.reference.treeplex import realization_plan
+from treeplex.engines.sequence.tree_operator import tree_operator
+from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.cpu import entropy as cpu_entropy
-from treeplex.kernels.cpu import exponential, prox
-from treeplex.kernels.cpu.oracle import ask
-from treeplex.kernels.reference import prox as reference
-from treeplex.kernels.reference.treeplex import sequence_weights
-from treeplex.kernels.rules import Entropy
-from treeplex.solvers.entropy import WEIGHTS, bench, entropies, moduli
-from treeplex.solvers.registry import build
-from treeplex.solvers.tree_operator import tree_operator
+from treeplex.updates import exponential
 
 ALL = ["egt", "egt-dt", "mirror-prox", "omd", "hedge", "hedge-dt", "hedge-dt-rbp", "rm-dt"]
 TREES = [
@@ -46,7 +47,7 @@ def random_plan(game: CompiledGame, player: int, rng: np.random.Generator, sharp
     treeplex = game.treeplexes[player]
     behaviour = np.concatenate([np.ones(1), *(rng.dirichlet(np.full(n, sharp)) for n in treeplex.actions.tolist())])
     plan = np.empty(treeplex.sequences)
-    sequence_weights(treeplex, behaviour, plan)
+    realization_plan(treeplex, behaviour, plan)
     return plan
 
 
@@ -67,7 +68,7 @@ def smoothed(game: CompiledGame, kind: int, plans: tuple[Any, Any], smoothing: A
             entropies(game, kind)[i],
             float(smoothing[i]),
             gradient(game, i, plans[1 - i]),
-            bench(game.treeplexes[i]),
+            prox_scratch(game.treeplexes[i]),
             np.empty(game.treeplexes[i].sequences),
         )
         for i in (0, 1)
@@ -140,7 +141,7 @@ def test_smoothed_responses_are_the_best(seed, depth, width, log_mu) -> None:
     for player, (treeplex, entropy) in enumerate(zip(game.treeplexes, entropies(game, 0), strict=True)):
         earned, smoothing = gradient(game, player, random_plan(game, 1 - player, rng)), 10.0**log_mu
         ours, theirs = np.empty(treeplex.sequences), np.empty(treeplex.sequences)
-        scratch = bench(treeplex)
+        scratch = prox_scratch(treeplex)
         value = prox.respond(treeplex, entropy, smoothing, earned, scratch, ours)
         again = reference.respond(treeplex, entropy, smoothing, earned, scratch, theirs)
         scale = 1.0 + abs(again) + smoothing * float(entropy.weight.sum())  # what values are differences of
@@ -192,7 +193,7 @@ def test_the_excessive_gap_condition_holds_after_every_step(weights, steps, game
             float(mu) * widest(game, player, entropy)
             for player, (mu, entropy) in enumerate(zip(state.pace.smoothing, entropies(game, kinds), strict=True))
         )
-        assert evaluate_behaviour(game, algorithm.average(game, state)).nash_conv <= certain + rounding
+        assert evaluate_strategies(game, algorithm.average(game, state)).nash_conv <= certain + rounding
         assert (state.pace.smoothing <= before).all()
         before = state.pace.smoothing.copy()
         state = algorithm.advance(game, state, 1)
@@ -201,7 +202,6 @@ def test_the_excessive_gap_condition_holds_after_every_step(weights, steps, game
 def test_a_larger_step_would_break_the_condition() -> None:
     """So that the test above can fail: shrinking twice as fast as was found to hold does not hold."""
     game, algorithm = tp.load("leduc"), build("egt")
-    assert algorithm is not None
     state = algorithm.advance(game, algorithm.start(game), 30)
     plans = (state.gaps[0].plan, state.gaps[1].plan)
     assert smoothed(game, 0, plans, state.pace.smoothing) <= 0.0 < smoothed(game, 0, plans, state.pace.smoothing / 4.0)
@@ -220,12 +220,11 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
     Steps of mirror prox and optimistic mirror descent shrink for a while before they settle, so these begin later.
     """
     game, assembled = tp.load(name), build(algorithm)
-    assert assembled is not None
     state, points = assembled.start(game), np.unique(np.rint(np.geomspace(begin, end, 21)).astype(int))
     values = []
     for t in points.tolist():
         state = assembled.advance(game, state, t - state.iteration)
-        values.append(evaluate_behaviour(game, assembled.average(game, state)).nash_conv)
+        values.append(evaluate_strategies(game, assembled.average(game, state)).nash_conv)
     slope = np.polyfit(np.log(points), np.log(values), 1)[0]
     assert slope <= -0.9
 
@@ -233,8 +232,6 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
 def test_walks_and_products_give_the_same_steps(game) -> None:
     """With nothing cut, gradients by walks are those of the operator, but for the order of sums."""
     walk, product = build("egt-dt(c=0)"), build("egt")
-    assert walk is not None
-    assert product is not None
     one, two = walk.start(game), product.start(game)
     for _ in range(20):
         one, two = walk.advance(game, one, 1), product.advance(game, two, 1)
@@ -252,13 +249,19 @@ def test_cut_walks_enter_just_what_is_reached(c, game) -> None:
         plan = random_plan(game, 1 - player, rng, sharp=0.2)
         values, before = np.empty(game.treeplexes[player].sequences), int(side.entered[0])
         ask(side, 1.0 - 2.0 * player, plan, values)
-        expected, entered, inside = np.zeros_like(values), 0, np.zeros(tree.nodes, dtype=bool)
-        for node in range(tree.nodes):
-            reach = side.chance[node] * plan[side.other[node]]
-            inside[node] = reach >= c and (node == 0 or inside[tree.parent[node]])
-            entered += bool(inside[node])
-            if inside[node]:
-                expected[side.own[node]] += (1.0 - 2.0 * player) * reach * tree.payoff[node]
+        expected, entered = np.zeros_like(values), 0
+        histories = [(0, 1.0, (0, 0))]  # a node, chance's probability of it, both players' last sequences
+        for node, chance, last in histories:
+            reach, mover = chance * plan[last[1 - player]], int(tree.mover[node])
+            if reach < c:
+                continue
+            entered += 1
+            expected[last[player]] += (1.0 - 2.0 * player) * reach * tree.payoff[node]
+            for place, child in enumerate(np.flatnonzero(tree.parent == node).tolist()):
+                after = list(last)
+                if mover >= 0:
+                    after[mover] = int(game.treeplexes[mover].first[tree.infoset[node]]) + place
+                histories.append((child, chance * float(tree.probability[child]), (after[0], after[1])))
         assert int(side.entered[0]) - before == entered
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12 * payoff(game))
 
@@ -285,7 +288,7 @@ def test_steps_bound_nash_conv(algorithm, weights, game) -> None:
     for _ in range(60):
         state = assembled.advance(game, state, 1)
         steps = float(state.mirrors[0].average[0])  # every plan gives the empty sequence a weight of one
-        nash_conv = evaluate_behaviour(game, assembled.average(game, state)).nash_conv
+        nash_conv = evaluate_strategies(game, assembled.average(game, state)).nash_conv
         assert nash_conv * steps <= certain * (1 + 1e-9) + 1e-11 * payoff(game) * steps
         assert state.rate.bound[0] <= 1e-9 * certain
 
@@ -320,10 +323,9 @@ def test_payoffs_of_any_scale(algorithm, scale) -> None:
 @pytest.mark.parametrize("algorithm", ALL)
 def test_a_million_iterations(algorithm, game) -> None:
     compiled, assembled = tp.load(game), build(algorithm)
-    assert assembled is not None
     state = assembled.advance(compiled, assembled.start(compiled), 1_000_000)
     for probabilities in (*assembled.average(compiled, state), *assembled.current(compiled, state)):
         assert np.isfinite(probabilities).all()
         assert (probabilities >= 0.0).all()
-    nash_conv = evaluate_behaviour(compiled, assembled.average(compiled, state)).nash_conv
+    nash_conv = evaluate_strategies(compiled, assembled.average(compiled, state)).nash_conv
     assert nash_conv <= 1e-3 * compiled.largest_payoff

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.abstraction import add
-from treeplex.abstraction.answer import abstraction
-from treeplex.abstraction.game import RULES, GrowingGame
+from treeplex.algorithms.growth import add
+from treeplex.algorithms.growth.answer import abstraction
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
-from treeplex.kernels.reference import growing as reference
 
 Strategy = dict[tuple[int, str], dict[str, float]]
 
@@ -32,7 +32,7 @@ TWO_STREETS = poker(2, 3, 1)
 
 def strategies(game: GrowingGame, behaviour: Any = None) -> Strategy:
     """Behaviour by player and label of the infoset."""
-    behaviour = game.tree.rows.behaviour if behaviour is None else behaviour
+    behaviour = game.tree.rows.strategy if behaviour is None else behaviour
     out: Strategy = {}
     for n in np.flatnonzero(game.tree.nodes.mover >= 0).tolist():
         player = int(game.tree.nodes.mover[n])
@@ -90,7 +90,7 @@ def assert_same(game: GrowingGame, play: Play) -> None:
     compared = 0
     for n in np.flatnonzero(game.tree.nodes.mover >= 0).tolist():
         player = int(game.tree.nodes.mover[n])
-        possible = game.builder.scene(int(game.tree.nodes.scene[n])).any(axis=1 - player)
+        possible = game.builder.joint(int(game.tree.nodes.cards[n])).any(axis=1 - player)
         for h, hand in enumerate(game.rules.hands()[player]):
             if not possible[h]:
                 continue
@@ -147,7 +147,7 @@ def test_theorem_1_the_combined_game_is_an_explicit_sequence_of_play(rules, line
     assert sum(weight for weight, _ in played) == pytest.approx(added.iterations)
     new = game.line(added.root)[-1]
     play = Play(DealtGame(abstraction(game, "grown")))
-    rows = game.tree.rows.behaviour
+    rows = game.tree.rows.strategy
     first = added.root
     for weight, behaviour in played:
         everywhere = rows.copy()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from treeplex.errors import ParameterError
-from treeplex.minimizers.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
-from treeplex.minimizers.thresholds import cut, hedge_threshold, matching_threshold
+from treeplex.updates.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
+from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold
 
 ROUNDS = 400
 SPAN = 3.0

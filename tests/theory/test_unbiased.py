@@ -1,8 +1,8 @@
 """Samplers are unbiased: what a walk adds to regrets and averages, expected over every possible run of its dice.
 
-The dice of ``kernels.reference.sampling`` are replaced by a script that answers every question in every possible way
-and multiplies the probabilities. Kernels give the bits of that reference (tests/unit/test_sampling_kernels.py). The
-truth comes from a recursion over the rules of the game.
+The dice of ``engines.sampling.reference.sampling`` are replaced by a script that answers every question in every
+possible way and multiplies the probabilities. Kernels give the bits of that reference
+(tests/unit/test_sampling_kernels.py). The truth comes from a recursion over the rules of the game.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.sample_tree import Chances, Sampling, sampling
+from treeplex.compile import CompiledGame
+from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE, Table, table
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.reference.random import Draws
+from treeplex.engines.sampling.tree import Chances, Sampling, sampling
 from treeplex.games.catalog import make
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.reference.random import Draws
-from treeplex.kernels.sampling import BOTH, MATCH, MATCH_OR_PICK, PURE, Table, table
 
 RULES = {
     "kuhn": make("kuhn"),
@@ -49,7 +49,7 @@ class Script(Draws):
         self.probability *= odds[way] / sum(odds)
         return way
 
-    def nature(self, chances: Chances, begin: int, width: int) -> int:
+    def chance(self, chances: Chances, begin: int, width: int) -> int:
         return self.branch([float(p) for p in chances.probability[begin : begin + width]])
 
     def move(self, weights: Any) -> int:
@@ -100,7 +100,7 @@ def stirred(form: Sampling, rng: np.random.Generator, *, pick: bool) -> Tables:
 
 def infosets(form: Sampling, player: int) -> set[tuple[int, int]]:
     found = set()
-    for node in range(len(form.tree.word)):
+    for node in range(len(form.tree.packed)):
         for deal in range(form.tree.hands.shape[1]):
             here = book.unpack(form.tree, node, deal)
             if here.actor == player:
@@ -249,9 +249,9 @@ def test_both_learn_from_one_walk(rule, case) -> None:
         walk = walk_of(form, copied, script)
         book.joint(walk, BOTH, rule, True)
         for player in (0, 1):
-            for (owner, start), gains in walk.gains.items():
+            for (owner, start), regrets in walk.regrets.items():
                 if owner == player:
-                    book.add(copied[player], start, [2.0 * gain for gain in gains], False)
+                    book.add(copied[player], start, [2.0 * r for r in regrets], False)
 
     change = expectation(form, tables, run)
     for player in (0, 1):
@@ -268,7 +268,7 @@ def test_pure_cfr_samples_nothing(case) -> None:
     after, value = book.copied(tables), 0.0
     kept: dict[tuple[int, int], list[float]] = {}
     for deal in range(form.tree.hands.shape[1]):
-        walk = book.Walk(form.tree, deal, after, 1.0, False, Script([]), gains=kept)
+        walk = book.Walk(form.tree, deal, after, 1.0, False, Script([]), regrets=kept)
         chance = float(form.tree.chances.probability[deal])
         value += chance * book.joint(walk, BOTH, PURE, False, chance=chance)
     assert value == pytest.approx(truth.value, abs=1e-13)

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
+from treeplex.compile import CompiledGame
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import CATALOG, known_value, make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import Game
-from treeplex.solvers.linear_program import solve_linear_program
 from treeplex.spec import parse
 
 ROWS = "matrix(rows=[[0,-1,1],[1,0,-1],[-1,1,0]])"
@@ -233,7 +232,7 @@ def test_known_values_hold(name, value) -> None:
     game = tp.load(name)
     assert game.name == name
     assert game.known_value == value == known_value(name)
-    assert solve_linear_program(game).evaluation.value == pytest.approx(value, abs=1e-9)
+    assert tp.solve(game, "lp").value == pytest.approx(value, abs=1e-9)
     assert game.summary()["value"] == value
 
 

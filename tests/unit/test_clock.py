@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.abstraction import Growth
+from treeplex import Growth
 
 
 class KilledError(Exception):
@@ -25,8 +25,7 @@ def clock(monkeypatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch) -> None:
-    monkeypatch.setattr("treeplex.solvers.folder.plot_convergence", lambda *_: None)
-    monkeypatch.setattr("treeplex.abstraction.solution.plot_growth", lambda *_: None)
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
 
 
 def solve(folder: Any, **options: Any) -> Any:
@@ -37,12 +36,30 @@ def grow(folder: Any, **options: Any) -> Any:
     return tp.grow("continuous_leduc", folder=folder, growth=Growth(factor=1.0), **options)
 
 
-RUNS = {"arrays": (solve, tp.resume), "growth": (grow, tp.regrow)}
+def walk(folder: Any, **options: Any) -> Any:
+    return tp.solve("kuhn", "cfr-rbp", out=folder, **options)
+
+
+def sample(folder: Any, **options: Any) -> Any:
+    return tp.solve("kuhn", "mccfr-external", out=folder, **options)
+
+
+def explore(folder: Any, **options: Any) -> Any:
+    return tp.explore("kuhn", responses=2, out=folder, **options)
+
+
+RUNS = {"arrays": solve, "growth": grow}  # with rows on the way
+ALL = RUNS | {"walks": walk, "sampling": sample, "explore": explore}
 
 
 @pytest.fixture(params=RUNS)
 def kind(request) -> Any:
-    return RUNS[request.param]
+    return RUNS[request.param], tp.resume
+
+
+@pytest.fixture(params=ALL)
+def any_kind(request) -> Any:
+    return ALL[request.param], tp.resume
 
 
 def test_time_spent_adds_up_over_processes(kind, clock, tmp_path) -> None:
@@ -74,9 +91,9 @@ def test_evaluation_is_part_of_the_time_and_takes_as_long_per_row(kind, clock, t
     assert all(part < whole for part, whole in zip(spent, log["seconds"].to_pylist(), strict=True))
 
 
-def test_a_killed_run_has_the_seconds_that_are_left(kind, clock, tmp_path) -> None:
+def test_a_killed_run_has_the_seconds_that_are_left(any_kind, clock, tmp_path) -> None:
     """Of ten seconds, six are spent when the run is killed; going on must take the rest, not ten more."""
-    start, resume = kind
+    start, resume = any_kind
 
     def watch(progress: Any) -> None:
         if progress.seconds > 6.0:
@@ -89,8 +106,8 @@ def test_a_killed_run_has_the_seconds_that_are_left(kind, clock, tmp_path) -> No
     assert 10.0 <= solution.seconds < 12.0
 
 
-def test_seconds_asked_for_anew_count_from_now(kind, clock, tmp_path) -> None:
-    start, resume = kind
+def test_seconds_asked_for_anew_count_from_now(any_kind, clock, tmp_path) -> None:
+    start, resume = any_kind
     first = start(tmp_path / "run", seconds=5.0)
     second = resume(tmp_path / "run", seconds=5.0)
     assert first.status == second.status == "seconds"

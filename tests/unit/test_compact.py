@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.kernels.cpu import cfr_compact as compiled
-from treeplex.kernels.cpu.cfr import cfr_iterations
-from treeplex.kernels.reference import cfr_compact as written
-from treeplex.kernels.rules import ALTERNATING, LARGEST_16, SIMULTANEOUS, Learner, Steps
-from treeplex.minimizers import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
-from treeplex.solvers.cfr import cfr
-from treeplex.solvers.learners import compact_newborns, scratch
+from treeplex.algorithms.cfr import cfr
+from treeplex.algorithms.protocol import Execution
+from treeplex.engines.sequence.arrays import Learner, Matching, Steps
+from treeplex.engines.sequence.cpu import iterations as compiled
+from treeplex.engines.sequence.learners import initial_learners_16, scratch
+from treeplex.engines.sequence.reference import iterations as written
+from treeplex.updates import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
+from treeplex.updates.storage import LARGEST
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
+ALONE = (None, None)  # one thread
+MATCHING = (Matching(0.0), Matching(0.0))
 RULES: list[Minimizer] = [RegretMatching(), RegretMatchingPlus(), Discounted(1.5, 0.0)]
 
 
@@ -23,25 +29,25 @@ RULES: list[Minimizer] = [RegretMatching(), RegretMatchingPlus(), Discounted(1.5
 def test_five_iterations_are_the_references(name, rule, turns) -> None:
     game = tp.load(name)
     t = np.arange(1.0, 6.0)
-    steps = Steps(t, *rule.discounts(t))
-    ours, theirs = compact_newborns(game), compact_newborns(game)
-    compiled.compact_iterations(game.treeplexes, game.payoffs, ours, scratch(game), steps, turns)
-    written.compact_iterations(game.treeplexes, game.payoffs, theirs, scratch(game), steps, turns)
+    steps = Steps(t, t, *rule.discounts(t))
+    ours, theirs = initial_learners_16(game), initial_learners_16(game)
+    compiled.iterate(game.treeplexes, game.payoffs, ALONE, ours, MATCHING, scratch(game), steps, turns)
+    written.iterate(game.treeplexes, game.payoffs, ALONE, theirs, MATCHING, scratch(game), steps, turns)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.average, other.average, atol=1e-12)
         np.testing.assert_allclose(mine.scale, other.scale, rtol=1e-6)
         assert np.abs(mine.regret.astype(int) - other.regret).max() <= 1  # a tie of rounding may fall either way
-    assert hasattr(compiled.compact_iterations, "signatures")  # Numba's
-    assert not hasattr(written.compact_iterations, "signatures")
+    assert hasattr(compiled.iterate, "signatures")  # Numba's
+    assert not hasattr(written.iterate, "signatures")
 
 
 def test_the_largest_regret_of_an_infoset_fills_16_bits() -> None:
     game = tp.load("leduc")
-    algorithm = cfr(storage="int16")
+    algorithm: Any = cfr().prepared(game, Execution(storage="int16"))
     state = algorithm.advance(game, algorithm.start(game), 50)
     for treeplex, learner in zip(game.treeplexes, state.learners, strict=True):
         largest = np.maximum.reduceat(np.abs(learner.regret.astype(int)), treeplex.first[:-1])
-        assert set(largest[learner.scale > 0].tolist()) <= {int(LARGEST_16)}
+        assert set(largest[learner.scale > 0].tolist()) <= {int(LARGEST)}
         assert learner.regret.dtype == np.int16
 
 
@@ -53,9 +59,10 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
 
     The unit of an infoset is its largest new regret / 32,767; a regret is off by half a unit at most.
     """
-    game, rounded, off = tp.load(name), compact_newborns(tp.load(name)), 0.0
+    game, rounded, off = tp.load(name), initial_learners_16(tp.load(name)), 0.0
     for t in range(1, 41):
-        steps = Steps(np.array([float(t)]), *rule.discounts(np.array([float(t)])))
+        now = np.array([float(t)])
+        steps = Steps(now, now, *rule.discounts(now))
         exact = tuple(
             Learner(
                 learner.regret * np.concatenate(([0.0], np.repeat(learner.scale.astype(float), treeplex.actions))),
@@ -63,12 +70,12 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
             )
             for learner, treeplex in zip(rounded, game.treeplexes, strict=True)
         )
-        cfr_iterations(game.treeplexes, game.payoffs, exact, scratch(game), steps, 0.0, turns)
-        compiled.compact_iterations(game.treeplexes, game.payoffs, rounded, scratch(game), steps, turns)
+        for learners in (exact, rounded):
+            compiled.iterate(game.treeplexes, game.payoffs, ALONE, learners, MATCHING, scratch(game), steps, turns)
         for treeplex, mine, full in zip(game.treeplexes, rounded, exact, strict=True):
-            np.testing.assert_allclose(mine.behaviour[1:], full.behaviour[1:], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(mine.strategy[1:], full.strategy[1:], rtol=0, atol=1e-12)
             np.testing.assert_allclose(mine.average[1:], full.average[1:], rtol=1e-12, atol=0)
-            unit = np.maximum.reduceat(np.abs(full.regret), treeplex.first[:-1]) / LARGEST_16
+            unit = np.maximum.reduceat(np.abs(full.regret), treeplex.first[:-1]) / LARGEST
             np.testing.assert_allclose(mine.scale, unit, rtol=1e-6, atol=1e-300)
             units = np.repeat(unit, treeplex.actions)
             error = np.abs(mine.regret[1:] * units - full.regret[1:])
@@ -77,8 +84,18 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
     assert off > 0.25  # there was something to round
 
 
-def test_predictive_rules_and_threads_are_not_offered() -> None:
+def test_predictive_rules_are_not_offered() -> None:
     with pytest.raises(tp.TreeplexError, match="'storage' parameter must be one of float64, float32"):
-        tp.solve("kuhn", "pcfr+(storage=int16)", iterations=1)
-    with pytest.raises(tp.TreeplexError, match="'threads' parameter must be 0 or 1 with storage int16"):
-        tp.solve("kuhn", "cfr+(storage=int16,threads=2)", iterations=1)
+        tp.solve("kuhn", "pcfr+", storage="int16", iterations=1)
+
+
+@pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
+@pytest.mark.parametrize("name", ["leduc", "random_tree(seed=9,depth=7)"])
+def test_threads_do_not_change_a_bit(name, turns) -> None:
+    game, seen = tp.load(name), []
+    for threads in (1, 2):
+        algorithm: Any = cfr(turns).prepared(game, Execution(storage="int16", threads=threads))
+        state = algorithm.advance(game, algorithm.start(game), 20)
+        seen.append([array.tobytes() for learner in state.learners for array in learner])
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) > 2

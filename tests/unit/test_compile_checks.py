@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import memory
-from treeplex.compiled.walk import LOOK_EVERY
+from treeplex.compile import memory
+from treeplex.compile.walk import LOOK_EVERY
 from treeplex.errors import GameError, ParameterError, TreeplexError
 from treeplex.games.efg import EfgGame, parse
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import CHANCE, TERMINAL
-from treeplex.solvers.linear_program import solve_linear_program
 
 
 class Chance(NamedTuple):
@@ -433,4 +432,4 @@ def test_large_but_sensible_sizes_are_taken() -> None:
 def test_refusals_leave_nothing_behind() -> None:
     """The same name can be loaded after a refusal, and solved."""
     refusal_of(lambda: tp.load("kuhn(cards=3)"), ParameterError)
-    assert solve_linear_program(tp.load("kuhn")).evaluation.value == pytest.approx(-1 / 18)
+    assert tp.solve("kuhn", "lp").value == pytest.approx(-1 / 18)

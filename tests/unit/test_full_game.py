@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.abstraction.game import RULES, GrowingGame
-from treeplex.abstraction.grow import look_and_add
-from treeplex.abstraction.options import Growth
+from treeplex.algorithms.growth.algorithm import check_and_add
+from treeplex.algorithms.growth.options import Growth
 from treeplex.api import best_response, load
+from treeplex.engines.public.cpu import sizes as cpu
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.reference.sizes import pseudo_harmonic, value_between
 from treeplex.evaluation import Policy
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card, Poker, Round
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu, sized_label
-from treeplex.kernels.cpu import sizes as cpu
-from treeplex.kernels.reference.sizes import pseudo_harmonic, worth
 
 STRETCH = (1.0, 2.0)
 number = st.floats(-10.0, 10.0)
@@ -41,7 +41,7 @@ def grown(rules: ContinuousPoker, sizes: tuple[float, ...], looks: int) -> Growi
     game = GrowingGame(rules, Menu(everywhere=sizes), RULES["cfr"])
     for _ in range(looks):
         game.advance(4)
-        look_and_add(game, Growth(factor=1.0))
+        check_and_add(game, Growth(factor=1.0))
     game.advance(3)
     return game
 
@@ -64,7 +64,7 @@ def test_between_two_sizes_the_closed_form_is_the_mixture(ends, fixed, slope, ot
     size = low + share * (high - low)
     rise, level, fall = cpu.between(low, high, fixed, slope, other_fixed, other_slope, STRETCH)
     u = 1.0 + size
-    expected = worth(low, high, fixed, slope, other_fixed, other_slope, STRETCH, size)
+    expected = value_between(low, high, fixed, slope, other_fixed, other_slope, STRETCH, size)
     scale = max(abs(rise), abs(level), abs(fall), 1.0)
     assert rise * u + level + fall / u == pytest.approx(expected, abs=1e-12 * scale)
 
@@ -172,7 +172,7 @@ class Grid:
         for c, size in offered:
             tried = (low, 0.5 * (low + high), high)
             three = [self.visit(rules.sized(state, x), c, deal, opponent) for x in tried]
-            thetas = np.array([rules.stretch[0] + rules.stretch[1] * x for x in tried])
+            thetas = np.array([rules.payoff_scale[0] + rules.payoff_scale[1] * x for x in tried])
             slope = (three[2][0] - three[0][0]) / (thetas[2] - thetas[0])
             fixed = three[0][0] - slope * thetas[0]
             np.testing.assert_allclose(fixed + slope * thetas[1], three[1][0], atol=1e-11)
@@ -186,7 +186,7 @@ class Grid:
         for (below, fixed, slope), (above, other_fixed, other_slope) in gaps:
             x = np.linspace(below, above, self.points)[:, None]
             share = (above - x) * (1 + below) / ((above - below) * (1 + x))
-            theta = rules.stretch[0] + rules.stretch[1] * x
+            theta = rules.payoff_scale[0] + rules.payoff_scale[1] * x
             values = share * (fixed + slope * theta) + (1 - share) * (other_fixed + other_slope * theta)
             best = np.maximum(best, values.max(axis=0))
             bend = np.maximum(bend, np.abs(np.diff(values, 2, axis=0)).max(axis=0) / 8)

@@ -9,29 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.abstraction import Growth, add
-from treeplex.abstraction.answer import abstraction, everything, found, policy, unknown_worth
-from treeplex.abstraction.discount import bound, recommended
-from treeplex.abstraction.game import RULES, GrowingGame, Rule
-from treeplex.abstraction.grow import Run, look_and_add
-from treeplex.abstraction.tree import fresh_rows, fresh_scratch
-from treeplex.abstraction.where import balance, candidates, needed
-from treeplex.api import grow, load, regrow
-from treeplex.compiled import CompiledGame
+from treeplex.algorithms.cfr import cfr
+from treeplex.algorithms.full_width import LearnerState
+from treeplex.algorithms.growth import add
+from treeplex.algorithms.growth.algorithm import check_and_add
+from treeplex.algorithms.growth.answer import abstraction, everything, found, loss_if_unknown, policy
+from treeplex.algorithms.growth.discount import bound, recommended
+from treeplex.algorithms.growth.options import Growth
+from treeplex.algorithms.growth.where import balance, candidates, needed
+from treeplex.api import grow, load, regrow, resume, solve
+from treeplex.compile import CompiledGame
+from treeplex.engines.public.arrays import Rows, Step
+from treeplex.engines.public.cpu import growing as cpu
+from treeplex.engines.public.game import RULES, GrowingGame, Rule
+from treeplex.engines.public.reference import growing as reference
+from treeplex.engines.public.tree import fresh_rows, fresh_scratch
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import evaluate_policy
-from treeplex.games.catalog import make
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, menu_of
 from treeplex.games.dealt import Settlement
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
-from treeplex.kernels.cpu import growing as cpu
-from treeplex.kernels.growing import Rows, Step
-from treeplex.kernels.reference import growing as reference
-from treeplex.solvers.cfr import State, cfr
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.linear_program import solve_linear_program
-from treeplex.solvers.run import next_row
 
 LEDUC = continuous_leduc_rules()
 
@@ -76,7 +74,7 @@ def test_iterations_are_those_of_the_specification(rule) -> None:
         if rule.simultaneous and half % 2:
             continue
         for player in (0, 1):
-            reference.reach(nodes, rows.behaviour, player, scratch.reach[player])
+            reference.reach(nodes, rows.strategy, player, scratch.reach[player])
         for player in (0, 1) if rule.simultaneous else (half % 2,):
             reference.learn(nodes, tables, rows, player, scratch, step)
     game.advance(3)
@@ -90,13 +88,13 @@ def test_the_recovery_game_is_that_of_the_specification() -> None:
     for line, player in (("", 0), ("check", 1), ("bet1 call K", 0), ("check bet1", 0)):
         node = spot(game, line)
         assert game.tree.nodes.mover[node] == player
-        block = game.tree.copy_out(add.likeness(game, node, 0.37))
-        uniform = np.empty_like(block.rows.behaviour)
+        block = game.tree.copy_out(add.closest_move(game, node, 0.37))
+        uniform = np.empty_like(block.rows.strategy)
         cpu.rematch(block.nodes, np.zeros_like(uniform), uniform, 0, len(uniform))
         heads, alternative = add.opponents_share(game, node), game.tree.rows.earned[node].copy()
         results = []
         for recover in (cpu.recover, reference.recover):
-            rows = fresh_rows(len(block.nodes.parent), 3)._replace(behaviour=uniform.copy())
+            rows = fresh_rows(len(block.nodes.parent), 3)._replace(strategy=uniform.copy())
             scratch = fresh_scratch(len(block.nodes.parent), 3)
             recover(block.nodes, game.tables, rows, scratch, player, heads, alternative, 7)
             results.append(rows)
@@ -135,16 +133,16 @@ def test_a_grown_game_goes_on_like_one_rebuilt_with_its_regrets(method) -> None:
     fresh = algorithm.start(compiled)
     for player in (0, 1):
         learner, treeplex = fresh.learners[player], compiled.treeplexes[player]
-        for name in ("regret", "behaviour", "average"):
-            grown = rows_by_label(game, player, getattr(game.tree.rows, name))
+        for name, ours in (("regret", "regret"), ("strategy", "strategy"), ("average", "average")):
+            grown = rows_by_label(game, player, getattr(game.tree.rows, ours))
             for (label, action), value in grown.items():
                 infoset = compiled.infoset_index[player][label]
                 place = compiled.actions_at(player, infoset).index(action)
                 getattr(learner, name)[treeplex.first[infoset] + place] = value
         for infoset in range(treeplex.infosets):
             own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-            learner.weights[own] = learner.weights[treeplex.parent[infoset]] * learner.behaviour[own]
-    state = algorithm.advance(compiled, State(fresh.learners, 0), 4)
+            learner.plan[own] = learner.plan[treeplex.parent[infoset]] * learner.strategy[own]
+    state = algorithm.advance(compiled, LearnerState(fresh.learners, 0), 4)
     game.advance(4)
     for player in (0, 1):
         for name in ("regret", "average"):
@@ -160,10 +158,10 @@ def test_what_a_grown_game_says_of_itself_is_what_the_compiled_game_says(method,
     assert len(solution.additions) > 15
     compiled = load(solution.abstraction)
     judged = evaluate_policy(compiled, solution.policy)
-    assert solution.rows[-1].inside == pytest.approx(judged.nash_conv, abs=1e-12)
+    assert solution.rows[-1].extra["nash_conv_in_abstraction"] == pytest.approx(judged.nash_conv, abs=1e-12)
     assert solution.value == pytest.approx(judged.value, abs=1e-12)
-    assert solution.nash_conv >= solution.rows[-1].inside
-    assert compiled.nodes == solution.rows[-1].histories + 4
+    assert solution.nash_conv >= solution.rows[-1].extra["nash_conv_in_abstraction"]
+    assert compiled.nodes == solution.rows[-1].extra["histories"] + 4
 
 
 # --- how it counts ---------------------------------------------------------------------------------------------------
@@ -175,11 +173,11 @@ def test_later_iterations_that_weigh_more_discount_the_past() -> None:
     for game in (ours, theirs):
         game.advance(10)
     ours.weight /= 0.4
-    for name in set(Rows._fields) - {"behaviour"}:
+    for name in set(Rows._fields) - {"strategy"}:
         getattr(theirs.tree.rows, name)[:] *= 0.4
     for game in (ours, theirs):
         game.advance(5)
-    np.testing.assert_allclose(ours.tree.rows.behaviour, theirs.tree.rows.behaviour, atol=1e-9)
+    np.testing.assert_allclose(ours.tree.rows.strategy, theirs.tree.rows.strategy, atol=1e-9)
     np.testing.assert_allclose(ours.averages(), theirs.averages(), atol=1e-9)
     assert ours.effective == pytest.approx(0.4 * 10 + 5)
 
@@ -189,7 +187,7 @@ def test_weights_are_brought_down_before_numbers_run_out(monkeypatch) -> None:
     for game in (ours, theirs):
         game.advance(10)
     ours.discount(0.125)
-    monkeypatch.setattr("treeplex.abstraction.game.HEAVY", 7.0)
+    monkeypatch.setattr("treeplex.engines.public.game.HEAVY", 7.0)
     theirs.discount(0.125)
     assert (ours.weight, theirs.weight) == (8.0, 1.0)
     for game in (ours, theirs):
@@ -249,14 +247,14 @@ def test_a_look_adds_the_size_with_most_regret_a_history_or_nothing() -> None:
     ratios = [candidate.gain / candidate.histories for candidate in listed]
     assert ratios == sorted(ratios, reverse=True)
     touched, histories = game.touched, game.tree.histories
-    addition = look_and_add(game, Growth())
+    addition = check_and_add(game, Growth())
     assert addition is not None
     assert addition.size == listed[0].size
     assert addition.decision == " ".join(game.line(listed[0].node))
     assert addition.gain > addition.needed > 0.0
     assert game.tree.histories == histories + addition.histories
     assert game.touched >= touched + addition.recovery * addition.histories
-    assert look_and_add(game, Growth(factor=1e9)) is None
+    assert check_and_add(game, Growth(factor=1e9)) is None
 
 
 def test_the_best_response_estimate_is_no_less_than_transfer() -> None:
@@ -290,7 +288,7 @@ def test_what_was_archived_and_came_back_has_the_same_bits() -> None:
         aside = len(thrifty.archive.entries)
         thrifty.advance(20)
         returned += aside - len(thrifty.archive.entries)
-        trips += thrifty.archive.look(thrifty.tree, 1)
+        trips += thrifty.archive.check(thrifty.tree, 1)
     assert trips > 20
     assert returned > 10
     assert thrifty.archive.histories > 100
@@ -313,7 +311,7 @@ def test_a_damaged_archive_is_refused(tmp_path) -> None:
     game = GrowingGame(LEDUC, menu_of(LEDUC, "branch-3"), RULES["cfr"], tmp_path)
     while not game.archive.entries:
         game.advance(20)
-        game.archive.look(game.tree, 1)
+        game.archive.check(game.tree, 1)
     file = tmp_path / "archive.bin"
     content = bytearray(file.read_bytes())
     content[game.archive.entries[0].place.offset] ^= 1
@@ -337,27 +335,30 @@ WAYS = [
 
 def timeless(rows: list[Any]) -> list[Any]:
     clocks = ("seconds", "growing_seconds", "evaluation_seconds", "bytes")
-    return [{k: v for k, v in row._asdict().items() if k not in clocks} for row in rows]
+    fields = [row._asdict() for row in rows]
+    return [{k: v for k, v in (row | row.get("extra", {})).items() if k not in (*clocks, "extra")} for row in fields]
 
 
 @pytest.mark.parametrize("growth", WAYS, ids=str)
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(growth, tmp_path) -> None:
     whole = grow("continuous_leduc", iterations=700, growth=growth)
     grow("continuous_leduc", iterations=333, growth=growth, folder=tmp_path / "run")
-    resumed = regrow(tmp_path / "run", iterations=700)
+    resumed = resume(tmp_path / "run", iterations=700)
     assert timeless(resumed.rows) == timeless(whole.rows)
     assert timeless(resumed.additions) == timeless(whole.additions)
-    everything(whole.grown.game)
-    assert same_rows(resumed.grown.game, whole.grown.game)
+    everything(whole.grown)
+    assert same_rows(resumed.grown, whole.grown)
     assert resumed.rows[-1].iteration == 700
     again = regrow(tmp_path / "run", iterations=700)
     assert again.rows[-1].iteration == 700
 
 
 def test_rows_of_the_log_stand_where_those_of_other_runs_do() -> None:
+    """The first fifty iterations are measured at the same ones in every run."""
     solution = grow("continuous_leduc", iterations=100, growth=Growth(factor=float("inf")))
-    expected = [row for row in range(1, 101) if row == next_row(row - 1)]
-    assert [row.iteration for row in solution.rows] == sorted({*expected, 100})
+    rows, others = ([row.iteration for row in found.rows] for found in (solution, solve("kuhn", iterations=100)))
+    assert [row for row in rows if row <= 50] == [row for row in others if row <= 50] == [1, 2, 3, 5, 8, 12, 18, 27, 41]
+    assert rows[-1] == 100
     assert not solution.additions
     assert all(row.nodes_touched == 12519 * row.iteration for row in solution.rows)
 
@@ -380,8 +381,8 @@ def test_found_sizes_are_told_with_their_use() -> None:
     worths = [one.worth for one in solution.found]
     assert worths == sorted(worths, reverse=True)
     assert worths[0] > 0.0
-    assert found(solution.grown.game, []) == []
-    assert len(policy(solution.grown.game, "x")) == len(solution.policy)
+    assert found(solution.grown, []) == []
+    assert len(policy(solution.grown, "x")) == len(solution.policy)
 
 
 @pytest.mark.parametrize(
@@ -407,7 +408,7 @@ def test_only_games_with_sizes_grow() -> None:
 
 
 class Tilted(ContinuousPoker):
-    """Payoffs that are not proportional to the stretch."""
+    """Payoffs that are not proportional to the payoff scale."""
 
     def settle(self, public: Any) -> Any:
         amount, table = super().settle(public)
@@ -416,7 +417,7 @@ class Tilted(ContinuousPoker):
 
 def test_rules_whose_payoffs_do_not_stretch_are_refused() -> None:
     rules = Tilted("tilted", LEDUC.cards)
-    with pytest.raises(GameError, match="not proportional to its stretch"):
+    with pytest.raises(GameError, match="not proportional to its payoff scale"):
         GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
 
 
@@ -450,11 +451,11 @@ def test_the_worth_of_a_size_is_its_gain_before_anybody_knew_it() -> None:
     """Seen right after it was added, a size is worth just what was the reason to add it."""
     game = leduc()
     game.advance(25)
-    addition = look_and_add(game, Growth("transfer", discount="bound"))
+    addition = check_and_add(game, Growth("transfer", discount="bound"))
     assert addition is not None
     node = spot(game, addition.decision)
     child = next(c for c in game.tree.children(node) if game.tree.nodes.size[c] == addition.size)
-    assert unknown_worth(game, node, child) == pytest.approx(addition.gain, rel=1e-4)  # the size was rounded
+    assert loss_if_unknown(game, node, child) == pytest.approx(addition.gain, rel=1e-4)  # the size was rounded
 
 
 class Offers(NamedTuple):
@@ -472,7 +473,7 @@ class Bargain:
     1 + x; passing pays a fixed amount.
     """
 
-    name, together, separator, ranked, stretch = "bargain", False, " ", False, (1.0, 1.0)
+    name, together, separator, ranked, payoff_scale = "bargain", False, " ", False, (1.0, 1.0)
 
     def hands(self):
         return ("good", "bad"), ("buyer",)
@@ -531,12 +532,11 @@ def test_any_game_with_sizes_grows(method) -> None:
     assert inside.nash_conv == pytest.approx(judged.nash_conv, abs=1e-12)
     assert full.nash_conv >= inside.nash_conv
     assert inside.nash_conv < 0.01
-    assert inside.value == pytest.approx(solve_linear_program(compiled)[1].value, abs=0.01)
+    assert inside.value == pytest.approx(solve(compiled, "lp").value, abs=0.01)
 
 
 def test_a_run_can_be_watched() -> None:
     seen: list[int] = []
-    run = Run(make("continuous_leduc").rules, Growth())  # pyright: ignore
-    run.go(Limits(iterations=30), watch=lambda progress: seen.append(progress.iteration))
+    grow("continuous_leduc", iterations=30, watch=lambda progress: seen.append(progress.iteration))
     assert seen == sorted(seen)
     assert seen[-1] == 30

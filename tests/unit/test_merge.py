@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.reference.treeplex import sequence_weights
 
 
 def random_policy(game: tp.CompiledGame, seed: int) -> Policy:
@@ -31,10 +31,10 @@ def test_sequence_weights_are_mixed(seed) -> None:
         mixed = np.zeros(treeplex.sequences)
         for share, policy in zip(shares, policies, strict=True):
             weights = np.empty(treeplex.sequences)
-            sequence_weights(treeplex, policy.aligned(game)[player], weights)
+            realization_plan(treeplex, policy.aligned(game)[player], weights)
             mixed += share * weights
         weights = np.empty(treeplex.sequences)
-        sequence_weights(treeplex, merged.aligned(game)[player], weights)
+        realization_plan(treeplex, merged.aligned(game)[player], weights)
         np.testing.assert_allclose(weights, mixed, rtol=0, atol=1e-14)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import treeplex as tp
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame, compile_game
+from treeplex.compile import CompiledGame, compile_game
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.evaluation import Policy
 from treeplex.games.matrix import MatrixGame

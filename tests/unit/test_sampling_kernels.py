@@ -1,4 +1,4 @@
-"""Sampling kernels against the recursions of ``kernels.reference.sampling``: the same random numbers, the same bits."""
+"""Sampling kernels against the recursions of the NumPy reference: the same random numbers, the same bits."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.sample_tree import sampling
-from treeplex.kernels.cpu.random import uniform
-from treeplex.kernels.reference import random
-from treeplex.kernels.reference import sampling as book
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.kernels.sampling import BOTH, PURE
-from treeplex.solvers.mccfr import MonteCarlo, State, Stream
-from treeplex.solvers.registry import build
-from treeplex.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.engines.sampling.arrays import BOTH, PURE
+from treeplex.engines.sampling.cpu.random import uniform
+from treeplex.engines.sampling.reference import random
+from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.tree import nodes_per_walk, sampling
+from treeplex.updates.turns import SIMULTANEOUS
 
+SEED = 11
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 
 VARIANTS = [
     f"{name}({options})"
     for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
-    for options in ("", "turns=simultaneous", "floor=zero,weight=square", "turns=simultaneous,floor=zero,weight=linear")
-] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(idle=random)"]
+    for options in (
+        "",
+        "turns=simultaneous",
+        "regret=plus,weight=square",
+        "turns=simultaneous,regret=plus,weight=linear",
+    )
+] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
 
 
-def iterates(algorithm: MonteCarlo, game: Any, stream: int = 0) -> Iterator[Stream]:
+def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = sampling(game)
-    learnt = algorithm._newborn(form, stream)  # the arrays, before anything is drawn
-    draws, tables = random.Draws(random.start(algorithm.seed, stream)), learnt.tables
+    learnt = algorithm._newborn(form, seed, stream)  # the arrays, before anything is drawn
+    draws, tables = random.Draws(random.start(seed, stream)), learnt.tables
     for table in tables:
         table.pick[:] = 0
     if len(tables[0].pick) > 1:
@@ -46,9 +52,9 @@ def iterates(algorithm: MonteCarlo, game: Any, stream: int = 0) -> Iterator[Stre
         yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
 
 
-def iterate(algorithm: MonteCarlo, game: Any, iterations: int) -> State:
+def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> State:
     """The state of one stream after so many iterations."""
-    return State((next(islice(iterates(algorithm, game), iterations - 1, None)),), iterations)
+    return State((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
 
 
 def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: random.Draws, nodes: Any) -> None:
@@ -57,18 +63,18 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
     joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
     for who in (BOTH,) if joint and at_once else (0, 1):
         full = isinstance(sampler, Reached)
-        nodes[0] += form.openings if full else form.opening
-        gains: dict[Any, list[float]] = {}
+        nodes[0] += form.pre_deal_nodes if full else form.pre_deal_path
+        regrets: dict[Any, list[float]] = {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
-            walk = book.Walk(tree, deal, tables, weight, algorithm.floor, draws, gains=gains)
+            walk = book.Walk(tree, deal, tables, weight, algorithm.plus, draws, regrets=regrets)
             walk.later = late if at_once else None
             match sampler:
                 case External():
                     book.external(walk, who, 1.0, 0.0, 0.0)
                 case AverageStrategy(epsilon, tau, beta):
                     book.external(walk, who, epsilon, tau, beta)
-                case Outcome(explore, rate):
-                    book.outcome(walk, who, explore, rate)
+                case Outcome(epsilon, rate):
+                    book.outcome(walk, who, epsilon, rate)
                 case PureExternal() if not joint:
                     book.pure(walk, who)
                 case _:
@@ -79,8 +85,8 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
         if joint:
             for player in (0, 1) if who == BOTH else (who,):
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
-    for player, start, gains in late:
-        book.add(tables[player], start, gains, algorithm.floor)
+    for player, start, regrets in late:
+        book.add(tables[player], start, regrets, algorithm.plus)
 
 
 def leaves(state: Any) -> list[Any]:
@@ -92,10 +98,9 @@ def leaves(state: Any) -> list[Any]:
 def test_kernels_follow_the_recursions_to_the_bit(variant, name) -> None:
     game, algorithm = tp.load(name), build(variant)
     assert isinstance(algorithm, MonteCarlo)
-    algorithm = algorithm.seeded(11)
     iterations = 30 if isinstance(algorithm.sampler, Reached) else 200
-    ours = algorithm.advance(game, algorithm.start(game), iterations)
-    expected = iterate(algorithm, game, iterations)
+    ours = algorithm.advance(game, algorithm.start(game, SEED), iterations)
+    expected = iterate(algorithm, game, SEED, iterations)
     for left, right in zip(leaves(ours), leaves(expected), strict=True):
         np.testing.assert_array_equal(left, right)
     assert ours.streams[0].nodes[0] > 0
@@ -140,15 +145,31 @@ def test_alias_tables_hold_the_probabilities(check: Callable[[Any], Any]) -> Non
     """Every draw of a slot and a fraction, integrated: what comes out is the distribution itself."""
     for name in (*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"):
         form = sampling(tp.load(name))
-        chances, word = form.tree.chances, form.tree.word
+        chances, packed = form.tree.chances, form.tree.packed
         deals = form.tree.hands.shape[1]
         places = {(0, deals)}
-        for node in np.flatnonzero((word[:, 0] & 3) == 2).tolist():
-            width = (int(word[node, 0]) >> 2) & (2**24 - 1)
-            places |= {(int(word[node, 1]) + deal * width, width) for deal in range(deals)}
+        for node in np.flatnonzero((packed[:, 0] & 3) == 2).tolist():
+            width = (int(packed[node, 0]) >> 2) & (2**24 - 1)
+            places |= {(int(packed[node, 1]) + deal * width, width) for deal in range(deals)}
         assert len(check(chances)) == len(chances.alias)
         for start, width in places:
             p, keep, alias = (part[start : start + width] for part in chances)
             drawn = (keep + np.bincount(alias, weights=1.0 - keep, minlength=width)) / width
             np.testing.assert_allclose(drawn, p, rtol=0, atol=1e-14)
             assert (drawn[p == 0.0] == 0.0).all()
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("powers", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 1.0, 0.0)])
+def test_nodes_per_walk_are_those_of_a_recursion(name, powers) -> None:
+    """One for the node, and of each of w children as much as the share w**power / w of walks that enter it."""
+    tree = sampling(tp.load(name)).tree
+
+    def entered(node: int) -> float:
+        here = book.unpack(tree, node, 0)
+        tried = len(here.moves) ** (powers[here.actor] - 1.0) if here.moves else 0.0
+        return 1.0 + tried * sum(entered(child) for child in here.moves)
+
+    assert nodes_per_walk(tree, powers) == pytest.approx(entered(0), rel=1e-12)
+    if powers == (1.0, 1.0, 1.0):
+        assert nodes_per_walk(tree, powers) == len(tree.packed)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.kernels.cpu.cfr import cfr_iterations
+from treeplex.engines.sequence.cpu.iterations import iterate
 
 IMPORT = """
 import time
@@ -29,7 +29,7 @@ print([name for name in ("numba", "pyarrow", "scipy", "highspy", "matplotlib", "
 KERNELS = """
 import importlib, json, pkgutil, sys
 import treeplex as tp
-import treeplex.kernels.cpu as cpu
+import treeplex.engines as engines
 
 for game in ("kuhn", "goofspiel", "one_card_poker(70)"):  # blocks of hands, a sparse matrix, sums over ranks
     for algorithm in ("cfr", "cfr+"):
@@ -38,8 +38,8 @@ tp.solve("kuhn", "lp")
 tp.evaluate("kuhn", tp.Policy.uniform(tp.load("kuhn")))
 
 told = {}
-for found in pkgutil.iter_modules(cpu.__path__):
-    module = importlib.import_module(f"treeplex.kernels.cpu.{found.name}")
+for found in pkgutil.walk_packages(engines.__path__, "treeplex.engines."):
+    module = importlib.import_module(found.name)
     for name, value in vars(module).items():
         if hasattr(value, "py_func") and value.__module__ == module.__name__ and value.signatures:
             counts = [sum(found.values()) for found in (value.stats.cache_hits, value.stats.cache_misses)]
@@ -82,7 +82,7 @@ def processes(tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_the_first_process_compiles_each_kernel_once(processes) -> None:
     first, _ = processes
-    assert {"cfr.cfr_iterations", "operators.earn", "treeplex.sequence_weights", "treeplex.best_response"} <= set(first)
+    assert {"iterations.iterate", "evaluate.evaluate", "treeplex.realization_plan", "treeplex.normalise"} <= set(first)
     for name, (signatures, hits, misses) in first.items():
         assert (hits, misses) == (0, signatures), name
 
@@ -97,8 +97,8 @@ def test_a_second_process_compiles_nothing(processes) -> None:
 
 def test_a_second_solve_in_one_process_compiles_nothing() -> None:
     tp.solve("kuhn", "cfr+", iterations=3)
-    before = len(cfr_iterations.signatures)  # pyright: ignore[reportFunctionMemberAccess]
+    before = len(iterate.signatures)  # pyright: ignore[reportFunctionMemberAccess]
     tp.solve("kuhn", "cfr", iterations=3)
     tp.solve("kuhn", "cfr+", nash_conv=0.1)
-    assert len(cfr_iterations.signatures) == before  # pyright: ignore[reportFunctionMemberAccess]
+    assert len(iterate.signatures) == before  # pyright: ignore[reportFunctionMemberAccess]
     assert before > 0

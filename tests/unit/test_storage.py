@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 
 import treeplex as tp
 from treeplex.arrow import unpacked
-from treeplex.compiled import CompiledGame, compile_game, load, save
+from treeplex.compile import CompiledGame, compile_game, load, save
 from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.random_tree import RandomTree

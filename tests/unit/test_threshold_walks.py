@@ -9,23 +9,22 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.paths import paths
+from treeplex.algorithms.hedge import HedgeCFR, payoff_ranges
+from treeplex.algorithms.options import TURNS
+from treeplex.algorithms.registry import build
+from treeplex.algorithms.traversals import full, partial
+from treeplex.algorithms.walk import Thresholded, WalkCFR, cfr_partial, hedge_dt, hedge_dt_rbp, rm_dt
+from treeplex.compile import CompiledGame
+from treeplex.engines.history.arrays import LIMIT, MEAN, SEEN, SQUARES, TOTAL_REACH, TOTAL_VALUE, Pruning
+from treeplex.engines.history.paths import paths
+from treeplex.engines.history.reference import prune as reference
+from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.pruner import LIMIT, MEAN, SEEN, SQUARES, WHOLE_MASS, WHOLE_WORTH
-from treeplex.kernels.reference import threshold_walk as reference
-from treeplex.kernels.reference.prune import ledger
-from treeplex.kernels.rules import MATCHING, THEORY, VARIANCE
-from treeplex.schedules import uniform
-from treeplex.solvers.hedge import HedgeCFR, spans
-from treeplex.solvers.learners import behaviours
-from treeplex.solvers.options import TURNS
-from treeplex.solvers.registry import build
-from treeplex.solvers.threshold_walk import ThresholdedWalk, hedge_dt, hedge_dt_rbp, rm_dt
-from treeplex.solvers.walk import cfr_partial
+from treeplex.updates.hedge import MATCHING, THEORY, VARIANCE
+from treeplex.updates.schedules import uniform
 
 KINDS = {"variance": VARIANCE, "theory": THEORY, "matching": MATCHING}
 GAMES = ["leduc", "liars_dice(sides=3)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
@@ -49,7 +48,9 @@ class Textbook:
         self.span = {
             (player, label): span
             for player in (0, 1)
-            for label, span in zip(game.infoset_index[player], spans(game, KINDS[kind])[player].tolist(), strict=True)
+            for label, span in zip(
+                game.infoset_index[player], payoff_ranges(game, KINDS[kind])[player].tolist(), strict=True
+            )
         }
         self._prepare(rules.root())
 
@@ -142,7 +143,7 @@ def test_the_recursion_of_the_paper_gives_the_same(seed, kind, d, turns) -> None
     rules = RandomTree(seed=seed, depth=5)
     game = tp.load(rules)
     book = Textbook(rules, game, kind, d, turns == "simultaneous")
-    walk = ThresholdedWalk(KINDS[kind], uniform(), TURNS[turns], d)
+    walk = WalkCFR(Thresholded(KINDS[kind], d), uniform(), partial(), TURNS[turns])
     state, zeros = walk.start(game), 0
     for t in range(1, 16):
         book.iterate(t)
@@ -164,7 +165,7 @@ def test_walks_and_arrays_compute_the_same(name, turns) -> None:
     """With the rate of theory nobody is far from uniform for long, so every infoset is met and both do the same."""
     game = tp.load(name)
     array = HedgeCFR(THEORY, uniform(), TURNS[turns])
-    walk = ThresholdedWalk(THEORY, uniform(), TURNS[turns], 0.0)
+    walk = WalkCFR(Thresholded(THEORY, 0.0), uniform(), partial(), TURNS[turns])
     one, two = array.start(game), walk.start(game)
     for _ in range(25):
         one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
@@ -178,12 +179,12 @@ def test_walks_and_arrays_compute_the_same(name, turns) -> None:
 def test_partial_pruning_changes_no_bit_and_saves_nodes(name, turns, kind) -> None:
     game = tp.load(name)
     whole, part = (
-        ThresholdedWalk(KINDS[kind], uniform(), TURNS[turns], 1.0, partial=partial) for partial in (False, True)
+        WalkCFR(Thresholded(KINDS[kind], 1.0), uniform(), traversal, TURNS[turns]) for traversal in (full(), partial())
     )
     one, two = whole.advance(game, whole.start(game), 80), part.advance(game, part.start(game), 80)
-    for left, right in zip(one.pruners, two.pruners, strict=True):
-        np.testing.assert_array_equal(left.cells, right.cells)
-        np.testing.assert_array_equal(left.tallies, right.tallies)
+    for left, right in zip(one.tables, two.tables, strict=True):
+        np.testing.assert_array_equal(left.sequences, right.sequences)
+        np.testing.assert_array_equal(left.infosets, right.infosets)
     assert one.nodes == (80 if turns == "simultaneous" else 160) * game.nodes
     assert two.nodes < one.nodes
 
@@ -213,23 +214,25 @@ def test_until_a_revisit_pruning_changes_nothing_else(name, turns) -> None:
     one, two = plain.start(game), pruning.start(game)
     skipped = 0
     for _ in range(300):
-        before = [pruner.pruned.copy() for pruner in two.pruners]
+        before = [tables.pruned.copy() for tables in two.tables]
         one, two = plain.advance(game, one, 1), pruning.advance(game, two, 1)
-        if any((old > pruner.pruned).any() for old, pruner in zip(before, two.pruners, strict=True)):
+        if any((old > tables.pruned).any() for old, tables in zip(before, two.tables, strict=True)):
             break
-        for player, (left, right) in enumerate(zip(one.pruners, two.pruners, strict=True)):
+        for player, (left, right) in enumerate(zip(one.tables, two.tables, strict=True)):
             treeplex = game.treeplexes[player]
-            free = np.concatenate(([False], np.repeat(right.frozen == 0, treeplex.actions))) & (right.pruned == 0)
+            free = np.concatenate(([False], np.repeat(right.inside_pruned == 0, treeplex.actions))) & (
+                right.pruned == 0
+            )
             scale = 1e-9 * game.largest_payoff * two.iteration
             np.testing.assert_allclose(left.regret[free], right.regret[free], rtol=0, atol=scale)
             gone = right.pruned == 1
-            assert (left.behaviour[gone] == 0.0).all()
+            assert (left.strategy[gone] == 0.0).all()
             assert (left.regret[gone] <= bounds(game, right, player)[gone] + scale).all()
             skipped += int(gone.sum())
     assert skipped > 0
 
 
-def bounds(game: CompiledGame, pruner: Any, player: int) -> Any:
+def bounds(game: CompiledGame, tables: Any, player: int) -> Any:
     """[S] B of (11), from stored sums; U(I, a) from the tree."""
     tree, treeplex = game.tree, game.treeplexes[player]
     best, sign = np.full(treeplex.sequences, -np.inf), 1.0 if player == 0 else -1.0
@@ -243,9 +246,9 @@ def bounds(game: CompiledGame, pruner: Any, player: int) -> Any:
             best[s] = max(best[s], high[node])
         children[above] += 1
     owner = np.concatenate(([0], np.repeat(np.arange(treeplex.infosets), treeplex.actions)))
-    mass, worth = pruner.tallies[owner, WHOLE_MASS], pruner.tallies[owner, WHOLE_WORTH]
+    reach, value = tables.infosets[owner, TOTAL_REACH], tables.infosets[owner, TOTAL_VALUE]
     with np.errstate(invalid="ignore"):
-        return np.where(pruner.pruned == 1, pruner.cells[:, LIMIT] + mass * best - worth, 0.0)
+        return np.where(tables.pruned == 1, tables.sequences[:, LIMIT] + reach * best - value, 0.0)
 
 
 @pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=3)"])
@@ -256,20 +259,20 @@ def test_condition_11_holds_of_all_that_is_pruned(name) -> None:
     for _ in range(40):
         state = algorithm.advance(game, state, 50)
         t = float(state.iteration)
-        for player, pruner in enumerate(state.pruners):
-            first, most = game.treeplexes[player].first, bounds(game, pruner, player)
-            for infoset in np.flatnonzero(pruner.tallies[:, SEEN] == t).tolist():
+        for player, tables in enumerate(state.tables):
+            first, most = game.treeplexes[player].first, bounds(game, tables, player)
+            for infoset in np.flatnonzero(tables.infosets[:, SEEN] == t).tolist():
                 own = np.arange(first[infoset], first[infoset + 1])
-                gone, n = own[pruner.pruned[own] == 1], len(own)
-                assert pruner.behaviour[own].sum() == pytest.approx(1.0)
-                assert (pruner.behaviour[gone] == 0.0).all()
-                if len(gone) == 0 or pruner.frozen[infoset] == 1:
+                gone, n = own[tables.pruned[own] == 1], len(own)
+                assert tables.strategy[own].sum() == pytest.approx(1.0)
+                assert (tables.strategy[gone] == 0.0).all()
+                if len(gone) == 0 or tables.inside_pruned[infoset] == 1:
                     continue
                 widest = 2 * game.largest_payoff
-                spread = 3 * np.sqrt(pruner.tallies[infoset, SQUARES] / t)
+                spread = 3 * np.sqrt(tables.infosets[infoset, SQUARES] / t)
                 spread = min(max(spread, 1e-6 * widest), widest)
                 eta = np.sqrt(np.log(n) / t) / spread
-                rest = pruner.regret[own[pruner.pruned[own] == 0]]
+                rest = tables.regret[own[tables.pruned[own] == 0]]
                 odds = np.exp(eta * (most[gone] - rest.max()))
                 share = odds / (odds + np.exp(eta * (rest - rest.max())).sum())
                 assert (share < np.sqrt(np.log(n)) / (np.sqrt(2) * n**2 * np.sqrt(t + 1)) * (1 + 1e-9)).all()
@@ -281,19 +284,19 @@ def test_variance_counts_every_iteration() -> None:
     """v(I) was zero where nobody came: mean and squares are about all iterations since the first."""
     game, algorithm = tp.load("leduc"), hedge_dt(d=3.0)
     state, seen = algorithm.start(game), [[] for _ in range(2)]
-    worth = [pruner.tallies[:, WHOLE_WORTH].copy() for pruner in state.pruners]
+    totals = [tables.infosets[:, TOTAL_VALUE].copy() for tables in state.tables]
     for _ in range(120):
         state = algorithm.advance(game, state, 1)
-        for player, pruner in enumerate(state.pruners):
-            seen[player].append(pruner.tallies[:, WHOLE_WORTH] - worth[player])
-            worth[player] = pruner.tallies[:, WHOLE_WORTH].copy()
+        for player, tables in enumerate(state.tables):
+            seen[player].append(tables.infosets[:, TOTAL_VALUE] - totals[player])
+            totals[player] = tables.infosets[:, TOTAL_VALUE].copy()
     missed = 0
-    for player, pruner in enumerate(state.pruners):
-        values, counted = np.array(seen[player]), pruner.tallies[:, SEEN].astype(int)
+    for player, tables in enumerate(state.tables):
+        values, counted = np.array(seen[player]), tables.infosets[:, SEEN].astype(int)
         for infoset, count in enumerate(counted.tolist()):
             missed += 120 - count + int((values[:count, infoset] == 0.0).sum())
-            assert pruner.tallies[infoset, MEAN] == pytest.approx(values[:count, infoset].mean(), abs=1e-12)
-            assert pruner.tallies[infoset, SQUARES] == pytest.approx(values[:count, infoset].var() * count, rel=1e-9)
+            assert tables.infosets[infoset, MEAN] == pytest.approx(values[:count, infoset].mean(), abs=1e-12)
+            assert tables.infosets[infoset, SQUARES] == pytest.approx(values[:count, infoset].var() * count, rel=1e-9)
     assert missed > 0
 
 
@@ -364,29 +367,27 @@ SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=7,width=3)", 
 def test_kernels_follow_the_reference(name, spec, turns) -> None:
     """Regrets, strategies, averages and nodes, after every iteration, through the ends and beginnings of pruning."""
     game, algorithm = tp.load(name), build(f"{spec},turns={turns})")
-    assert isinstance(algorithm, ThresholdedWalk)
+    assert isinstance(algorithm, WalkCFR)
     ways, state, nodes, ended = paths(game), algorithm.start(game), 0, 0
-    odds = algorithm.odds(game)
+    pruning = Pruning(True, False, algorithm.traversal.threshold)
     first, second = (
-        reference.Thinking(
-            game.treeplexes[i], ways.sides[i], ledger(game.treeplexes[i], state.pruners[i].behaviour), odds[i]
+        reference.Learner(treeplex, side, reference.ledger(treeplex, tables.strategy), rule, pruning)
+        for treeplex, side, tables, rule in zip(
+            game.treeplexes, ways.sides, state.tables, (algorithm.minimizer.rule(game, i) for i in (0, 1)), strict=True
         )
-        for i in (0, 1)
     )
     for t in range(60):
-        before = [pruner.pruned.copy() for pruner in state.pruners]
+        before = [tables.pruned.copy() for tables in state.tables]
         state = algorithm.advance(game, state, 1)
-        nodes += reference.thresholded_iterations(
-            ways.tree, game.payoffs, (first, second), t, np.ones(1), True, algorithm.turns
-        )
+        nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, np.ones(1), algorithm.turns)
         assert nodes == state.nodes
         averages = algorithm.average(game, state)
-        for player, (thinking, pruner) in enumerate(zip((first, second), state.pruners, strict=True)):
-            ended += int((before[player] > pruner.pruned).sum())
-            np.testing.assert_array_equal(pruner.pruned, thinking.ledger.pruned)
-            np.testing.assert_allclose(pruner.regret[1:], thinking.ledger.regret[1:], rtol=0, atol=1e-10)
-            np.testing.assert_allclose(pruner.behaviour[1:], thinking.ledger.behaviour[1:], rtol=0, atol=1e-9)
-            own = behaviours(game, (first.ledger.average, second.ledger.average))[player]
+        for player, (learner, tables) in enumerate(zip((first, second), state.tables, strict=True)):
+            ended += int((before[player] > tables.pruned).sum())
+            np.testing.assert_array_equal(tables.pruned, learner.ledger.pruned)
+            np.testing.assert_allclose(tables.regret[1:], learner.ledger.regret[1:], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(tables.strategy[1:], learner.ledger.strategy[1:], rtol=0, atol=1e-9)
+            own = normalised(game, (first.ledger.average, second.ledger.average))[player]
             np.testing.assert_allclose(averages[player], own, rtol=0, atol=1e-9)
     if "rbp" in spec and name.startswith("random"):
         assert ended > 0

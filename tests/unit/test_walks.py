@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.compiled.paths import incoming, paths
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.options import TURNS
+from treeplex.algorithms.traversals import full, partial, regret_based, zero_reach_response
+from treeplex.algorithms.walk import Matching, WalkCFR, cfr_partial, cfr_rbp
+from treeplex.engines.history.arrays import LIMIT, TOTAL_REACH, TOTAL_VALUE, Pruning
+from treeplex.engines.history.paths import incoming, paths
+from treeplex.engines.history.reference import prune as reference
+from treeplex.engines.sequence.learners import normalised
 from treeplex.games.protocol import CHANCE
-from treeplex.kernels.pruner import LIMIT, WHOLE_MASS, WHOLE_WORTH, Rule
-from treeplex.kernels.reference import prune as reference
-from treeplex.schedules import linear, uniform
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.learners import behaviours
-from treeplex.solvers.options import TURNS
-from treeplex.solvers.walk import WalkCFR, cfr_partial, cfr_rbp
-from treeplex.traversals import full, partial, regret_based, zero_reach_response
+from treeplex.updates.schedules import linear, uniform
 
 GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
 ENGINES = {False: cfr, True: cfr_plus}
@@ -25,7 +25,7 @@ ENGINES = {False: cfr, True: cfr_plus}
 
 def pair(plus: bool, turns: str, traversal: Any) -> tuple[Any, WalkCFR]:
     array = ENGINES[plus](turns=turns)
-    return array, WalkCFR(plus, array.weight, traversal, array.turns)
+    return array, WalkCFR(Matching(plus), array.weight, traversal, array.turns)
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -75,21 +75,21 @@ def test_paths_are_what_the_tree_says(name) -> None:
     level = ways.tree
     for player, side in enumerate(ways.sides):
         treeplex, sign = game.treeplexes[player], 1 - 2 * player
-        best, wished = np.full(treeplex.sequences, -np.inf), np.full(treeplex.sequences, -np.inf)
+        best, expected = np.full(treeplex.sequences, -np.inf), np.full(treeplex.sequences, -np.inf)
         lowest, size = np.full(treeplex.sequences, np.inf), np.zeros(treeplex.sequences)
         for node, s in zip(*incoming(level, player), strict=True):
             inside = below(level, node)
             payoffs = [sign * level.payoff[n] for n in inside if level.child[n] == level.child[n + 1]]
             best[s], lowest[s] = max(best[s], *payoffs), min(lowest[s], *payoffs)
-            wished[s] = max(wished[s], expected_if_helped(level, node, sign))
+            expected[s] = max(expected[s], expected_if_helped(level, node, sign))
             size[s] += len(inside)
         np.testing.assert_array_equal(side.best[1:], best[1:])
-        np.testing.assert_allclose(side.wished[1:], wished[1:], atol=1e-12)
+        np.testing.assert_allclose(side.expected[1:], expected[1:], atol=1e-12)
         np.testing.assert_array_equal(side.below, size)
-        assert (side.wished[1:] <= side.best[1:] + 1e-12).all()
+        assert (side.expected[1:] <= side.best[1:] + 1e-12).all()
         for infoset in range(treeplex.infosets):
             own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-            assert side.spread[infoset] == best[own].max() - lowest[own].min()
+            assert side.payoff_range[infoset] == best[own].max() - lowest[own].min()
             assert (side.owner[own] == infoset).all()
         for s in range(treeplex.sequences):
             hanging = side.child[side.child_start[s] : side.child_start[s + 1]]
@@ -127,32 +127,44 @@ def test_partial_pruning_changes_no_bit_and_saves_nodes(name, plus, turns) -> No
         whole_walk.advance(game, whole_walk.start(game), 60),
         part_walk.advance(game, part_walk.start(game), 60),
     )
-    for left, right in zip(whole.pruners, part.pruners, strict=True):
-        np.testing.assert_array_equal(left.cells, right.cells)
-        np.testing.assert_array_equal(left.tallies, right.tallies)
+    for left, right in zip(whole.tables, part.tables, strict=True):
+        np.testing.assert_array_equal(left.sequences, right.sequences)
+        np.testing.assert_array_equal(left.infosets, right.infosets)
     assert whole.nodes == (60 if turns == "simultaneous" else 120) * game.nodes
     assert part.nodes < whole.nodes
 
 
+def reached(game: Any, behaviours: Any) -> Any:
+    """[2, N] where the counterfactual reach of each player is positive: chance and the opponent come there."""
+    level, reach = paths(game).tree, np.ones((2, game.nodes))
+    for above in range(game.nodes):
+        actor = level.mover[above]
+        for k, node in enumerate(range(level.child[above], level.child[above + 1])):
+            reach[:, node] = reach[:, above]
+            if actor == CHANCE:
+                reach[:, node] *= level.probability[node]
+            else:
+                reach[1 - actor, node] *= behaviours[actor][level.first[above] + k]
+    return reach > 0.0
+
+
+@pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", GAMES)
-def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name) -> None:
-    """Counted again, by the definition: a history whose counterfactual reach is positive for one of the players."""
-    game, algorithm = tp.load(name), cfr_partial()
-    level, state = paths(game).tree, algorithm.start(game)
+def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name, turns) -> None:
+    """Counted again, by the definition: a history whose counterfactual reach is positive for who learns.
+
+    At once, for one of the players; in turns, for player 0 and then, against its new strategy, for player 1.
+    """
+    game, algorithm = tp.load(name), cfr_partial(turns)
+    state = algorithm.start(game)
     for _ in range(12):
-        reach = np.ones((2, game.nodes))
-        entered = 1
-        for above in range(game.nodes):
-            actor = level.mover[above]
-            for k, node in enumerate(range(level.child[above], level.child[above + 1])):
-                reach[:, node] = reach[:, above]
-                if actor == CHANCE:
-                    reach[:, node] *= level.probability[node]
-                else:
-                    reach[1 - actor, node] *= state.pruners[actor].behaviour[level.first[above] + k]
-                entered += bool(reach[:, node].any())
-        before = state.nodes
-        state = algorithm.advance(game, state, 1)
+        old = algorithm.current(game, state)
+        before, state = state.nodes, algorithm.advance(game, state, 1)
+        new = algorithm.current(game, state)
+        if turns == "simultaneous":
+            entered = np.count_nonzero(reached(game, old).any(axis=0))
+        else:
+            entered = np.count_nonzero(reached(game, old)[0]) + np.count_nonzero(reached(game, new)[1])
         assert state.nodes - before == entered
 
 
@@ -165,7 +177,7 @@ RULES = {
     "zero reach": zero_reach_response(),
     "regret 0": regret_based(0.0),
     "regret 5": regret_based(5.0),
-    "regret 2, wished": regret_based(2.0, "wished"),
+    "regret 2, expected": regret_based(2.0, "expected"),
 }
 
 
@@ -178,28 +190,30 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
     if name == "leduc" and traversal.threshold == 0.0:
         pytest.skip("whole numbers of chips: regrets that should be zero are pruned or not as rounding falls")
     game = tp.load(name)
-    algorithm = WalkCFR(plus, linear() if plus else uniform(), traversal, TURNS[turns])
+    algorithm = WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
     state, ways = algorithm.start(game), paths(game)
-    sides = tuple(side._replace(best=side.wished) if traversal.bound == "wished" else side for side in ways.sides)
+    sides = tuple(side._replace(best=side.expected) if traversal.bound == "expected" else side for side in ways.sides)
     ledgers = tuple(
-        reference.ledger(treeplex, pruner.behaviour)
-        for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True)
+        reference.ledger(treeplex, tables.strategy)
+        for treeplex, tables in zip(game.treeplexes, state.tables, strict=True)
     )
-    rule = Rule(plus, traversal.partial, traversal.respond, traversal.threshold)
+    pruning = Pruning(traversal.partial, traversal.respond, traversal.threshold)
+    first, second = (
+        reference.Learner(game.treeplexes[i], sides[i], ledgers[i], algorithm.minimizer.rule(game, i), pruning)
+        for i in (0, 1)
+    )
     nodes = 0
     for t in range(12 if name == "leduc" else 40):
         weight = algorithm.weight(np.array([t + 1.0]))
         state = algorithm.advance(game, state, 1)
-        nodes += reference.pruned_iterations(
-            ways.tree, game.treeplexes, sides, game.payoffs, ledgers, t, weight, rule, TURNS[turns]
-        )
+        nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, weight, TURNS[turns])
         assert state.nodes == nodes
         averages = algorithm.average(game, state)
-        for player, (pruner, books) in enumerate(zip(state.pruners, ledgers, strict=True)):
-            np.testing.assert_array_equal(pruner.pruned, books.pruned)
-            np.testing.assert_allclose(pruner.regret[1:], books.regret[1:], atol=1e-9)
-            np.testing.assert_allclose(pruner.behaviour[1:], books.behaviour[1:], atol=1e-6)  # small sums of regrets
-            expected = behaviours(game, tuple(book.average for book in ledgers))[player]
+        for player, (tables, books) in enumerate(zip(state.tables, ledgers, strict=True)):
+            np.testing.assert_array_equal(tables.pruned, books.pruned)
+            np.testing.assert_allclose(tables.regret[1:], books.regret[1:], atol=1e-9)
+            np.testing.assert_allclose(tables.strategy[1:], books.strategy[1:], atol=1e-6)  # small sums of regrets
+            expected = normalised(game, tuple(book.average for book in ledgers))[player]
             np.testing.assert_allclose(averages[player][1:], expected[1:], atol=1e-6)
 
 
@@ -209,13 +223,13 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
 def test_pieces_give_the_bits_of_the_whole(traversal, plus, turns) -> None:
     """However a run is cut, and whether or not somebody looks at the average in between."""
     game = tp.load("random_tree(seed=5,depth=8)")
-    algorithm = WalkCFR(plus, linear() if plus else uniform(), traversal, TURNS[turns])
+    algorithm = WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
     whole, parts = algorithm.advance(game, algorithm.start(game), 120), algorithm.start(game)
     for count in (1, 2, 30, 7, 80):
         parts = algorithm.advance(game, parts, count)
         algorithm.average(game, parts)
     assert parts.nodes == whole.nodes
-    for left, right in zip(whole.pruners, parts.pruners, strict=True):
+    for left, right in zip(whole.tables, parts.tables, strict=True):
         for one, two in zip(left, right, strict=True):
             np.testing.assert_array_equal(one, two)
 
@@ -231,17 +245,17 @@ def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None
     Threshold 0: prune whatever has negative regret, which gives the theorem the most to say.
     """
     game = tp.load(name)
-    plain = WalkCFR(False, cfr().weight, full(), TURNS[turns])
-    pruning = WalkCFR(False, cfr().weight, regret_based(threshold=0.0), TURNS[turns])
+    plain = WalkCFR(Matching(), cfr().weight, full(), TURNS[turns])
+    pruning = WalkCFR(Matching(), cfr().weight, regret_based(threshold=0.0), TURNS[turns])
     one, two = plain.start(game), pruning.start(game)
     compared = skipped = 0
     for _ in range(300):
-        before = [pruner.pruned.copy() for pruner in two.pruners]
+        before = [tables.pruned.copy() for tables in two.tables]
         one, two = plain.advance(game, one, 1), pruning.advance(game, two, 1)
-        if any((old > pruner.pruned).any() for old, pruner in zip(before, two.pruners, strict=True)):
+        if any((old > tables.pruned).any() for old, tables in zip(before, two.tables, strict=True)):
             break  # revisited: from here on a best response was played below, and the runs may part
-        for treeplex, left, right in zip(game.treeplexes, one.pruners, two.pruners, strict=True):
-            free = np.concatenate(([False], np.repeat(right.frozen == 0, treeplex.actions)))
+        for treeplex, left, right in zip(game.treeplexes, one.tables, two.tables, strict=True):
+            free = np.concatenate(([False], np.repeat(right.inside_pruned == 0, treeplex.actions)))
             np.testing.assert_array_equal(np.maximum(left.regret, 0)[free], np.maximum(right.regret, 0)[free])
             assert (left.regret[right.pruned == 1] <= 0).all()  # the theorem: they could not have become positive
             compared += int(free.sum())
@@ -251,28 +265,29 @@ def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None
         assert skipped > 0
 
 
+@pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=4)", "leduc(suits=true)"])
-def test_bounds_hold_and_pruned_actions_are_not_played(name) -> None:
+def test_bounds_hold_and_pruned_actions_are_not_played(name, turns) -> None:
     """(9): while a sequence is pruned its bound is at most zero, and nobody plays it."""
-    game, algorithm = tp.load(name), cfr_rbp()
+    game, algorithm = tp.load(name), cfr_rbp(turns=turns)
     state = algorithm.start(game)
     ever = 0
     for _ in range(60):
         state = algorithm.advance(game, state, 50)
-        for treeplex, side, pruner in zip(game.treeplexes, paths(game).sides, state.pruners, strict=True):
-            pruned = pruner.pruned == 1
+        for treeplex, side, tables in zip(game.treeplexes, paths(game).sides, state.tables, strict=True):
+            pruned = tables.pruned == 1
             ever += int(pruned.sum())
             infoset = side.owner[pruned]
-            mass, worth = pruner.tallies[infoset, WHOLE_MASS], pruner.tallies[infoset, WHOLE_WORTH]
-            assert (pruner.cells[pruned, LIMIT] + mass * side.best[pruned] <= worth).all()
-            assert (pruner.behaviour[pruned] == 0).all()
+            reach, value = tables.infosets[infoset, TOTAL_REACH], tables.infosets[infoset, TOTAL_VALUE]
+            assert (tables.sequences[pruned, LIMIT] + reach * side.best[pruned] <= value).all()
+            assert (tables.strategy[pruned] == 0).all()
             owner = np.repeat(np.arange(treeplex.infosets), treeplex.actions)
-            assert (pruner.frozen[owner[np.flatnonzero(pruned) - 1]] == 0).all()  # none below another
-            np.testing.assert_allclose(np.add.reduceat(pruner.behaviour, treeplex.first[:-1]), 1.0)
+            assert (tables.inside_pruned[owner[np.flatnonzero(pruned) - 1]] == 0).all()  # none below another
+            np.testing.assert_allclose(np.add.reduceat(tables.strategy, treeplex.first[:-1]), 1.0)
     assert ever > 0
 
 
-@pytest.mark.parametrize("algorithm", [cfr_rbp(), cfr_rbp(turns="alternating")])
+@pytest.mark.parametrize("algorithm", [cfr_rbp(turns="simultaneous"), cfr_rbp(turns="alternating")])
 def test_pruned_runs_find_the_value(algorithm) -> None:
     """NashConv bounds the distance to the value, whatever was pruned; and it is small. Fewer nodes than without."""
     game = tp.load("leduc")
@@ -310,7 +325,9 @@ def test_pruning_with_cfr_plus_is_about_as_good_as_without(seed) -> None:
 def test_zero_reach_best_responses_need_fewer_iterations_in_the_long_run() -> None:
     """Appendix A, on a game small enough to see it soon; partial pruning is CFR's own pace."""
     game = tp.load("leduc")
-    plain, answer = (tp.solve(game, f"cfr-{name}", iterations=300_000) for name in ("partial", "zero-reach-br"))
+    plain, answer = (
+        tp.solve(game, f"cfr-{name}(turns=simultaneous)", iterations=300_000) for name in ("partial", "zero-reach-br")
+    )
     assert answer.nash_conv < plain.nash_conv
 
 
@@ -318,15 +335,16 @@ def test_memory_of_pruning_is_a_small_multiple_of_the_sequences() -> None:
     """O(|I||A|): no array of the state grows with the histories (section 4.1)."""
     game = tp.load("leduc(suits=true)")
     state = cfr_rbp().start(game)
-    for treeplex, pruner in zip(game.treeplexes, state.pruners, strict=True):
-        assert all(len(array) in (treeplex.sequences, treeplex.infosets) for array in pruner)
+    for treeplex, tables in zip(game.treeplexes, state.tables, strict=True):
+        assert all(len(array) in (treeplex.sequences, treeplex.infosets) for array in tables)
 
 
 @pytest.mark.parametrize("name", ["leduc", "leduc(suits=true)", "kuhn_ext(3,8,4)"])
 def test_memory_of_pruning_is_at_most_twice_that_of_cfr(name) -> None:
+    """As the paper plays, at once; in turns what the opponent met is kept beside the average, for a column more."""
     game = tp.load(name)
 
     def bytes_of(algorithm: WalkCFR) -> int:
-        return sum(array.nbytes for pruner in algorithm.start(game).pruners for array in pruner)
+        return sum(array.nbytes for tables in algorithm.start(game).tables for array in tables)
 
-    assert bytes_of(cfr_rbp()) <= 2 * bytes_of(cfr_partial())
+    assert bytes_of(cfr_rbp(turns="simultaneous")) <= 2 * bytes_of(cfr_partial("simultaneous"))

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.compiled import CompiledGame
-from treeplex.compiled.reduced import reduced
+from treeplex.algorithms.mccfr import sample_tree
+from treeplex.algorithms.warm_start import WarmStart, warm_start
+from treeplex.compile import CompiledGame
+from treeplex.compile.reduced import reduced
+from treeplex.engines.sampling.cpu.count import histories
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.cpu.count import histories
-from treeplex.kernels.reference.treeplex import sequence_weights
-from treeplex.solvers.mccfr import sample_tree
-from treeplex.solvers.warm_start import WarmStart, warm_start
 
 
 def masks(game: CompiledGame, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -47,8 +47,8 @@ def test_a_reduced_game_pays_what_the_whole_game_pays(seed) -> None:
             behaviour[start:end] /= behaviour[start:end].sum()
         behaviour[0] = 1.0
         weights, part = np.empty(treeplex.sequences), np.empty(len(own))
-        sequence_weights(treeplex, behaviour, weights)
-        sequence_weights(left.treeplexes[player], behaviour[own], part)
+        realization_plan(treeplex, behaviour, weights)
+        realization_plan(left.treeplexes[player], behaviour[own], part)
         np.testing.assert_allclose(weights[own], part, rtol=0, atol=1e-15)
         assert weights.sum() == pytest.approx(part.sum(), abs=1e-12)  # nothing is played that is not left
         small.append(part)
@@ -79,25 +79,25 @@ def test_histories_left_are_counted(seed) -> None:
         if mover >= 0:
             ok = kept[mover][game.treeplexes[mover].first[tree.infoset[above]] + place[node]] == 1
         alive[node] = alive[above] and ok
-    assert form.openings + histories(form.tree, kept) == alive.sum()
+    assert form.pre_deal_nodes + histories(form.tree, kept) == alive.sum()
 
 
 def test_only_actions_that_are_hardly_played_are_taken_out() -> None:
     game = tp.load("gaussian_matrix(size=40,better=3,seed=1)")
     algorithm = warm_start(warmup=2000)
     state = algorithm.advance(game, algorithm.start(game), 2000)
-    explored = algorithm.explorer.average(game, state.explorer)
+    explored = algorithm.sampler.average(game, state.sampler)
     for mask, strategy in zip(state.kept, explored, strict=True):
         np.testing.assert_array_equal(mask[1:] == 1, strategy[1:] >= 10.0 / 2000)
         assert 1 <= mask[1:].sum() < 20
 
 
-def test_once_may_be_stuck_and_safe_is_not() -> None:
+def test_unsafe_may_be_stuck_and_safe_is_not() -> None:
     """A hundred iterations of exploring know too little; what they drop must come back."""
     game = tp.load("leduc")
-    once = tp.solve(game, "warm-start(warmup=100,mode=once)", iterations=20_000)
+    unsafe = tp.solve(game, "warm-start(warmup=100,mode=unsafe)", iterations=20_000)
     safe = tp.solve(game, "warm-start(warmup=100)", nash_conv=1e-3, iterations=20_000)
-    assert once.nash_conv > 0.1
+    assert unsafe.nash_conv > 0.1
     assert safe.status == "solved"
     assert safe.value == pytest.approx(-0.0856064, abs=1e-3)
 
@@ -105,9 +105,9 @@ def test_once_may_be_stuck_and_safe_is_not() -> None:
 def test_a_best_response_brings_back_just_what_it_gains_by() -> None:
     """Rock, paper, scissors without paper: rock is played, so paper gains and comes back; nothing else was out."""
     game = tp.load(MatrixGame([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]))
-    algorithm = warm_start(warmup=5, rare=0.0)
+    algorithm = warm_start(warmup=5, elimination_threshold=0.0)
     state = algorithm.advance(game, algorithm.start(game), 5)
-    assert all(mask.all() for mask in state.kept)  # with rare=0 nothing goes
+    assert all(mask.all() for mask in state.kept)  # with a threshold of 0 nothing goes
     state.kept[0][2] = 0
     state = algorithm._restarted(game, state)
     state = algorithm.advance(game, state, 2000)
@@ -118,7 +118,7 @@ def test_a_best_response_brings_back_just_what_it_gains_by() -> None:
 
 def test_the_answer_is_measured_in_the_whole_game() -> None:
     game = tp.load("gaussian_matrix(size=30,better=2,seed=3)")
-    solution = tp.solve(game, "warm-start(warmup=300,mode=once)", iterations=3000)
+    solution = tp.solve(game, "warm-start(warmup=300,mode=unsafe)", iterations=3000)
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-14)
     assert len(solution.policy[0, "row"]) == 30
 
@@ -130,14 +130,14 @@ def test_fewer_nodes_than_whole_passes() -> None:
     assert explored < solution.nodes_touched < explored + 2700 * 2 * game.nodes / 4
 
 
-def test_where_nothing_is_learnt_the_explorer_plays() -> None:
+def test_where_nothing_is_learnt_the_sampler_plays() -> None:
     """Leduc after folding hands out: infosets that only dropped actions of the opponent lead to."""
-    game, algorithm = tp.load("leduc"), warm_start(warmup=2000, mode="once")
+    game, algorithm = tp.load("leduc"), warm_start(warmup=2000, mode="unsafe")
     assert isinstance(algorithm, WarmStart)
     state = algorithm.advance(game, algorithm.start(game), 2500)
-    explored = algorithm.explorer.average(game, state.explorer)
+    explored = algorithm.sampler.average(game, state.sampler)
     average = algorithm.average(game, state)
-    for treeplex, idle, before, now in zip(game.treeplexes, state.idle, explored, average, strict=True):
-        spread = np.repeat(idle == 1, treeplex.actions)
+    for treeplex, unpaid, before, now in zip(game.treeplexes, state.unpaid, explored, average, strict=True):
+        spread = np.repeat(unpaid == 1, treeplex.actions)
         assert 0 < spread.sum() < len(spread)
         np.testing.assert_array_equal(now[1:][spread], before[1:][spread])

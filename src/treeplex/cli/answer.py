@@ -1,63 +1,104 @@
-"""How a solution is told: in words and a small table, or as one JSON line."""
+"""How a run is followed and how its solution is shown: in words and small tables, or as one JSON line."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from treeplex.cli.output import SOLVED, UNFINISHED, console, print_json, print_table
+from treeplex.cli.output import SOLVED, UNFINISHED, print_json, print_table, say
+from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.policy import Policy
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.solution import Solution
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import INTERRUPTED
+from treeplex.runs.request import EXPLORATION, GROWTH, SPOT
+from treeplex.runs.solution import Solution
 
 ENDINGS = {
     "solved": "solved",
-    "iterations": "stopped at the limit on iterations",
-    "seconds": "stopped at the limit on seconds",
-    "nodes": "stopped at the limit on nodes",
+    "iterations": "iteration limit reached",
+    "seconds": "time limit reached",
+    "nodes": "node limit reached",
     "interrupted": "interrupted",
 }
 
 
-def tell(solution: Solution, limits: Limits, folder: Path | None, show: int, as_json: bool) -> typer.Exit:
-    """Print the solution; returns the exit code to raise: 0 solved, 1 stopped before the target."""
-    if as_json:
-        print_json(solution.summary() | ({"folder": str(folder)} if folder else {}))
-    else:
-        _describe(solution, folder, show)
-    missed = limits.nash_conv is not None and solution.status != "solved"
-    return typer.Exit(UNFINISHED if missed or solution.status == "interrupted" else SOLVED)
+@dataclass(frozen=True)
+class Screen:
+    """How the answer of a run is shown."""
+
+    folder: Path | None  # where the run is kept
+    as_json: bool
+    show: int = 0  # how many infosets per player, or sizes found
+    big_blind: float | None = None  # chips, to show exploitability in mbb
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])  # fields of the JSON result
+
+    def tell(self, solution: Solution) -> None:
+        """Print the solution."""
+        if self.as_json:
+            folder = {"folder": str(self.folder)} if self.folder else {}
+            print_json(solution.summary() | self._mbb(solution) | dict(self.more) | folder)
+            return
+        _describe(solution, self.show)
+        for mbb in self._mbb(solution).values():
+            say(f"exploitability {mbb:.3g} mbb")
+        if self.folder:
+            spot = solution.request.kind == SPOT
+            look = f'look at it with: treeplex holdem show {self.folder} --line "check" --grid'
+            say(f"run folder: {self.folder} ({look if spot else 'see its README.md'})")
+
+    def _mbb(self, solution: Solution) -> dict[str, float]:
+        if self.big_blind is None or solution.request.kind != SPOT:
+            return {}
+        return {"exploitability_mbb": solution.mbb(self.big_blind)}
 
 
-def unused_folder(name: str) -> Path:
-    """The first of runs/name-1, runs/name-2, ... that is free."""
-    parent = Path("runs")
-    stem = re.sub(r"[^\w+.=,-]+", "_", name).strip("_")
-    number = 1
-    while (parent / f"{stem}-{number}").exists():
-        number += 1
-    return parent / f"{stem}-{number}"
+def follow(
+    title: str, limits: Limits, screen: Screen, start: Callable[..., Solution], pot: float | None = None
+) -> Solution:
+    """Run with a progress line and print what came of it.
+
+    ``start`` takes ``watch`` and ``answer`` as the Python API does: the answer is printed before files are written.
+    """
+    with ProgressLine(title, limits, pot) as line:
+
+        def answer(solution: Solution) -> None:
+            line.stop()
+            screen.tell(solution)
+
+        return start(watch=line.watch, answer=answer)
 
 
-def _describe(solution: Solution, folder: Path | None, show: int) -> None:
-    game, constant = solution.game, solution.game.constant
-    lines = [
-        f"{game.name}, {solution.algorithm}: {ENDINGS[solution.status]} after {solution.iterations:,} iterations,"
-        f" {solution.seconds:.2f} s",
-        f"value for player 0: {solution.value:.6g}   NashConv: {solution.nash_conv:.3g}"
-        f"   (exploitability {solution.exploitability:.3g})",
-    ]
+def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:
+    """0: target met, or none given; 1: missed, or interrupted."""
+    statuses = {solution.status for solution in solutions}
+    missed = limits.nash_conv is not None and statuses != {"solved"}
+    return typer.Exit(UNFINISHED if missed or INTERRUPTED in statuses else SOLVED)
+
+
+def _describe(solution: Solution, show: int) -> None:
+    say(
+        f"{solution.request.game}, {solution.algorithm}: {ENDINGS[solution.status]} after {solution.iterations:,}"
+        f" iterations, {solution.seconds:.2f} s"
+    )
+    kinds = {SPOT: _spot, GROWTH: _growth, EXPLORATION: _exploration}
+    kinds.get(solution.request.kind, _game)(solution, show)
+
+
+def _quality(solution: Solution) -> str:
+    return f"value for player 0: {solution.value:.6g}   NashConv: {solution.nash_conv:.3g}"
+
+
+def _game(solution: Solution, show: int) -> None:
+    constant = solution.game.constant
+    say(f"{_quality(solution)}   (exploitability {solution.exploitability:.3g})")
     if constant:
-        lines.append(f"constant-sum game: player 1 gets {constant:g} minus that, {constant - solution.value:.6g}")
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(f"constant-sum game: player 1 gets {constant:g} minus that, {constant - solution.value:.6g}")
     if show:
         _strategies(solution.policy, show)
-    if folder:
-        told = f"run folder: {folder} (policy.parquet, log.parquet, convergence.png; see its README.md)"
-        console.print(told, markup=False, highlight=False, soft_wrap=True)
 
 
 def _strategies(policy: Policy, show: int) -> None:
@@ -71,3 +112,67 @@ def _strategies(policy: Policy, show: int) -> None:
         if count > show:
             rows.append([str(player), f"... {count - show:,} more", ""])
     print_table(["player", "infoset", "strategy"], rows)
+
+
+def _spot(solution: Solution, show: int) -> None:
+    fields, pot = solution.summary(), solution.game.spot.pot
+    first, second = solution.ev
+    root = ", ".join(f"{name} {100 * x:.1f}%" for name, x in fields["root_strategy"].items())
+    say(
+        f"EV oop {first:.3f}, ip {second:.3f} of a pot of {pot};"
+        f" equity {100 * fields['equity'][0]:.2f}%, {100 * fields['equity'][1]:.2f}%",
+        f"exploitability {solution.percent_of_pot:.3g}% of the pot ({solution.exploitability:.4g} chips)",
+        f"OOP at root: {root}",
+    )
+
+
+def _growth(solution: Solution, show: int) -> None:
+    first, last = solution.rows[0].extra, solution.rows[-1].extra
+    say(
+        f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g})",
+        f"{len(solution.additions):,} sizes found; the abstraction grew from {first['histories']:,} to"
+        f" {last['histories'] + last['archived']:,} histories",
+    )
+    if show and solution.found:
+        _sizes(solution, show)
+
+
+def _sizes(solution: Solution, show: int) -> None:
+    hands = solution.game.rules.hands()[0]
+    rows: list[list[str]] = []
+    for one in solution.found[:show]:
+        addition = one.addition
+        used = "  ".join(f"{hand} {share:.0%}" for hand, share in one.by_hand.items())
+        rows.append(
+            [
+                addition.decision or "(first to act)",
+                str(addition.player),
+                f"{addition.word} {100 * addition.size:.3g} % of the pot",
+                f"{1000 * one.worth:.3g}",
+                f"{one.frequency:.1%}",
+                used,
+                f"{addition.iteration:,}",
+            ]
+        )
+    left = len(solution.found) - show
+    if left > 0:
+        rows.append([f"... {left:,} more", "", "", "", "", "", ""])
+    print_table(["decision", "player", "size found", "loss", "used", f"by hand ({', '.join(hands)})", "added at"], rows)
+    say(
+        "loss: per hand, in thousandths of a chip, of an opponent who maps this size to its neighbours; used: how often"
+        " it is chosen by whoever reaches the decision; added at: the iteration"
+    )
+
+
+def _exploration(solution: Solution, show: int) -> None:
+    fields = solution.summary()
+    visited = " + ".join(f"{count:,}" for count in fields["infosets"])
+    say(f"{solution.nodes_touched:,} histories, {visited} infosets visited")
+    rows = [
+        ["value for player 0, sampled", f"{fields['value_sampled']:.4g} ± {fields['value_margin']:.2g}"],
+        [
+            "sampled lower bound on NashConv",
+            f"{fields['nash_conv_sampled_at_least']:.4g} ± {fields['nash_conv_margin']:.2g}",
+        ],
+    ]
+    print_table(["", "95 % interval"], rows)

@@ -1,4 +1,4 @@
-"""``treeplex compare``: several algorithms on one game, one picture."""
+"""``treeplex compare``: several algorithms on one game, one plot."""
 
 from __future__ import annotations
 
@@ -7,64 +7,72 @@ from typing import Annotated
 
 import typer
 
-from treeplex.api import DEFAULT_NASH_CONV
-from treeplex.cli.answer import ENDINGS, unused_folder
-from treeplex.cli.options import Iterations, NashConv, Nodes, Seconds, Seed
-from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, GameName, console, load_game, print_json, print_table
+from treeplex import api
+from treeplex.algorithms.registry import build
+from treeplex.cli.answer import ENDINGS, exit_code
+from treeplex.cli.options import AsJson, GameName, Goal, Seed, as_arguments, grouped
+from treeplex.cli.output import loaded, print_json, print_table, say, unused_folder, writing
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
-from treeplex.solvers import Limits, Options, Solution, solve_game
-from treeplex.solvers.registry import build
-from treeplex.solvers.run import INTERRUPTED
+from treeplex.runs import Limits, Solution
+from treeplex.runs.loop import INTERRUPTED
 
 Algorithms = Annotated[
     list[str],
     typer.Argument(metavar="ALGORITHM...", help="One or more. See: treeplex list algorithms.", show_default=False),
 ]
-Out = Annotated[Path | None, typer.Option(help="The folder for picture and logs; runs/GAME-compare-N if left out.")]
+Out = Annotated[Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.")]
 
 
+@grouped
 def compare(
+    *,
     game: GameName,
     algorithms: Algorithms,
-    nash_conv: NashConv = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
+    goal: Goal,
     seed: Seed = 0,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Run algorithms side by side and plot NashConv against iterations, nodes and seconds."""
-    limits = Limits(nash_conv, seconds, iterations, nodes)
-    if not limits.any:
-        limits = Limits(nash_conv=DEFAULT_NASH_CONV, seconds=60.0)
     for algorithm in algorithms:
         build(algorithm)
-    compiled = load_game(game)
-    folder = out or unused_folder(f"{compiled.name}-compare")
+    chosen = loaded(api.load, game)
+    pot = api.pot_of(chosen)
+    limits = goal.limits(pot)
+    if not limits.any:
+        limits = Limits(api.default_limits(chosen).nash_conv, seconds=api.DEFAULT_SECONDS)
+    folder = out or unused_folder(f"{chosen.name.replace(' ', '')}-compare")
     solutions: list[Solution] = []
-    for algorithm in dict.fromkeys(algorithms):
-        solve_game(compiled, algorithm, Limits(iterations=1))  # loads the kernels before the clock starts
-        with ProgressLine(f"{compiled.name}, {algorithm}", limits) as line:
-            solution = solve_game(compiled, algorithm, limits, Options(seed=seed, watch=line.watch))
-        solution.save(folder / algorithm)
+
+    def answer(solution: Solution) -> None:
         solutions.append(solution)
         if as_json:
             print_json(solution.summary())
-        if solution.status == INTERRUPTED:
-            break
-    picture = folder / "comparison.png"
-    plot_convergence({solution.algorithm: solution.log for solution in solutions}, compiled.name, picture)
+
+    try:
+        for algorithm in dict.fromkeys(algorithms):
+            kept = folder / algorithm
+            with ProgressLine(f"{chosen.name}, {algorithm}", limits, pot) as line:
+                api.solve(
+                    chosen, algorithm, **as_arguments(limits), seed=seed, out=kept, watch=line.watch, answer=answer
+                )
+            if solutions[-1].status == INTERRUPTED:
+                break
+    finally:
+        if solutions and not as_json:
+            _describe(solutions)
+    plot = folder / "comparison.png"
     if as_json:
-        print_json({"game": compiled.name, "runs": [s.summary() for s in solutions], "files": [str(picture)]})
-    else:
-        _describe(solutions, picture)
-    missed = limits.nash_conv is not None and any(solution.status != "solved" for solution in solutions)
-    raise typer.Exit(UNFINISHED if missed or solutions[-1].status == INTERRUPTED else SOLVED)
+        print_json({"game": chosen.name, "runs": [s.summary() for s in solutions], "files": [str(plot)]})
+    with writing(plot):
+        plot_convergence({solution.algorithm: solution.log for solution in solutions}, chosen.name, plot)
+    if not as_json:
+        say(f"plot: {plot}")
+    raise exit_code(limits, *solutions)
 
 
-def _describe(solutions: list[Solution], picture: Path) -> None:
+def _describe(solutions: list[Solution]) -> None:
     rows = [
         [
             solution.algorithm,
@@ -78,4 +86,3 @@ def _describe(solutions: list[Solution], picture: Path) -> None:
         for solution in solutions
     ]
     print_table(["algorithm", "ended", "iterations", "nodes touched", "seconds", "NashConv", "value"], rows)
-    console.print(f"picture: {picture}", markup=False, highlight=False, soft_wrap=True)

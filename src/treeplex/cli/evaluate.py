@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from treeplex.cli.output import AsJson, GameName, load_game, print_json, print_table
+from treeplex.cli.options import AsJson, GameName
+from treeplex.cli.output import loaded, print_json, print_table
 from treeplex.evaluation import Policy, evaluate_policy
+from treeplex.runs.games import load_game
 
 PolicyFile = Annotated[
     Path, typer.Argument(metavar="POLICY", help="A policy in Parquet or JSON, such as runs/.../policy.parquet.")
@@ -17,7 +19,7 @@ PolicyFile = Annotated[
 
 def evaluate(game: GameName, policy: PolicyFile, as_json: AsJson = False) -> None:
     """Measure a policy exactly: value, NashConv and best responses."""
-    compiled = load_game(game)
+    compiled = loaded(load_game, game)
     result = evaluate_policy(compiled, Policy.load(policy))
     if as_json:
         print_json(

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import time
 
-from treeplex.cli.output import AsJson, GameName, load_game, print_json, print_table
+from treeplex.cli.holdem import tell_size
+from treeplex.cli.options import AsJson, GameName
+from treeplex.cli.output import byte_count, loaded, print_json, print_table
+from treeplex.runs.games import load_game, spot_of
 
 
 def info(game: GameName, as_json: AsJson = False) -> None:
     """Show a game's sizes, its memory, and its value if that is known."""
+    spot = spot_of(game)
+    if spot is not None:
+        tell_size(spot, as_json)
+        return
     began = time.perf_counter()
-    compiled = load_game(game)
+    compiled = loaded(load_game, game)
     seconds = time.perf_counter() - began
     summary = compiled.summary()
     if as_json:
         print_json(summary | {"seconds": seconds})
         return
     first, second = compiled.treeplexes
-    size, unit = (2**20, "MiB") if compiled.bytes >= 2**20 else (2**10, "KiB")
     value = compiled.known_value
     rows = [
         ["nodes", f"{compiled.nodes:,}"],
@@ -25,7 +31,7 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         ["infosets", f"{first.infosets:,} + {second.infosets:,}"],
         ["sequences", f"{first.sequences:,} + {second.sequences:,}"],
         ["payoff entries", f"{compiled.operator.entries:,}"],
-        ["memory", f"{compiled.bytes / size:,.1f} {unit}"],
+        ["memory", byte_count(compiled.bytes)],
         ["compiled in", f"{seconds:.2f} s"],
         ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],
     ]

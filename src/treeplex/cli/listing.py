@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from treeplex.cli.output import AsJson, print_json, print_table
+from treeplex.algorithms.registry import ALGORITHMS
+from treeplex.cli.options import AsJson
+from treeplex.cli.output import print_json, print_table
 from treeplex.games.catalog import CATALOG
-from treeplex.solvers.registry import ALGORITHMS
 
 
 class Kind(StrEnum):
@@ -44,4 +45,6 @@ def listing(
         print_table([str(key), "", "from"], rows)
         typer.echo()
     if kind in (None, Kind.GAMES):
-        typer.echo("Also: a path to a Gambit .efg file, or openspiel:NAME for a game of OpenSpiel.")
+        typer.echo(
+            "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME for a game of OpenSpiel."
+        )

@@ -1,4 +1,4 @@
-"""``treeplex``: one command a file, errors as one sentence and exit code 2."""
+"""``treeplex``: one command per file, errors as one sentence and exit code 2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treeplex.cli.holdem import holdem
 from treeplex.cli.info import info
 from treeplex.cli.listing import listing
 from treeplex.cli.merge import merge
-from treeplex.cli.output import UNFINISHED, USAGE_ERROR, console
+from treeplex.cli.output import SOLVED, UNFINISHED, USAGE_ERROR, console, say
 from treeplex.cli.reproduce import reproduce
 from treeplex.cli.solve import resume, solve
 from treeplex.errors import SolverError, TreeplexError
@@ -56,11 +56,7 @@ def run() -> None:
         app()
     except TreeplexError as error:
         console.print("[bold red]error:[/]", end=" ")
-        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        say(str(error))
         sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
-    except KeyboardInterrupt:
-        console.print("interrupted")
-        sys.exit(1)
-    except BrokenPipeError:  # the reader of our output has gone, as in `treeplex list | head`
-        sys.stderr.close()
-        sys.exit(0)
+    except SystemExit as ended:  # typer's answer to a reader that has gone, as in `treeplex list | head`, is 1
+        sys.exit(SOLVED if isinstance(ended.__context__, BrokenPipeError) else ended.code)

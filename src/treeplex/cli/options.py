@@ -1,16 +1,126 @@
-"""Options that several commands share; named as in the Python API."""
+"""Options that several commands share, named as in the Python API: one by one, and in groups."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-NashConv = Annotated[float | None, typer.Option(help="Stop at this NashConv, the sum of both players' gains.")]
-Seconds = Annotated[float | None, typer.Option(help="Stop after this long.")]
-Iterations = Annotated[int | None, typer.Option(help="Stop after this many iterations.")]
-Nodes = Annotated[int | None, typer.Option(help="Stop after touching this many nodes.")]
+from treeplex import api
+from treeplex.cli.output import unused_folder
+from treeplex.runs.limits import Limits
+
+GameName = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, a hold'em spot (.json or .toml),"
+        " openspiel:NAME. See: treeplex list.",
+        show_default=False,
+    ),
+]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
+Seconds = Annotated[float | None, typer.Option(help="Time limit in seconds.")]
+Iterations = Annotated[int | None, typer.Option(help="Limit on iterations.")]
+Nodes = Annotated[int | None, typer.Option(help="Limit on nodes touched.")]
 Seed = Annotated[int, typer.Option(help="For algorithms that draw random numbers.")]
-Show = Annotated[int, typer.Option(min=0, help="How many infosets of each player to print.")]
-Iterate = Annotated[str, typer.Option(help="Report the average, the current or the best strategies so far.")]
+Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or sizes found, to print.")]
+Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]
+Backend = Annotated[str, typer.Option(help="auto or cpu.")]
 CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints.")]
+To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop."""
+
+    nash_conv: Annotated[
+        float | None, typer.Option(help="Target NashConv: the sum of both players' best-response gains.")
+    ] = None
+    exploitability: Annotated[
+        str | None,
+        typer.Option(
+            "--exploitability",
+            "--until",
+            help="Target exploitability, half of NashConv; for a hold'em spot also such as 0.3%pot or 5mbb.",
+        ),
+    ] = None
+    big_blind: Annotated[
+        float | None, typer.Option(help="Chips of a big blind, to count in thousandths of it (mbb).")
+    ] = None
+    seconds: Seconds = None
+    iterations: Iterations = None
+    nodes: Nodes = None
+
+    def limits(self, pot: float | None = None) -> Limits:
+        """As the Python API has them; ``pot``: of a hold'em spot."""
+        return api.limits_of(
+            self.nash_conv, self.exploitability, self.seconds, self.iterations, self.nodes, pot, self.big_blind
+        )
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """How a run is carried out."""
+
+    seed: Seed = 0
+    iterate: Annotated[str, typer.Option(help="Report the average, the current or the best strategies so far.")] = (
+        "average"
+    )
+    storage: Annotated[
+        str | None, typer.Option(help="float64, float32 or int16; the engine's own default if left out.")
+    ] = None
+    threads: Threads = 0
+    backend: Backend = "auto"
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where a run is kept."""
+
+    out: Annotated[Path | None, typer.Option(help="The run folder; runs/GAME-ALGORITHM-N if left out.")] = None
+    checkpoint_seconds: CheckpointSeconds = 30.0
+    no_save: Annotated[bool, typer.Option("--no-save", help="Do not save the run.")] = False
+
+    def folder(self, name: str) -> Path | None:
+        """The one asked for, or the first of runs/name-1, runs/name-2, ... that is free."""
+        return None if self.no_save else self.out or unused_folder(name)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of its groups as options: a parameter that is a dataclass is put together again."""
+    hints, listed = get_type_hints(command, include_extras=True), list[Parameter]()
+    groups = {name: hints[name] for name in signature(command).parameters if is_dataclass(hints[name])}
+    for name, parameter in signature(command).parameters.items():
+        if name in groups:
+            own = get_type_hints(groups[name], include_extras=True)
+            listed += [
+                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=own[field.name])
+                for field in fields(groups[name])
+            ]
+        else:
+            listed.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        parts = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **parts)
+
+    called.__dict__["__signature__"] = Signature(listed)
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
+    return called
+
+
+def as_arguments(*groups: Limits | Carrying) -> dict[str, Any]:
+    """Limits and options by the names that the Python API gives them."""
+    return {name: value for group in groups for name, value in asdict(group).items()}

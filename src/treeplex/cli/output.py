@@ -1,33 +1,31 @@
-"""What commands share: consoles, JSON lines, and the bar while a game is compiled."""
+"""What commands share: consoles, JSON lines, files, and the bar while a game is compiled."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+import re
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
+from treeplex.errors import ParameterError
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
+POLICY_FILES: Final = (".json", ".parquet")
 
 console = Console(stderr=True, emoji=False)
 """Words for people."""
 
-GameName = Annotated[
-    str,
-    typer.Argument(
-        metavar="GAME",
-        help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, openspiel:NAME. See: treeplex list.",
-        show_default=False,
-    ),
-]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
+def say(*lines: str) -> None:
+    """Words for people, on stderr."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
@@ -46,12 +44,40 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
     out.print(table, markup=False, highlight=False)
 
 
-def load_game(source: str) -> CompiledGame:
-    """Compile a game, with a counter on stderr while histories are visited one by one."""
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Say in a sentence that a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+
+
+def check_policy_file(path: Path | None) -> None:
+    """Refuse what policies are not written to, before anything is computed."""
+    if path is not None and path.suffix not in POLICY_FILES:
+        raise ParameterError(f"The option --to must end in {' or '.join(POLICY_FILES)}, got {path}.")
+
+
+def unused_folder(name: str) -> Path:
+    """The first of runs/name-1, runs/name-2, ... that is free."""
+    parent = Path("runs")
+    stem = re.sub(r"[^\w+.=,-]+", "_", name).strip("_")
+    number = 1
+    while (parent / f"{stem}-{number}").exists():
+        number += 1
+    return parent / f"{stem}-{number}"
+
+
+def byte_count(size: int) -> str:
+    """A number of bytes for people."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB")):
+        if size >= unit / 10:
+            return f"{size / unit:,.2f} {name}"
+    return f"{size / 2**10:,.1f} KiB"
+
+
+def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:
+    """A game, with a counter on stderr while histories are visited one by one."""
     with console.status("compiling", spinner="dots") as status:
-
-        def report(nodes: int) -> None:
-            status.update(f"compiling: {nodes:,} histories so far")
-
-        reporter: Callable[[int], None] = report
-        return load(source, reporter)
+        return load(source, lambda nodes: status.update(f"compiling: {nodes:,} histories so far"))

@@ -10,9 +10,9 @@ from types import TracebackType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from treeplex.cli.output import console
-from treeplex.evaluation.log import LogRow
-from treeplex.solvers.limits import Limits
-from treeplex.solvers.run import Progress as Moment
+from treeplex.runs.limits import Limits
+from treeplex.runs.log import LogRow
+from treeplex.runs.loop import Progress as Moment
 
 EVERY = 2.0  # seconds between two lines where there is no terminal
 LOOK_BACK = 12  # rows of the log from which the time left is estimated
@@ -21,14 +21,14 @@ LOOK_BACK = 12  # rows of the log from which the time left is estimated
 class ProgressLine:
     """NashConv, iterations, rate and time left, on stderr."""
 
-    def __init__(self, title: str, limits: Limits) -> None:
-        self._title, self._limits = title, limits
+    def __init__(self, title: str, limits: Limits, pot: float | None = None) -> None:
+        self._title, self._limits, self._pot = title, limits, pot
         self._due = time.monotonic() + EVERY
         self._bar: Progress | None = None
         if console.is_terminal:
             columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task(f"{title}: starting (the first run compiles its kernels)", total=None)
+            self._task = self._bar.add_task(f"{title}: starting", total=None)
 
     def __enter__(self) -> ProgressLine:
         if self._bar:
@@ -38,6 +38,10 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Clear the bar."""
         if self._bar:
             self._bar.stop()
 
@@ -51,14 +55,22 @@ class ProgressLine:
             sys.stderr.flush()
 
     def _line(self, moment: Moment) -> str:
+        if moment.compiling:
+            return f"{self._title}: compiling kernels (first run only)"
         rate = moment.iteration / max(moment.seconds, 1e-9)
-        parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} a second" if rate >= 10 else f"{rate:.2g} a second"]
-        if moment.rows:
-            parts.insert(0, f"NashConv {moment.rows[-1].nash_conv:.3g}")
+        parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
+        if moment.rows and not math.isnan(moment.rows[-1].nash_conv):
+            parts.insert(0, self._quality(moment.rows[-1]))
         left = seconds_left(moment, self._limits)
         if left is not None:
             parts.append(f"about {_duration(left)} left")
         return f"{self._title}: {', '.join(parts)}"
+
+    def _quality(self, row: LogRow) -> str:
+        """In the unit that people ask in: of a hold'em spot, per cent of the pot."""
+        if self._pot is None:
+            return f"NashConv {row.nash_conv:.3g}"
+        return f"exploitability {100.0 * row.exploitability / self._pot:.3g}% of the pot"
 
 
 def seconds_left(moment: Moment, limits: Limits) -> float | None:

@@ -1,4 +1,4 @@
-"""``treeplex reproduce``: a figure or table of a paper, with its claims held against ours."""
+"""``treeplex reproduce``: a figure or table of a paper, with its claims beside ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from treeplex.cli.output import SOLVED, UNFINISHED, AsJson, console, print_json, print_table
+from treeplex.cli.options import AsJson
+from treeplex.cli.output import SOLVED, UNFINISHED, console, print_json, print_table, say, writing
 from treeplex.papers import REPRODUCTIONS
 from treeplex.spec import unknown
 
@@ -30,8 +31,9 @@ def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = Fals
     if identity not in REPRODUCTIONS:
         raise unknown("reproduction", identity, REPRODUCTIONS, "treeplex reproduce")
     folder = out or Path("runs") / identity
-    folder.mkdir(parents=True, exist_ok=True)
-    with console.status(identity) as status:
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with console.status(identity) as status, writing(folder):
         report = REPRODUCTIONS[identity].run(folder, lambda line: status.update(f"{identity}: {line}"))
     if as_json:
         print_json(report.summary())
@@ -41,5 +43,5 @@ def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = Fals
             for claim in report.claims
         ]
         print_table(["claim", "paper", "ours", ""], rows)
-        console.print("files: " + ", ".join(map(str, report.files)), markup=False, highlight=False, soft_wrap=True)
+        say("files: " + ", ".join(map(str, report.files)))
     raise typer.Exit(SOLVED if all(claim.holds for claim in report.claims) else UNFINISHED)

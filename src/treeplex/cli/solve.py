@@ -2,95 +2,121 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
-from treeplex.abstraction import is_growing_run
-from treeplex.abstraction import request as growing_request
-from treeplex.api import DEFAULT_NASH_CONV
-from treeplex.api import resume as resume_folder
-from treeplex.cli.answer import tell, unused_folder
-from treeplex.cli.grow import resume_grow
-from treeplex.cli.options import CheckpointSeconds, Iterate, Iterations, NashConv, Nodes, Seconds, Seed, Show
-from treeplex.cli.output import AsJson, GameName, load_game
-from treeplex.cli.progress import ProgressLine
-from treeplex.errors import ParameterError
-from treeplex.solvers import Limits, Options, solve_game
-from treeplex.solvers.folder import RunFolder
-from treeplex.solvers.registry import build, with_traversal
+from treeplex import api
+from treeplex.algorithms.registry import build, with_traversal
+from treeplex.cli.answer import Screen, exit_code, follow
+from treeplex.cli.options import (
+    AsJson,
+    Backend,
+    Carrying,
+    CheckpointSeconds,
+    Folder,
+    GameName,
+    Goal,
+    Saving,
+    Show,
+    Threads,
+    as_arguments,
+    grouped,
+)
+from treeplex.cli.output import loaded
+from treeplex.games.holdem.locks import Lock
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.request import SPOT
 
-Algorithm = Annotated[str, typer.Option(help="NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms.")]
+Algorithm = Annotated[
+    str | None,
+    typer.Option(
+        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM},"
+        f" for a hold'em spot {api.DEFAULT_SPOT_ALGORITHM}.",
+        show_default=False,
+    ),
+]
 Traversal = Annotated[
     str | None,
     typer.Option(
-        help="For cfr and cfr+, walk the history tree: full, partial, rbp or zero-reach-br.", show_default=False
+        help="Which nodes cfr and cfr+ visit: full, partial, rbp or zero-reach-br; nothing else changes.",
+        show_default=False,
     ),
 ]
-Out = Annotated[Path | None, typer.Option(help="The run folder; runs/GAME-ALGORITHM-N if left out.")]
-NoSave = Annotated[bool, typer.Option("--no-save", help="Leave no run folder.")]
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", show_default=False)]
 
 
+@grouped
 def solve(
+    *,
     game: GameName,
-    algorithm: Algorithm = "cfr+",
+    algorithm: Algorithm = None,
     traversal: Traversal = None,
-    nash_conv: NashConv = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
-    seed: Seed = 0,
-    iterate: Iterate = "average",
-    out: Out = None,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
+    goal: Goal,
+    carrying: Carrying,
+    saving: Saving,
     show: Show = 3,
-    no_save: NoSave = False,
     as_json: AsJson = False,
 ) -> None:
     """Find an equilibrium and prove how close it is. Without a limit: to NashConv 0.001. Ctrl-C keeps what is done."""
-    limits = Limits(nash_conv, seconds, iterations, nodes)
-    if not limits.any:
-        limits = Limits(nash_conv=DEFAULT_NASH_CONV)
-    if out is not None and out.exists() and not out.is_dir():
-        raise ParameterError(f"The option --out must name a folder, but {out} is a file.")
     if traversal is not None:
-        algorithm = with_traversal(algorithm, traversal)
-    build(algorithm)  # a wrong name is said before a large game is compiled
-    compiled = load_game(game)
-    folder = None if no_save else out or unused_folder(f"{compiled.name}-{algorithm}")
-    with ProgressLine(f"{compiled.name}, {algorithm}", limits) as line:
-        options = Options(seed, iterate, folder, checkpoint_seconds, line.watch)
-        solution = solve_game(compiled, algorithm, limits, options)
-    raise tell(solution, limits, folder, show, as_json)
+        algorithm = with_traversal(algorithm or api.DEFAULT_ALGORITHM, traversal)
+    if algorithm is not None:
+        build(algorithm)  # a wrong name is said before a large game is compiled
+    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json)
 
 
+def solved(
+    game: Any,
+    algorithm: str | None,
+    goal: Goal,
+    carrying: Carrying,
+    saving: Saving,
+    show: int,
+    as_json: bool,
+    locks: Sequence[Lock] = (),
+) -> typer.Exit:
+    """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
+    pot = api.pot_of(game)
+    limits, wanted = goal.limits(pot), algorithm or api.default_algorithm(game)
+    limits = limits if limits.any else api.default_limits(game)
+    folder = saving.folder(f"{game.name.replace(' ', '')}-{wanted}")
+    start = partial(
+        api.solve,
+        game,
+        wanted,
+        **as_arguments(limits, carrying),
+        locks=locks,
+        out=folder,
+        checkpoint_seconds=saving.checkpoint_seconds,
+    )
+    screen = Screen(folder, as_json, show, goal.big_blind)
+    return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
+
+
+@grouped
 def resume(
+    *,
     folder: Folder,
-    nash_conv: NashConv = None,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
-    nodes: Nodes = None,
+    goal: Goal,
+    threads: Threads = 0,
+    backend: Backend = "auto",
     checkpoint_seconds: CheckpointSeconds = 30.0,
     show: Show = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with a run that was stopped or killed. Without a limit: to those it had."""
-    limits = Limits(nash_conv, seconds, iterations, nodes)
-    if is_growing_run(folder):
-        name, _, wanted = growing_request(folder)
-        raise resume_grow(folder, limits, limits if limits.any else wanted, name, checkpoint_seconds, as_json)
+    """Continue any run that was stopped or killed. Without a limit: to those it had."""
     request = RunFolder.open(folder).request
-    target = limits if limits.any else request.limits
-    with ProgressLine(f"{request.game}, {request.algorithm}", target) as line:
-        solution = resume_folder(
-            folder,
-            nash_conv=nash_conv,
-            seconds=seconds,
-            iterations=iterations,
-            nodes=nodes,
-            checkpoint_seconds=checkpoint_seconds,
-            watch=line.watch,
-        )
-    raise tell(solution, target, folder, show, as_json)
+    pot = float(request.source["pot"]) if request.kind == SPOT else None
+    limits = goal.limits(pot)
+    start = partial(
+        api.resume,
+        folder,
+        **as_arguments(limits),
+        threads=threads,
+        backend=backend,
+        checkpoint_seconds=checkpoint_seconds,
+    )
+    screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits if limits.any else request.limits
+    raise exit_code(wanted, follow(f"{request.game}, {request.asked}", wanted, screen, start, pot))

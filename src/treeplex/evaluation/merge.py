@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.errors import ParameterError
 from treeplex.evaluation.policy import Policy
-from treeplex.kernels.cpu import treeplex as kernels
 
 
 def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float] | None = None) -> Policy:
@@ -18,7 +18,7 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
 
     By Kuhn's theorem that is as good as drawing policy k with probability share_k before the game. So a best response
     earns at most the mean of what best responses to the policies earn, and often less, because their errors differ.
-    ``shares``: equal ones if left out. Where no policy ever gets, their mean behaviour is played.
+    ``shares``: equal ones if left out. Where no policy ever gets, their mean strategy is played.
     """
     given: list[Any] = list(shares) if shares is not None else [1.0] * len(policies)
     if not policies:
@@ -34,7 +34,7 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
     for player, treeplex in enumerate(game.treeplexes):
         total, mean, weights = np.zeros(treeplex.sequences), np.zeros(treeplex.sequences), np.empty(treeplex.sequences)
         for part, pair in zip(share.tolist(), aligned, strict=True):
-            kernels.sequence_weights(treeplex, pair[player], weights)
+            kernels.realization_plan(treeplex, pair[player], weights)
             total += part * weights
             mean += part * pair[player]
         reached = np.repeat(total[treeplex.parent] > 0.0, treeplex.actions)

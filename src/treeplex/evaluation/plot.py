@@ -1,4 +1,4 @@
-"""Pictures of runs: NashConv against iterations, nodes touched and seconds."""
+"""Plots of runs: NashConv against iterations, nodes touched and seconds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": 
 
 
 def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) -> None:
-    """One line a log, three panels, both axes logarithmic, as a PNG."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    """One line per log, three panels, both axes logarithmic, as a PNG."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(13, 4.2), layout="constrained")
     panels = figure.subplots(1, len(AXES), sharey=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from treeplex import arrow
 from treeplex.arrays import Floats, Ints, frozen
 from treeplex.arrow import Indices, Texts
-from treeplex.compiled.game import CompiledGame
+from treeplex.compile.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
 
@@ -140,7 +140,7 @@ class Policy:
                 yield (player, label), strategy.at(i)
 
     def rows(self) -> Iterator[Row]:
-        """(player, infoset, action, probability), one row an action."""
+        """(player, infoset, action, probability), one row per action."""
         for (player, label), actions in self.items():
             for action, probability in actions.items():
                 yield player, label, action, probability
@@ -163,7 +163,7 @@ class Policy:
         partial.replace(path)
 
     def table(self) -> arrow.Table:
-        """Columns player, infoset, action, probability: one row an action."""
+        """Columns player, infoset, action, probability: one row per action."""
         counts = [np.diff(strategy.first) for strategy in self.strategies]
         owners = [np.repeat(np.arange(len(count)), count) for count in counts]
         first, second = self.strategies

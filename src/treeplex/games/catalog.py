@@ -62,7 +62,7 @@ CATALOG: dict[str, Entry] = {
         Entry(
             "continuous_leduc",
             continuous_leduc,
-            "Leduc hold'em with bets of any size, of which a few are offered; see treeplex grow",
+            "Leduc hold'em with bets of any size, of which a few are in the abstraction; see treeplex grow",
             "Brown & Sandholm 2015, simultaneous abstraction",
         ),
         Entry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
@@ -76,7 +76,7 @@ CATALOG: dict[str, Entry] = {
         Entry(
             "goofspiel",
             Goofspiel,
-            "Goofspiel: bid cards for prizes; who won is told, the bids are not",
+            "Goofspiel: bid cards for prizes; who won is public, the bids are not",
             "Ross 1971; Lanctot et al. 2009",
             {"goofspiel": 0.0},
         ),
@@ -90,7 +90,7 @@ CATALOG: dict[str, Entry] = {
         Entry(
             "gaussian_matrix",
             gaussian_matrix,
-            "A random matrix game with a few good strategies a side",
+            "A random matrix game with a few good strategies per player",
             "Ju et al. 2023, warm start",
         ),
         Entry("random_tree", RandomTree, "A random game tree with perfect recall, for tests", "treeplex"),

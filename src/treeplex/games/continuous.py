@@ -34,7 +34,7 @@ class Spot(NamedTuple):
     card: int  # the public card, or NO_CARD
     player: int  # whose turn it is
     paid: float  # what the player to act has put in
-    height: float  # what the other player has put in
+    height: float  # what the opponent has put in
     bets: int  # bets and raises of this street
     checked: bool  # the player before has checked
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
@@ -50,14 +50,14 @@ class ContinuousPoker:
 
     name: str
     cards: Poker  # the deck, what it deals and which hand wins
-    limit: int = 2  # bets and raises a street
+    limit: int = 2  # bets and raises per street
     low: float = LOWEST
     high: float = HIGHEST
 
     together: bool = False
     ranked: bool = False
     separator: str = " "
-    stretch: tuple[float, float] = (1.0, 2.0)
+    payoff_scale: tuple[float, float] = (1.0, 2.0)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """Each player holds one card."""
@@ -102,7 +102,7 @@ class ContinuousPoker:
 
     def sized(self, public: Spot, size: float) -> Spot:
         """A bet or raise of this fraction of the pot after a call."""
-        height = public.height * (self.stretch[0] + self.stretch[1] * size)
+        height = public.height * (self.payoff_scale[0] + self.payoff_scale[1] * size)
         return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
 
     def word(self, public: Spot) -> str:
@@ -129,7 +129,7 @@ class ContinuousPoker:
 
 
 def continuous_leduc_rules() -> ContinuousPoker:
-    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets a street at most."""
+    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets per street at most."""
     deck = tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
     return ContinuousPoker("continuous_leduc", Poker("leduc", deck, (Round((), 2), Round((), 2))))
 

@@ -1,7 +1,7 @@
 """Games of OpenSpiel, and policies to and from it. Needs the ``openspiel`` extra; nothing is imported before use.
 
 A history is a ``pyspiel.State``; labels of actions and infosets are OpenSpiel's own (``action_to_string`` and
-``information_state_string``). Games of simultaneous moves are played turn by turn, without seeing the other's move.
+``information_state_string``). Games of simultaneous moves are played turn by turn, without seeing the opponent's move.
 
 >>> game = OpenSpielGame("kuhn_poker")
 >>> deal = game.child(game.child(game.root(), "Deal:2"), "Deal:0")

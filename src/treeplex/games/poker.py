@@ -182,7 +182,7 @@ def kuhn() -> DealtGame:
 
 
 def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
-    """Kuhn poker with more cards, bet types 1, 2, ... ``bets`` chips, and at most ``raises`` bets a hand.
+    """Kuhn poker with more cards, bet types 1, 2, ... ``bets`` chips, and at most ``raises`` bets per hand.
 
     Along a line the bet types rise strictly and name the total bet, so a line is a rising sequence of types; both
     cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7).
@@ -222,7 +222,7 @@ LEDUC5_SIZES: Final = {
 
 
 def leduc5(sizes: str = "rbp") -> DealtGame:
-    """Leduc hold'em by rank with five bet sizes a round, two bets a round.
+    """Leduc hold'em by rank with five bet sizes, two bets per round.
 
     ``sizes``: "rbp" (0.5 ... 8, then 1 ... 16; the regret-based pruning paper) or "dt" (1 ... 16, then 2 ... 32; the
     dynamic thresholding paper).
@@ -253,7 +253,7 @@ def _rising(bets: int, raises: int, unit: float = 1.0) -> Round:
     lines = sum(comb(bets, length) for length in range(min(raises, bets) + 1))
     if lines > MOST_LINES:
         raise GameError(
-            f"bets={bets} and raises={raises} make more than {MOST_LINES:,} betting lines a round; choose smaller ones."
+            f"bets={bets} and raises={raises} make over {MOST_LINES:,} betting lines per round; choose smaller ones."
         )
     return Round(tuple(unit * (size + 1) for size in range(bets)), raises, rising=True)
 

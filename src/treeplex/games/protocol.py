@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 CHANCE: Final = -1
-"""What ``mover`` returns where nature moves."""
+"""What ``mover`` returns where chance moves."""
 
 TERMINAL: Final = -2
 """What ``mover`` returns where the game is over."""

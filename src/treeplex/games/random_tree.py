@@ -30,9 +30,9 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomTree:
-    """A random tree of at most ``depth`` moves and ``width`` choices a move; ``seed`` says which.
+    """A random tree of at most ``depth`` moves and ``width`` choices per move; ``seed`` says which.
 
-    ``chance``: how often nature moves. ``visible``: how often a player sees the move of another. ``forced``: how often
+    ``chance``: how often chance moves. ``visible``: how often a player sees the opponent's move. ``forced``: how often
     there is but one choice. ``stop``: how often the game ends after a move beyond half of ``depth``. Payoffs lie
     between -``scale`` and ``scale``.
     """

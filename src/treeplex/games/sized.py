@@ -1,4 +1,4 @@
-"""Games in which some actions have a size, any number of an interval, and the finite games that offer a few of them.
+"""Games in which some actions have a size, any number of an interval, and the finite games that have a few of them.
 
 ``ActionMenu`` is what such rules say beside ``DealtRules``. ``Abstraction`` is the finite game that a choice of sizes
 makes of them. ``treeplex.abstraction`` lets the choice grow while the game is being solved.
@@ -27,13 +27,13 @@ class ActionMenu(DealtRules, Protocol):
     """Dealt rules in which a mover may also choose an action of any size in an interval.
 
     ``actions`` and ``next`` are about the actions without a size. Behind an action of size x every payoff is
-    ``stretch[0] + stretch[1] * x`` times what it would be at a stretch of one; only an answer that ends the game at
-    once (a fold) may pay the same whatever the size. Regret transfer and the exact best response over the interval
-    rest on this.
+    ``payoff_scale[0] + payoff_scale[1] * x`` times what it would be at a scale of one; only an answer that ends the
+    game at once (a fold) may pay the same whatever the size. Regret transfer and the exact best response over the
+    interval rest on this.
     """
 
     @property
-    def stretch(self) -> tuple[float, float]:
+    def payoff_scale(self) -> tuple[float, float]:
         """What a size multiplies payoffs by: a constant, and what is added for each unit of size."""
         ...
 
@@ -63,7 +63,7 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Menu:
-    """Which sizes are offered where."""
+    """Which sizes are in the abstraction, and where."""
 
     everywhere: tuple[float, ...] | None = None
     by_street: tuple[tuple[float, ...], ...] | None = None
@@ -85,7 +85,7 @@ class Menu:
         return Menu(everywhere=_sizes(sizes, low, high))
 
     def at(self, rules: ActionMenu, public: Public, line: tuple[str, ...] | None) -> tuple[float, ...]:
-        """The sizes offered in a state that such a line has led to; None: some line that is not named."""
+        """The sizes in the abstraction in a state that such a line has led to; None: some line that is not named."""
         if self.by_line is not None:
             named = OTHERWISE if line is None else rules.separator.join(line)
             return self.by_line.get(named, self.by_line[OTHERWISE])
@@ -127,7 +127,7 @@ class Abstraction:
         return self.rules.mover(public.public)
 
     def actions(self, public: _Seen) -> Sequence[str]:
-        """Actions without a size, then those of the sizes offered, smallest first."""
+        """Actions without a size, then those of the sizes in the abstraction, smallest first."""
         return [*self.rules.actions(public.public), *self._offered(public)]
 
     def next(self, public: _Seen, action: str) -> _Seen:

@@ -1,6 +1,6 @@
 """Tammelin (2014), section 3: regrets of CFR+ hold less information than those of CFR.
 
-Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (one scale an
+Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (one scale per
 infoset, as ``storage="int16"`` keeps them), and their size after zstd.
 """
 
@@ -12,11 +12,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.protocol import Execution
 from treeplex.api import load
 from treeplex.arrow import zstd
-from treeplex.kernels.rules import CompactLearner
+from treeplex.engines.sequence.arrays import Learner16
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.cfr import cfr, cfr_plus
 
 ID: Final = "cfr-plus-compressibility"
 
@@ -28,22 +29,21 @@ class Compression(NamedTuple):
     """How much information a player's regrets hold."""
 
     zeros: float  # share of exact zeros
-    entropy: float  # bits a regret, of the values taken one by one
-    compressed: float  # bits a regret after zstd
+    entropy: float  # bits per regret, of the values taken one by one
+    compressed: float  # bits per regret after zstd
 
 
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run CFR and CFR+ side by side; leaves a CSV and a figure."""
     game = load(GAME)
     rows: list[tuple[str, int, float, float, float]] = []
-    for name, algorithm in (("cfr", cfr(storage="int16")), ("cfr+", cfr_plus(storage="int16"))):
-        state = algorithm.start(game)
+    for name, algorithm in (("cfr", cfr()), ("cfr+", cfr_plus())):
+        stored = algorithm.prepared(game, Execution(storage="int16"))
+        state = stored.start(game)
         for iteration in CHECKPOINTS:
             tell(f"{GAME}, {name}: iteration {iteration}")
-            state = algorithm.advance(game, state, iteration - state.iteration)
-            regrets = np.concatenate(
-                [learner.regret for learner in state.learners if isinstance(learner, CompactLearner)]
-            )
+            state = stored.advance(game, state, iteration - state.iteration)
+            regrets = np.concatenate([learner.regret for learner in state.learners if isinstance(learner, Learner16)])
             found = measure(regrets)
             rows.append((name, iteration, found.zeros, found.entropy, found.compressed))
     table = write_csv(folder / f"{ID}.csv", ["algorithm", "iteration", *Compression._fields], rows)
@@ -69,10 +69,10 @@ def measure(regrets: npt.NDArray[np.int16]) -> Compression:
 
 
 def _plot(rows: list[tuple[str, int, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(12, 3.8), layout="constrained")
-    labels = ("share of zeros", "entropy, bits a regret", "zstd, bits a regret")
+    labels = ("share of zeros", "entropy, bits per regret", "zstd, bits per regret")
     for axes, column, label in zip(figure.subplots(1, 3), (2, 3, 4), labels, strict=True):
         for name in ("cfr", "cfr+"):
             axes.plot(

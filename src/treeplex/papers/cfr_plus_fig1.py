@@ -1,4 +1,4 @@
-"""Tammelin (2014), Figure 1: one-card poker, iterations until exploitability is below one millibet a hand.
+"""Tammelin (2014), Figure 1: one-card poker, iterations until exploitability is below one millibet per hand.
 
 Exploitability is NashConv / 2 in bets of one chip. Iterations are counted exactly up to ``EXACT_UPTO`` (every one is
 evaluated) and within one per cent beyond.
@@ -10,17 +10,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
 from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
-from treeplex.evaluation.exact import evaluate_behaviour
+from treeplex.compile.game import CompiledGame
+from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.cfr import CFR, cfr, cfr_plus
 
 ID: Final = "cfr-plus-fig1"
 
 DECKS: Final = (3, 4, 6, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778)
 SMALL: Final = 10  # decks up to here count as small
-TARGET: Final = 0.001  # bets a hand
+TARGET: Final = 0.001  # bets per hand
 EXACT_UPTO: Final = 2_000
 MOST: Final = 1_000_000  # iterations after which a curve is given up
 
@@ -57,13 +57,13 @@ def iterations_to_target(game: CompiledGame, algorithm: CFR, *, current: bool) -
         step = 1 if state.iteration < EXACT_UPTO else state.iteration // 100
         state = algorithm.advance(game, state, min(step, MOST - state.iteration))
         strategies = algorithm.current(game, state) if current else algorithm.average(game, state)
-        if evaluate_behaviour(game, strategies).exploitability < TARGET:
+        if evaluate_strategies(game, strategies).exploitability < TARGET:
             return state.iteration
     return MOST
 
 
 def _plot(rows: list[tuple[int, int, int, int]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -75,7 +75,7 @@ def _plot(rows: list[tuple[int, int, int, int]], path: Path) -> Path:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("deck size")
-    axes.set_ylabel("iterations to 1 millibet a hand")
+    axes.set_ylabel("iterations to 1 millibet per hand")
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.holdem.game import HoldemGame, load_spot
-from treeplex.holdem.learning import algorithm
-from treeplex.holdem.spot import Spot, sizes_for
+from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.papers.report import Report, Tell, judge, write_csv
 
 ID: Final = "cfr-plus-fig2"
@@ -88,7 +90,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 def fall(game: HoldemGame, curve: Curve) -> Found:
     """Iterate until the target is met, or given up."""
-    solver = algorithm(curve.algorithm)
+    solver = build(curve.algorithm).prepared(game, Execution())
+    assert isinstance(solver, HoldemCFR)  # noqa: S101 - by the table above
     state = solver.start(game)
     points: list[tuple[int, float, float]] = []
     seconds = 0.0
@@ -99,7 +102,7 @@ def fall(game: HoldemGame, curve: Curve) -> Found:
         seconds += time.perf_counter() - began
         if not curve.current and not solver.rule(state.iteration).weight[1:].any():
             continue  # the average has not begun
-        played = solver.current(game, state) if curve.current else solver.average(game, state)
+        played = solver.strategies(game, state, "current" if curve.current else "average")
         mbb = 1000.0 * solver.evaluate(game, played).exploitability / BIG_BLIND
         points.append((state.iteration, seconds, mbb))
         if mbb <= TARGET:
@@ -108,7 +111,7 @@ def fall(game: HoldemGame, curve: Curve) -> Found:
 
 
 def _plot(found: dict[str, Found], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(11.5, 4.4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)

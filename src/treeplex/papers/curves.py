@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from treeplex.compiled.game import CompiledGame
+from treeplex.algorithms import protocol
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.registry import build
+from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
-from treeplex.evaluation.log import LogRow
 from treeplex.papers.report import Tell, write_csv
-from treeplex.solvers import Limits, Progress
-from treeplex.solvers.registry import build
-from treeplex.solvers.run import Plan, run
+from treeplex.runs import Limits, Progress
+from treeplex.runs.log import LogRow
+from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run
+
+Game = TypeVar("Game")
+State = TypeVar("State")
+
+SPACING: Final = 1.1  # each row is at so many times the iterations of the one before
 
 Cost = Callable[[LogRow], float]
 """What a row had cost."""
@@ -65,7 +72,7 @@ class Curve(NamedTuple):
             return math.exp(math.log(costs[place - 1]) * (1.0 - share) + math.log(costs[place]) * share)
         return math.nan
 
-    def nodes_an_iteration(self) -> list[float]:
+    def nodes_per_iteration(self) -> list[float]:
         """Between each row and the one before."""
         before = [(0, 0), *((row.iteration, row.nodes_touched) for row in self.rows[:-1])]
         return [
@@ -81,11 +88,32 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
         last = f", NashConv {progress.rows[-1].nash_conv:.2g}" if progress.rows else ""
         tell(f"{game.name}, {label}: iteration {progress.iteration:,}{last}")
 
+    assembled = iterating(algorithm)
+    assembled.advance(game, assembled.start(game), 1)  # what is derived only once is not part of the race
+    return Curve(game.name, label, dense_run(game, assembled, limits, watch).rows)
+
+
+def dense_run(
+    game: Game, algorithm: Algorithm[Game, State], limits: Limits, watch: Callable[[Progress], None] | None = None
+) -> Outcome[State]:
+    """A run whose rows lie close together, whatever it costs to measure them: figures are drawn from them."""
+
+    def schedule(rows: Sequence[LogRow], cost: protocol.Cost, target: float | None) -> int:
+        last = rows[-1].iteration if rows else 0
+        return max(last + 1, int(last * SPACING))
+
+    outcome = run(game, algorithm, Plan(limits, watch=watch, schedule=schedule))
+    if outcome.status == INTERRUPTED:  # a curve that ends early would be judged like one that does not
+        raise KeyboardInterrupt
+    return outcome
+
+
+def iterating(algorithm: str) -> Algorithm[CompiledGame, Any]:
+    """The algorithm of that name, which must be one that iterates."""
     assembled = build(algorithm)
-    if assembled is None:
+    if assembled.ends:
         raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
-    assembled.advance(game, assembled.start(game), 1)  # what is compiled or derived only once is not part of the race
-    return Curve(game.name, label, run(game, assembled, Plan(limits, watch=watch)).rows)
+    return assembled
 
 
 def write_curves(path: Path, curves: Sequence[Curve]) -> Path:
@@ -104,7 +132,7 @@ def plot(
     path: Path, title: str, panels: Sequence[tuple[str, str, str, Sequence[tuple[str, list[float], list[float]]]]]
 ) -> Path:
     """Panels in rows of two: (title, x label, y label, lines of (label, x, y)); all axes logarithmic."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     down = (len(panels) + 1) // 2
     figure: Any = Figure(figsize=(10, 3.6 * down + 0.4), layout="constrained")

@@ -1,7 +1,7 @@
 """Brown, Kroer & Sandholm (2017), Figure 1: Hedge, regret matching and the excessive gap technique, pruned and not.
 
 NashConv against nodes touched, on Leduc and Leduc-5 with the paper's bet sizes. CFR updates both players in one
-traversal; the excessive gap technique asks for three gradients a step, each a traversal. The paper states neither the
+traversal; the excessive gap technique asks for three gradients per step, each a traversal. The paper states neither the
 length of its runs nor its c and d: c and d are the ones that did best in Figure 2 without harm, and ratios, which grow
 with the run, are taken where the slower run ends.
 """
@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from treeplex.api import load
-from treeplex.errors import ParameterError
-from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
+from treeplex.papers.curves import Cost, Curve, iterating, nodes, plot, run_curve, seconds, write_curves
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers import Limits
-from treeplex.solvers.registry import build
+from treeplex.runs import Limits
 
 ID: Final = "dt-fig1"
 
@@ -36,13 +34,13 @@ LINES: Final = {  # label: algorithm
     "EGT": "egt",
     "EGT, thresholds": "egt-dt(c=0.01)",
     "Hedge": "hedge(turns=simultaneous)",
-    "Hedge, thresholds": "hedge-dt(d=5)",
-    "Hedge, thresholds and RBP": "hedge-dt-rbp(d=5)",
-    "RM, partial pruning": "cfr-partial",
-    "RM, thresholds": "rm-dt",
-    "RM, RBP": "cfr-rbp",
-    "CFR+, partial pruning": "cfr+-partial",
-    "CFR+, RBP": "cfr+-rbp",
+    "Hedge, thresholds": "hedge-dt(d=5,turns=simultaneous)",
+    "Hedge, thresholds and RBP": "hedge-dt-rbp(d=5,turns=simultaneous)",
+    "RM, partial pruning": "cfr-partial(turns=simultaneous)",
+    "RM, thresholds": "rm-dt(turns=simultaneous)",
+    "RM, RBP": "cfr-rbp(turns=simultaneous)",
+    "CFR+, partial pruning": "cfr+-partial(turns=simultaneous)",
+    "CFR+, RBP": "cfr+-rbp(turns=simultaneous)",
 }
 PANELS: Final = (  # as in the paper: what thresholds do on the left, who wins on the right
     ("EGT", "EGT, thresholds", "Hedge", "Hedge, thresholds", "Hedge, thresholds and RBP"),
@@ -78,8 +76,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         write_csv(folder / f"{ID}-ratios.csv", COLUMNS, _table(curves)),
         _plot(curves, folder / f"{ID}.png"),
     ]
-    tell("nodes a second")
-    measured = measure(curves) | {"nodes_a_second": _speed(RACE[0]) / _speed(RACE[1])}
+    tell("nodes per second")
+    measured = measure(curves) | {"nodes_per_second": _speed(RACE[0]) / _speed(RACE[1])}
     return Report(ID, judge(ID, measured), files)
 
 
@@ -106,21 +104,18 @@ def measure(curves: Curves) -> dict[str, float]:
 
 def _compile(algorithm: str) -> None:
     """So that seconds do not count it."""
-    game, assembled = load("kuhn"), build(algorithm)
-    if assembled is not None:
-        assembled.advance(game, assembled.start(game), 1)
+    game, assembled = load("kuhn"), iterating(algorithm)
+    assembled.advance(game, assembled.start(game), 1)
 
 
 def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
-    """Nodes a second of processor time on Leduc-5, in the fastest of some stretches of a run that has settled."""
-    game, assembled = load(GAMES["leduc5"]), build(algorithm)
-    if assembled is None:
-        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
+    """Nodes per second of processor time on Leduc-5, in the fastest of some stretches of a run that has settled."""
+    game, assembled = load(GAMES["leduc5"]), iterating(algorithm)
     state, best = assembled.advance(game, assembled.start(game), 100), 0.0
     for _ in range(rounds):
-        before, began = assembled.nodes_touched(game, state), time.process_time()
+        before, began = assembled.work(game, state).nodes, time.process_time()
         state = assembled.advance(game, state, stretch)
-        best = max(best, (assembled.nodes_touched(game, state) - before) / (time.process_time() - began))
+        best = max(best, (assembled.work(game, state).nodes - before) / (time.process_time() - began))
     return best
 
 

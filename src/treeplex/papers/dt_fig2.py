@@ -13,7 +13,7 @@ from treeplex.api import load
 from treeplex.papers.curves import Curve, nodes, plot, run_curve, write_curves
 from treeplex.papers.dt_fig1 import GAMES
 from treeplex.papers.report import Report, Tell, judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "dt-fig2"
 
@@ -36,7 +36,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             curves[short, "egt", c] = run_curve(game, f"EGT, c = {c:g}", f"egt-dt(c={c})", limits, tell)
         curves[short, "hedge", 0.0] = run_curve(game, "Hedge", "hedge(turns=simultaneous)", limits, tell)
         for d in HEDGE:
-            curves[short, "hedge", d] = run_curve(game, f"Hedge, d = {d:g}", f"hedge-dt(d={d})", limits, tell)
+            algorithm = f"hedge-dt(d={d},turns=simultaneous)"
+            curves[short, "hedge", d] = run_curve(game, f"Hedge, d = {d:g}", algorithm, limits, tell)
     panels = [
         (
             curves[game, family, 0.0].game,

@@ -12,12 +12,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
+from treeplex.compile.game import CompiledGame
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.papers.seeded_curves import Curve, crossing, curve, draw
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.cfr import cfr, cfr_plus
-from treeplex.solvers.mccfr import mccfr_external, pure_cfr, pure_mccfr
 
 ID: Final = "pmccfr-fig2"
 
@@ -26,9 +27,9 @@ GAMES: Final = {
     "kuhn": "kuhn_ext(cards=3,bets=20,raises=7)",
     "pursuit": 'princess_and_monster(horizon=3,holes="a1 c1")',
 }
-ALGORITHMS: Final[dict[str, Algorithm]] = {
-    "CFR": cfr(threads=1),
-    "CFR+": cfr_plus(threads=1),
+ALGORITHMS: Final[dict[str, Algorithm[CompiledGame, Any]]] = {
+    "CFR": cfr(),
+    "CFR+": cfr_plus(),
     "PCFR": pure_cfr(),
     "MCCFR": mccfr_external(weight="square"),
     "PMCCFR": pure_mccfr(),
@@ -46,7 +47,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         game = load(spec)
         runs[name] = {algorithm: [] for algorithm in ALGORITHMS}
         for seed in range(SEEDS):
-            for algorithm in ALGORITHMS if seed == 0 else RANDOM:  # in turns, so that nobody has the quiet hour alone
+            for algorithm in ALGORITHMS if seed == 0 else RANDOM:  # alternating: none has the quiet hour alone
                 tell(f"{game.name}, {algorithm}: run {seed + 1}")
                 runs[name][algorithm].append(curve(game, ALGORITHMS[algorithm], SECONDS, seed))
     rows = [
@@ -79,7 +80,7 @@ def _overtakes(of_game: dict[str, list[Curve]]) -> float:
 
 
 def _plot(runs: dict[str, dict[str, list[Curve]]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(13, 7.5), layout="constrained")
     panels = figure.subplots(2, len(runs))

@@ -1,7 +1,7 @@
-"""Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies a side.
+"""Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies per side.
 
 ``gaussian_matrix`` with five better strategies, xi = 10 / T as in the paper, T = 10,000 iterations of exploring. The
-paper drops actions for good ("once"); beside it, our safe mode, which lets them back in.
+paper drops actions for good ("unsafe"); beside it, our safe mode, which lets them back in.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from treeplex.algorithms.cfr import cfr_plus
+from treeplex.algorithms.mccfr import pure_mccfr
+from treeplex.algorithms.tabular import Tabular
+from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.papers.seeded_curves import Curve, curve, draw, reached
-from treeplex.solvers.algorithm import Algorithm
-from treeplex.solvers.cfr import cfr_plus
-from treeplex.solvers.mccfr import pure_mccfr
-from treeplex.solvers.warm_start import WarmStart, warm_start
 
 ID: Final = "pmccfr-fig3"
 
 SEEDS: Final = 10  # matrices
 SECONDS: Final = 2.0
-ALGORITHMS: Final[dict[str, Algorithm]] = {
+ALGORITHMS: Final[dict[str, Tabular[Any]]] = {
     "PMCCFR": pure_mccfr(),
     "CFR+": cfr_plus(),
-    "warm start by PMCCFR": warm_start(mode="once"),
-    "warm start by MCCFR": warm_start(mode="once", explorer="mccfr-external"),
+    "warm start by PMCCFR": warm_start(mode="unsafe"),
+    "warm start by MCCFR": warm_start(mode="unsafe", sampler="mccfr-external"),
     "warm start by PMCCFR, safe": warm_start(),
 }
 COLOURS: Final = ("#888888", "#d1782a", "#2f5d9b", "#a03a6a", "#6a9f58")
@@ -45,8 +45,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for name, kept in left.items():
             algorithm = ALGORITHMS[f"warm start by {name}"]
             assert isinstance(algorithm, WarmStart)  # noqa: S101 - by the table above
-            state = algorithm.seeded(seed).start(game)
-            state = algorithm.seeded(seed).advance(game, state, algorithm.warmup)
+            state = algorithm.advance(game, algorithm.start(game, seed), algorithm.warmup)
             kept.append(sum(int(mask[1:].sum()) for mask in state.kept) / 2.0)
         shares.append(_exploring(runs["warm start by PMCCFR"][-1]) / runs["CFR+"][-1][-1].seconds)
     rows = [
@@ -93,7 +92,7 @@ def _exploring(points: Curve) -> float:
 
 
 def _plot(runs: dict[str, list[Curve]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(7.5, 5), layout="constrained")
     axes = figure.subplots()
@@ -103,7 +102,7 @@ def _plot(runs: dict[str, list[Curve]], path: Path) -> Path:
     axes.set_ylabel("NashConv")
     axes.legend(frameon=False, fontsize=9)
     axes.set_title(
-        f"{SEEDS} matrices of 100 × 100, five good strategies a side (Ju et al. 2023, Figure 3)", fontsize=10
+        f"{SEEDS} matrices of 100 × 100, five good strategies per side (Ju et al. 2023, Figure 3)", fontsize=10
     )
     figure.savefig(path, dpi=130, format="png")
     return path

@@ -1,7 +1,7 @@
 """Ju et al. (2023), Table 1: nodes touched by the first five iterations, over 30 seeds.
 
 The paper's algorithms are those of its authors' published code (github.com/Zealoter/CFVFP, the state of August 2023),
-which differ from its words in two ways that the counts show. "MCCFR" is not external sampling: nature's moves are
+which differ from its words in two ways that the counts show. "MCCFR" is not external sampling: chance's moves are
 sampled, both players' moves are all tried where somebody reaches them, and without positive regret a pure strategy is
 drawn. And CFR+, CFR and MCCFR count a node when it is looked at, before it is found that nobody reaches it, while PCFR
 and PMCCFR never look at such nodes. We do the same for the comparison (``ours``), and report beside it the nodes
@@ -18,15 +18,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.mccfr import MonteCarlo, mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
-from treeplex.compiled.game import CompiledGame
-from treeplex.kernels.rules import SIMULTANEOUS
-from treeplex.kernels.sampling import MATCH
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sampling.arrays import MATCH
 from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.schedules import linear, power
-from treeplex.solvers.mccfr import MonteCarlo, mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
-from treeplex.traversals import Reached
+from treeplex.updates.schedules import linear, power
+from treeplex.updates.turns import SIMULTANEOUS
 
 ID: Final = "pmccfr-table1"
 
@@ -36,22 +36,22 @@ GAMES: Final = {"leduc": leduc_pots, "kuhn": lambda: "kuhn_ext(cards=3,bets=20,r
 
 AT_ONCE: Final = "simultaneous"
 ALGORITHMS: Final[dict[str, MonteCarlo]] = {
-    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, floor=True, threads=1),
-    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, floor=False, threads=1),
+    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
+    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
     "PCFR": pure_cfr(turns=AT_ONCE),
     "PMCCFR": pure_mccfr(turns=AT_ONCE),
-    "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, idle="random"),
+    "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
 LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # who counts nodes that are looked at and not entered
-PAPER: Final = {  # average number of nodes touched an iteration
+PAPER: Final = {  # average number of nodes touched per iteration
     "leduc": {"CFR+": 131615.8, "CFR": 110428.3, "PCFR": 11027.4, "PMCCFR": 110.4, "MCCFR": 221.3},
     "kuhn": {"CFR+": 2774844.0, "CFR": 2198996.4, "PCFR": 5413.0, "PMCCFR": 855.8, "MCCFR": 5528.1},
 }
 
 
 class Touched(NamedTuple):
-    """Nodes an iteration, averaged over iterations and seeds."""
+    """Nodes per iteration, averaged over iterations and seeds."""
 
     entered: float
     looked: float
@@ -86,21 +86,18 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int = SEEDS) -> To
     """The average over seeds and the first iterations."""
     total = np.zeros(2)
     for seed in range(seeds):
-        seeded = algorithm.seeded(seed)
-        state = seeded.start(game)
+        state = algorithm.start(game, seed)
         if isinstance(algorithm.sampler, Reached) and algorithm.sampler.rule == MATCH:
-            rng = np.random.default_rng(
-                seed
-            )  # regret matching starts from random strategies: regrets too small to last
+            rng = np.random.default_rng(seed)  # random strategies to start from: regrets too small to last
             for table in state.streams[0].tables:
                 table.regret[:] = 1e-12 * rng.random(len(table.regret))
-        total += seeded.advance(game, state, ITERATIONS).streams[0].nodes
+        total += algorithm.advance(game, state, ITERATIONS).streams[0].nodes
     entered, refused = (total / (seeds * ITERATIONS)).tolist()
     return Touched(entered, entered + refused)
 
 
 def _plot(rows: list[tuple[str, str, float, float, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only pictures need
+    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Figure(figsize=(11, 4.2), layout="constrained")
     games = list(dict.fromkeys(row[0] for row in rows))
@@ -115,7 +112,7 @@ def _plot(rows: list[tuple[str, str, float, float, float, float, float]], path: 
                     axes.text(x + shift, value * 1.1, f"{value:.2g}", ha="center", fontsize=7)
         axes.set_yscale("log")
         axes.set_xticks(place, [row[1].replace(" ", "\n") for row in own])
-        axes.set_ylabel("nodes touched an iteration, % of the tree")
+        axes.set_ylabel("nodes touched per iteration, % of the tree")
         axes.set_title(name, fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)

@@ -1,6 +1,6 @@
 """Brown & Sandholm (2015), Figure 1: regret-based against partial pruning on Leduc and Leduc-5.
 
-NashConv and nodes an iteration against nodes touched, both players updated in one traversal. CFR+ is judged by the
+NashConv and nodes per iteration against nodes touched, both players updated in one traversal. CFR+ is judged by the
 best strategies so far, as in the paper. The paper does not say how long its runs were; ratios grow with the run, so
 ours are taken where the run with partial pruning ends.
 """
@@ -13,9 +13,11 @@ from typing import Final
 from treeplex.api import load
 from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "rbp-fig1"
+
+TURNS: Final = "(turns=simultaneous)"  # the paper updates both players in one traversal
 
 GAMES: Final = ("leduc", "leduc5")
 FAMILIES: Final = {"cfr": "CFR", "cfr+": "CFR+"}
@@ -35,16 +37,17 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         game = load(name)
         for family, title in FAMILIES.items():
             limits = Limits(nodes=NODES[name, family])
-            partial = run_curve(game, f"{title}, partial pruning", f"{family}-partial", limits, tell)
+            partial = run_curve(game, f"{title}, partial pruning", f"{family}-partial{TURNS}", limits, tell)
             goal = Limits(nash_conv=partial.best_so_far()[-1], nodes=4 * NODES[name, family])
-            regret = run_curve(game, f"{title}, regret-based pruning", f"{family}-rbp", goal, tell)
+            regret = run_curve(game, f"{title}, regret-based pruning", f"{family}-rbp{TURNS}", goal, tell)
             pairs[name, family] = partial, regret
     curves = [curve for pair in pairs.values() for curve in pair]
     measured: dict[str, float] = {}
     for (name, family), (partial, regret) in pairs.items():
         measured[f"{name}_{family}_nodes"] = ratio(partial, regret, partial.best_so_far()[-1], nodes)
         measured[f"{name}_{family}_seconds"] = ratio(partial, regret, partial.best_so_far()[-1], seconds)
-        measured[f"{name}_{family}_an_iteration"] = partial.nodes_an_iteration()[-1] / regret.nodes_an_iteration()[-1]
+        rates = [curve.nodes_per_iteration()[-1] for curve in (partial, regret)]
+        measured[f"{name}_{family}_per_iteration"] = rates[0] / rates[1]
         share = measured[f"{name}_{family}_seconds"] / measured[f"{name}_{family}_nodes"]
         measured["least_share_in_seconds"] = min(share, measured.get("least_share_in_seconds", share))
     files = [
@@ -76,13 +79,13 @@ def _plot(curves: list[Curve], path: Path) -> Path:
             (
                 curve.label,
                 [nodes(row) for row in curve.rows],
-                curve.best_so_far() if up == "NashConv" else curve.nodes_an_iteration(),
+                curve.best_so_far() if up == "NashConv" else curve.nodes_per_iteration(),
             )
             for curve in curves
             if curve.game == name
         ]
 
     panels = [
-        (name, "nodes touched", up, lines(name, up)) for up in ("NashConv", "nodes an iteration") for name in GAMES
+        (name, "nodes touched", up, lines(name, up)) for up in ("NashConv", "nodes per iteration") for name in GAMES
     ]
     return plot(path, "Regret-based pruning (Brown & Sandholm 2015, Figure 1)", panels)

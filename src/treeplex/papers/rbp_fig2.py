@@ -7,9 +7,9 @@ from typing import Final
 
 from treeplex.api import load
 from treeplex.papers.curves import Cost, Curve, iterations, nodes, plot, run_curve, write_curves
-from treeplex.papers.rbp_fig1 import FAMILIES, GAMES, ratio
+from treeplex.papers.rbp_fig1 import FAMILIES, GAMES, TURNS, ratio
 from treeplex.papers.report import Report, Tell, judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "rbp-fig2"
 
@@ -29,8 +29,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         game = load(name)
         for family, title in FAMILIES.items():
             limits = Limits(nodes=NODES[name, family])
-            plain = run_curve(game, f"{title}, partial pruning", f"{family}-partial", limits, tell)
-            answer = run_curve(game, f"{title}, best responses", f"{family}-zero-reach-br", limits, tell)
+            plain = run_curve(game, f"{title}, partial pruning", f"{family}-partial{TURNS}", limits, tell)
+            answer = run_curve(game, f"{title}, best responses", f"{family}-zero-reach-br{TURNS}", limits, tell)
             level = max(plain.best_so_far()[-1], answer.best_so_far()[-1])
             measured[f"{name}_{family}_nodes"] = ratio(plain, answer, level, nodes)
             measured[f"{name}_{family}_iterations"] = ratio(plain, answer, level, iterations)

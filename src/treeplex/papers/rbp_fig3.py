@@ -9,7 +9,7 @@ from treeplex.api import load
 from treeplex.papers.curves import Curve, nodes, plot, run_curve, write_curves
 from treeplex.papers.rbp_fig1 import FAMILIES
 from treeplex.papers.report import Report, Tell, judge
-from treeplex.solvers import Limits
+from treeplex.runs import Limits
 
 ID: Final = "rbp-fig3"
 
@@ -23,7 +23,13 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     game = load("leduc5")
     curves: dict[str, list[Curve]] = {
         family: [
-            run_curve(game, f"{title}, {skip}", f"{family}-rbp(threshold={skip})", Limits(nodes=NODES[family]), tell)
+            run_curve(
+                game,
+                f"{title}, {skip}",
+                f"{family}-rbp(threshold={skip},turns=simultaneous)",
+                Limits(nodes=NODES[family]),
+                tell,
+            )
             for skip in THRESHOLDS
         ]
         for family, title in FAMILIES.items()

@@ -41,7 +41,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         Reproduction(
             cfr_plus_fig1.ID,
             "Tammelin 2014, Figure 1",
-            "one-card poker: iterations to one millibet a hand, by deck size",
+            "one-card poker: iterations to one millibet per hand, by deck size",
             cfr_plus_fig1.reproduce,
         ),
         Reproduction(

@@ -1,7 +1,7 @@
 """Brown & Sandholm (2015), simultaneous abstraction and equilibrium finding, Figure 1: continuous Leduc hold'em.
 
 Fixed abstractions against ones that grow, by vanilla CFR: NashConv in the full game, where bets of every size are legal
-and read by the pseudo-harmonic mapping, and the size of the abstraction, against nodes touched.
+and mapped by the pseudo-harmonic mapping, and the size of the abstraction, against nodes touched.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.abstraction import GrownSolution, Growth, grow_game
-from treeplex.abstraction.plot import plot_runs
-from treeplex.api import sized_game
+from treeplex.algorithms.growth.algorithm import Growing, State
+from treeplex.algorithms.growth.options import Growth
+from treeplex.evaluation.growth_plot import plot_runs
+from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.solvers.limits import Limits
+from treeplex.runs.games import sized_game
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import Outcome
 
 ID: Final = "saef-fig1"
 
 NODES: Final = 3_000_000_000
 SNAPSHOTS: Final = tuple(float(nodes) for nodes in np.geomspace(1e6, NODES, 36))
+EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
 
 
@@ -47,17 +51,17 @@ CURVES: Final = {
 
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     """Run all curves to ``nodes``; leaves a CSV and a figure."""
-    runs: dict[str, GrownSolution] = {}
+    runs: dict[str, Outcome[State]] = {}
     for name, curve in CURVES.items():
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
         start = sized_game(f'continuous_leduc(sizes="{curve.sizes}")')
-        runs[name] = grow_game(start, curve.growth, Limits(nodes=nodes))
+        runs[name] = dense_run(start, Growing(curve.growth), Limits(nodes=nodes))
     rows = [
-        (name, row.iteration, row.nodes_touched, row.nash_conv, row.inside, row.histories, row.sizes, row.weight)
+        (name, row.iteration, row.nodes_touched, row.nash_conv, *(row.extra[column] for column in EXTRA))
         for name, run in runs.items()
         for row in run.rows
     ]
-    columns = ["curve", "iteration", "nodes", "nash_conv", "nash_conv_inside", "histories", "sizes", "weight"]
+    columns = ["curve", "iteration", "nodes", "nash_conv", *EXTRA]
     table = write_csv(folder / f"{ID}.csv", columns, rows)
     picture = folder / f"{ID}.png"
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
@@ -65,13 +69,13 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     return Report(ID, judge(ID, measure(runs, nodes)), [table, picture])
 
 
-def measure(runs: dict[str, GrownSolution], nodes: int) -> dict[str, float]:
+def measure(runs: dict[str, Outcome[State]], nodes: int) -> dict[str, float]:
     """What the claims are about."""
     snapshots = [snapshot for snapshot in SNAPSHOTS if snapshot <= nodes]
     ours = runs["Recovery-1.01"]
-    final = {name: run.nash_conv for name, run in runs.items()}
+    final = {name: run.evaluation.nash_conv for name, run in runs.items()}
     fall = {name: final[name] / at(run, nodes / 10) for name, run in runs.items()}
-    late = [addition for addition in ours.additions if _street(addition.decision) == 2]
+    late = [addition for addition in ours.state.additions if _street(addition.decision) == 2]
     return {
         "worst_snapshot": max(at(ours, n) / min(at(runs[name], n) for name in FIXED) for n in snapshots),
         "final_over_best_fixed": final["Recovery-1.01"] / min(final[name] for name in FIXED),
@@ -82,11 +86,11 @@ def measure(runs: dict[str, GrownSolution], nodes: int) -> dict[str, float]:
         "factor_1_over_1.01": final["Recovery-1.0"] / final["Recovery-1.01"],
         "factor_1.1_over_1.01": final["Recovery-1.1"] / final["Recovery-1.01"],
         "factor_2_over_1.01": final["Recovery-2.0"] / final["Recovery-1.01"],
-        "near_the_bottom": len(late) / max(len(ours.additions), 1),
+        "near_the_bottom": len(late) / max(len(ours.state.additions), 1),
     }
 
 
-def at(run: GrownSolution, nodes: float) -> float:
+def at(run: Outcome[State], nodes: float) -> float:
     """NashConv by the time that so many nodes had been touched; infinite before the first measurement."""
     return next((row.nash_conv for row in reversed(run.rows) if row.nodes_touched <= nodes), math.inf)
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.arrays import Floats
-from treeplex.compiled.game import CompiledGame
-from treeplex.evaluation.exact import evaluate_behaviour
-from treeplex.solvers.algorithm import Algorithm, Random
+from treeplex.compile.game import CompiledGame
+
+State = TypeVar("State")
 
 GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
 FIRST: Final = 1e-3  # seconds
@@ -32,20 +33,20 @@ class Point(NamedTuple):
 Curve = list[Point]
 
 
-def curve(game: CompiledGame, algorithm: Algorithm, seconds: float, seed: int = 0) -> Curve:
+def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0) -> Curve:
     """Run for so long, measuring at moments that lie closer together at the start."""
-    seeded = algorithm.seeded(seed) if isinstance(algorithm, Random) else algorithm
-    seeded.advance(game, seeded.start(game), 1)  # kernels are compiled, or loaded, and trees made
-    state, spent, due, batch, points = seeded.start(game), 0.0, FIRST, 1.0, Curve()
+    algorithm = algorithm.prepared(game, Execution(threads=1))
+    algorithm.advance(game, algorithm.start(game, seed), 1)  # kernels are compiled, or loaded, and trees made
+    state, spent, due, batch, points = algorithm.start(game, seed), 0.0, FIRST, 1.0, Curve()
     while spent < seconds:
         while spent < due:
             began = time.process_time()
-            state = seeded.advance(game, state, int(batch))
+            state = algorithm.advance(game, state, int(batch))
             took = max(time.process_time() - began, 1e-6)
             spent += took
             batch = max(min(batch * 2.0, batch * max(due - spent, FIRST) / took), 1.0)
-        nash_conv = evaluate_behaviour(game, seeded.average(game, state)).nash_conv
-        points.append(Point(state.iteration, seeded.nodes_touched(game, state), spent, nash_conv))
+        nash_conv = algorithm.evaluate(game, algorithm.strategies(game, state, "average")).nash_conv
+        points.append(Point(*algorithm.work(game, state), spent, nash_conv))
         due = max(due * GROWTH, spent)
     return points
 

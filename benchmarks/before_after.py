@@ -1,0 +1,159 @@
+"""Speed of two source trees of treeplex, taking turns in one run: is a change of structure free?
+
+    .venv/bin/python benchmarks/before_after.py OLD/src src --rounds 9
+
+Each tree has a process of its own that loads everything first. A round is one stretch of each task in each process, in
+turn; the figure is the median over rounds of the quotient new / old, beside the same quotient of the old tree against
+itself (two processes of it run), which says what the machine's noise is. Times are processor times of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+WORKER = r"""
+import json, sys, time
+import numpy as np
+import treeplex as tp
+try:
+    from treeplex.algorithms.registry import build
+except ImportError:
+    from treeplex.solvers.registry import build
+try:
+    from treeplex.engines.boards.game import load_spot
+    from treeplex.games.holdem.spot import read_spot
+    from treeplex.algorithms.holdem import on_boards
+    from treeplex.algorithms.protocol import Execution
+    def spot_solver(name, storage, game):
+        return build(name).prepared(game, Execution(storage=storage, threads=1))
+except ImportError:
+    from treeplex.holdem.game import load_spot
+    from treeplex.holdem.spot import read_spot
+    from treeplex.holdem.learning import algorithm
+    def spot_solver(name, storage, game):
+        return algorithm(name, storage, 1)
+
+TASKS = json.loads(sys.argv[1])
+ready = {}
+for name, task in TASKS.items():
+    if "spot" in task:
+        game = load_spot(read_spot(task["spot"]))
+        solver = spot_solver(task["algorithm"], task["storage"], game)
+    else:
+        game, solver = tp.load(task["game"]), build(task["algorithm"])
+        game.operator
+    state = solver.advance(game, solver.start(game), 2)
+    ready[name] = [game, solver, state, 1]
+    while True:  # a stretch of about 30 ms
+        began = time.process_time()
+        ready[name][2] = solver.advance(game, ready[name][2], ready[name][3])
+        took = time.process_time() - began
+        if took > 0.03 or ready[name][3] > 10**6: break
+        ready[name][3] *= 2
+print("ready", flush=True)
+for line in sys.stdin:
+    name = line.strip()
+    game, solver, state, count = ready[name]
+    best = float("inf")
+    for _ in range(3):
+        state = solver.advance(game, solver.start(game), 2) if "spot" not in TASKS[name] else state
+        began = time.process_time()
+        state = solver.advance(game, state, count)
+        best = min(best, (time.process_time() - began) / count)
+    ready[name][2] = state
+    print(best, flush=True)
+"""
+
+ARRAYS = {
+    f"{algorithm} {game}": {"game": game, "algorithm": algorithm}
+    for algorithm, game in (
+        ("cfr+", "kuhn"),
+        ("cfr+", "leduc"),
+        ("cfr", "leduc5"),
+        ("cfr+", "liars_dice"),
+        ("cfr+", "goofspiel(cards=5)"),
+        ("cfr+", "one_card_poker(deck=1000)"),
+        ("pcfr+", "leduc5"),
+        ("hedge", "leduc5"),
+        ("egt", "leduc5"),
+        ("cfr-partial(turns=simultaneous)", "leduc5"),
+        ("cfr-rbp(turns=simultaneous)", "leduc5"),
+        ("hedge-dt-rbp(turns=simultaneous)", "leduc5"),
+        ("mccfr-external", "leduc"),
+        ("mccfr-outcome", "leduc"),
+        ("pure-mccfr", "liars_dice"),
+        ("mccfr-chance", "leduc"),
+    )
+}
+SPOTS = {
+    f"hold'em {spot} {storage}": {
+        "spot": f"tests/holdem/spots.json#{spot}",
+        "algorithm": "dcfr(gamma=4)",
+        "storage": storage,
+    }
+    for spot in ("R", "TB")
+    for storage in ("float32", "int16")
+}
+
+
+class Side:
+    """One process with one tree."""
+
+    def __init__(self, tree: str, tasks: str) -> None:
+        environment = os.environ | {"PYTHONPATH": str(Path(tree).resolve()), "NUMBA_NUM_THREADS": "2"}
+        command = [sys.executable, "-c", WORKER, tasks]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+
+    def wait(self) -> None:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if line != "ready\n":
+            raise SystemExit(f"a side did not start: {line!r}")
+
+    def time(self, task: str) -> float:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(task + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="", help="tasks whose name contains this")
+    given = parser.parse_args()
+    tasks = {name: task for name, task in (ARRAYS | SPOTS).items() if given.only in name}
+    sides = [Side(tree, json.dumps(tasks)) for tree in (given.old, given.old, given.new)]
+    for side in sides:
+        side.wait()
+    print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old, least to most':>24}")
+    worst = 0.0
+    for task in tasks:
+        rounds = []
+        for number in range(given.rounds):
+            order = [0, 2, 1] if number % 2 else [1, 2, 0]
+            times = {side: sides[side].time(task) for side in order}
+            rounds.append([times[side] for side in range(3)])
+        quotient = statistics.median(new / ((old + again) / 2) for old, again, new in rounds)
+        noise = sorted(old / again for old, again, _ in rounds)
+        old, new = (statistics.median(row[k] for row in rounds) for k in (0, 2))
+        worst = max(worst, quotient)
+        print(
+            f"{task:42} {old * 1e6:9.2f}us {new * 1e6:9.2f}us {quotient:8.3f} {noise[0]:11.3f} to {noise[-1]:.3f}",
+            flush=True,
+        )
+    print(f"slowest quotient {worst:.3f}")
+
+
+if __name__ == "__main__":
+    main()

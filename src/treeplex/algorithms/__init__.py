@@ -1,0 +1,1 @@
+"""Named assemblies of update rules, averaging weights and turns; the registry; the linear program; growth."""

@@ -1,0 +1,104 @@
+"""Algorithms that play best responses: fictitious play, and CFR against a best-responding opponent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from treeplex.algorithms.full_width import FullWidth, LearnerState, iterate_in
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Responder
+from treeplex.engines.sequence.learners import (
+    initial_learners,
+    normalised,
+    numbered,
+    scratch,
+    steps,
+    uniform_strategies,
+)
+from treeplex.updates import Minimizer, RegretMatching
+from treeplex.updates.schedules import Schedule, uniform
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
+
+
+class State(NamedTuple):
+    """Both players' average strategies as realization plans."""
+
+    averages: tuple[Floats, Floats]
+    iteration: int
+
+
+@dataclass(frozen=True)
+class FictitiousPlay(Tabular[State]):
+    """x^{t+1} = x^t + (BR(y^t) - x^t) / (t + 1), starting from uniform strategies.
+
+    Mixing realization plans is mixing whole strategies (Kuhn), so this is Brown's fictitious play of the normal
+    form, and extensive-form fictitious play with the same weights is the same sequence of strategies.
+    """
+
+    turns: int
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Uniform strategies."""
+        return State(uniform_strategies(game)[1], 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``."""
+        first, second = (Responder(*pair) for pair in zip(state.averages, scratch(game), strict=True))
+        shares = steps(numbered(state.iteration, iterations), lambda t: 1.0 / (t + 1.0))
+        iterate_in(game, (first, second), (None, None), shares, self.turns)
+        return State(state.averages, state.iteration + iterations)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        return normalised(game, state.averages)
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """What is answered next is the average."""
+        return self.average(game, state)
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """One pass per player and iteration."""
+        return 2 * state.iteration * game.nodes
+
+
+@dataclass(frozen=True)
+class BestResponseCFR(FullWidth[LearnerState]):
+    """CFR-BR: each player minimizes regret against an opponent that best responds to every strategy it plays."""
+
+    minimizer: Minimizer
+    weight: Schedule
+    turns: int = ALTERNATING  # makes no difference: best responses of both players come first
+
+    def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
+        """No regret yet, uniform strategies."""
+        return LearnerState(initial_learners(game), 0)
+
+    def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
+        """As ``Algorithm``."""
+        first, second = (MatchingAgainstBestResponse(self.minimizer.predict, response) for response in scratch(game))
+        now = steps(numbered(state.iteration, iterations), self.weight, self.minimizer)
+        iterate_in(game, state.learners, (first, second), now, self.turns)
+        return LearnerState(state.learners, state.iteration + iterations)
+
+    def nodes_touched(self, game: CompiledGame, state: LearnerState) -> int:
+        """Two passes per player and iteration: the best response, and the learner's."""
+        return 4 * state.iteration * game.nodes
+
+
+def fp() -> FictitiousPlay:
+    """Fictitious play (Brown 1951), alternating: player 1 answers player 0's new average."""
+    return FictitiousPlay(ALTERNATING)
+
+
+def xfp() -> FictitiousPlay:
+    """Extensive-form fictitious play (Heinrich, Lanctot & Silver 2015), simultaneous: both answer old averages."""
+    return FictitiousPlay(SIMULTANEOUS)
+
+
+def cfr_br() -> BestResponseCFR:
+    """CFR-BR (Johanson, Bard, Burch & Bowling 2012), with regret matching for both players and uniform averages."""
+    return BestResponseCFR(RegretMatching(), uniform())

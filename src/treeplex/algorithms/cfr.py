@@ -1,0 +1,116 @@
+"""Full-width counterfactual regret minimization: a minimizer in every infoset, averaging weights, an order of turns.
+
+How regrets are stored and how many threads work on them are options of a run beside that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treeplex.algorithms.full_width import FullWidth, LearnerState
+from treeplex.algorithms.options import exponent, named, number, turn_order
+from treeplex.algorithms.protocol import Algorithm, Execution, Stop, never
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.arrays import Matching
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import (
+    STORAGES,
+    initial_learners,
+    initial_learners_16,
+    numbered,
+    operator_in,
+    scratch,
+    steps,
+)
+from treeplex.engines.sequence.partition import partitions
+from treeplex.errors import non_negative
+from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
+from treeplex.updates.schedules import Schedule, linear, power, uniform
+
+
+@dataclass(frozen=True)
+class CFR(FullWidth[LearnerState]):
+    """Counterfactual regret minimization (Zinkevich et al. 2007) over the sequence form."""
+
+    minimizer: Minimizer
+    weight: Schedule
+    turns: int
+    storage: str = "float64"
+    threads: int = 0  # 0: all cores for large games; no bit depends on it
+
+    @property
+    def stored_as(self) -> str:
+        """As ``Algorithm``."""
+        return self.storage
+
+    def prepared(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
+        """As ``Algorithm``: by arrays over sequences, or over rows of hands for a hold'em spot."""
+        if not isinstance(game, CompiledGame):
+            from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
+
+            return on_boards(self, execution)
+        legal = STORAGES[:2] if self.minimizer.predict > 0.0 else STORAGES
+        storage = named("storage", execution.storage or self.storage, {name: name for name in legal})
+        return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
+
+    def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
+        """No regret yet, uniform strategies."""
+        if self.storage == "int16":
+            return LearnerState(initial_learners_16(game), 0)
+        return LearnerState(initial_learners(game, np.dtype(self.storage)), 0)
+
+    def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        rule = Matching(self.minimizer.predict)
+        iterate(
+            game.treeplexes,
+            operator_in(game, self.storage),
+            partitions(game, self.threads),
+            state.learners,
+            (rule, rule),
+            scratch(game, np.float32 if self.storage == "float32" else np.float64),
+            steps(numbered(state.iteration, iterations), self.weight, self.minimizer),
+            self.turns,
+        )
+        return LearnerState(state.learners, state.iteration + iterations)
+
+
+def cfr(turns: str = "alternating") -> CFR:
+    """Counterfactual regret minimization (Zinkevich et al. 2007), uniform average."""
+    return CFR(RegretMatching(), uniform(), turn_order(turns))
+
+
+def cfr_plus(delay: int = 0, turns: str = "alternating") -> CFR:
+    """CFR+ (Tammelin 2014, Algorithm 1): regret matching+, alternating, average weighted by max(t - delay, 0).
+
+    Differs from the paper in: both players' averages start with their first, uniform strategies. Algorithm 1 adds
+    player 0's strategy after its update, so there the average of player 0 starts with the second one.
+    """
+    averaging = linear(non_negative("delay", delay))
+    return CFR(RegretMatchingPlus(), averaging, turn_order(turns))
+
+
+def lcfr(turns: str = "alternating") -> CFR:
+    """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by the iteration."""
+    return CFR(Discounted(1.0, 1.0), linear(), turn_order(turns))
+
+
+def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, turns: str = "alternating") -> CFR:
+    """Discounted CFR (Brown & Sandholm 2019)."""
+    minimizer = Discounted(number("alpha", alpha), number("beta", beta))
+    return CFR(minimizer, power(exponent("gamma", gamma)), turn_order(turns))
+
+
+def pcfr_plus(turns: str = "alternating") -> CFR:
+    """Predictive CFR+ with quadratic averaging (Farina, Kroer & Sandholm 2021)."""
+    return CFR(PredictivePlus(), power(2.0), turn_order(turns))
+
+
+def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0, turns: str = "alternating") -> CFR:
+    """Predictive discounted CFR+ (Xu et al. 2024)."""
+    minimizer = PredictivePlus(number("alpha", alpha))
+    averaging = power(exponent("gamma", gamma))
+    return CFR(minimizer, averaging, turn_order(turns))

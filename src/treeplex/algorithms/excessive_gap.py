@@ -1,0 +1,153 @@
+"""The excessive gap technique over dilated entropies: smoothed best responses whose smoothing shrinks step by step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.options import named, number
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame, Operator
+from treeplex.engines.sequence.cpu.excessive_gap import begin, gap_iterations
+from treeplex.engines.sequence.cpu.oracle import TreeOperator
+from treeplex.engines.sequence.entropy import entropies, moduli, prox_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.first_order import LONGEST_STEP, ROUNDING, Gap, GapScratch, Pace
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
+from treeplex.engines.sequence.tree_operator import tree_operator
+
+STEPS: Final = {"adaptive": True, "theory": False}
+LEAST: Final = 1e-16  # of the first guess: where smoothing is no longer felt and stops to shrink
+MOST_HALVINGS: Final = 30  # of the first smoothing
+
+
+class State(NamedTuple):
+    """What the next step needs."""
+
+    gaps: tuple[Gap, Gap]
+    pace: Pace
+    iteration: int
+    nodes: int  # touched so far
+
+
+@dataclass(frozen=True)
+class ExcessiveGap(Tabular[State]):
+    """Nesterov's excessive gap technique (2005) on the sequence form (Hoda et al. 2010).
+
+    ``cut``: gradients by walks that stop where chance and the opponent come with a probability below cut / t; None: by
+    products with the payoff operator.
+    """
+
+    scheme: int
+    adaptive: bool
+    cut: float | None = None
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Plans that answer each other, with about as little smoothing as the excessive gap condition lets pass.
+
+        Without ``adaptive``: with as much as the theorem asks for.
+        """
+        state = _fresh(game)
+        if not self.adaptive:
+            first, second = moduli(game, self.scheme)
+            smoothing = _largest_entry(game) / math.sqrt(first * second)
+            return self._begin(game, state, smoothing)
+        smoothing = smoothing_guess(game, self.scheme)
+        state = self._begin(game, state, smoothing)
+        while _gap(state) > 0.0:
+            smoothing *= 2.0
+            state = self._begin(game, state, smoothing)
+        for _ in range(MOST_HALVINGS):
+            state = self._begin(game, state, 0.5 * smoothing)
+            if _gap(state) > 0.0:
+                return self._begin(game, state, smoothing)
+            smoothing *= 0.5
+        return state
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        gaps, pace, iteration, nodes = state
+        operator, limit = self._oracle(game)
+        products = gap_iterations(
+            game.treeplexes,
+            operator,
+            entropies(game, self.scheme),
+            gaps,
+            _scratch(game),
+            pace,
+            iteration,
+            iterations,
+            ROUNDING * game.largest_payoff,
+            LEAST * smoothing_guess(game, self.scheme),
+            self.adaptive,
+            limit,
+            self.cut or 0.0,
+        )
+        return State(gaps, pace, iteration + iterations, nodes + _touched(game, operator, products))
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """The plans, which are averages of smoothed best responses."""
+        return normalised(game, (state.gaps[0].plan, state.gaps[1].plan))
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """The smoothed best responses to the plans."""
+        return normalised(game, (state.gaps[0].response, state.gaps[1].response))
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """One pass per gradient: three per step, two more for a step that was too long, and a few to begin with."""
+        return state.nodes
+
+    def _begin(self, game: CompiledGame, state: State, smoothing: float) -> State:
+        gaps, pace, iteration, nodes = state
+        operator, _ = self._oracle(game)  # with a limit of zero: the beginning is exact
+        centre = uniform_strategies(game)[1][0]
+        begin(game.treeplexes, operator, entropies(game, self.scheme), centre, gaps, _scratch(game), pace, smoothing)
+        return State(gaps, pace, iteration, nodes + _touched(game, operator, 3))
+
+    def _oracle(self, game: CompiledGame) -> tuple[Operator | TreeOperator, Floats]:
+        if self.cut is None:
+            return game.operator, np.zeros(1)
+        operator = tree_operator(game)
+        return operator, operator.rows.limit
+
+
+def egt(weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
+    """The excessive gap technique with the dilated entropy of Kroer et al. (2015)."""
+    return ExcessiveGap(scheme(weights), named("steps", steps, STEPS))
+
+
+def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
+    """The same with gradients by walks that stop where chance and the opponent come with probability below c / t.
+
+    Brown, Kroer & Sandholm (2017), section 5.
+    """
+    return ExcessiveGap(scheme(weights), named("steps", steps, STEPS), number("c", c, 0.0, 1.0))
+
+
+def _fresh(game: CompiledGame) -> State:
+    first, second = (Gap(*(np.empty(treeplex.sequences) for _ in Gap._fields)) for treeplex in game.treeplexes)
+    return State((first, second), Pace(np.empty(2), np.empty(2), np.array([LONGEST_STEP])), 0, 0)
+
+
+def _scratch(game: CompiledGame) -> tuple[GapScratch, GapScratch]:
+    first, second = (
+        GapScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in GapScratch._fields[1:]))
+        for treeplex in game.treeplexes
+    )
+    return first, second
+
+
+def _gap(state: State) -> float:
+    return float(state.pace.value.sum())
+
+
+def _largest_entry(game: CompiledGame) -> float:
+    return float(np.abs(game.payoffs.rows.data).max(initial=0.0)) or 1.0
+
+
+def _touched(game: CompiledGame, operator: Operator | TreeOperator, products: int) -> int:
+    return int(operator.rows.entered[0]) if isinstance(operator, TreeOperator) else products * game.nodes

@@ -1,0 +1,222 @@
+"""Learn a game from its rules, without compiling it, and estimate how good the answer is by sampled best responses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.options import named
+from treeplex.algorithms.protocol import Algorithm, Cost, Extras, Stop, Work, never
+from treeplex.engines.sampling.on_the_fly import Entry, Estimate, Memory, OnTheFly, deep_recursion
+from treeplex.errors import ParameterError
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy, Row
+from treeplex.games.protocol import Game, name_of
+from treeplex.tensors import Tensors
+from treeplex.updates.reference import matched_numbers
+
+Walker = Callable[[OnTheFly], Callable[[Memory, int, Any, float], float]]
+
+WALKS: Final[dict[str, Walker]] = {
+    "pure-mccfr": lambda rules: rules.pure,
+    "mccfr-external": lambda rules: rules.external,
+    "mccfr-outcome": lambda rules: rules.outcome,
+}
+"""What can explore. Pure strategies are weighted by the logarithm of the iteration, the others evenly."""
+
+CONFIDENCE: Final = 1.959963984540054  # standard errors of a two-sided interval of 95 %
+RESPONSES: Final = 2_000
+
+
+class Sampled(NamedTuple):
+    """How good the averages are, estimated by games played."""
+
+    value: Estimate  # player 0's payoff between the average strategies
+    responses: tuple[Estimate, Estimate]  # each player's payoff with a response learnt by sampling, in new games
+
+
+class State:
+    """What was learnt, in dictionaries, and where the random numbers stand; modified in place."""
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self.walker, self.iteration = OnTheFly(game, seed), 0
+        self.memory: Memory = ({}, {})
+        self.sampled: tuple[int, Sampled] | None = None  # at which iteration, and what
+
+
+@dataclass(frozen=True)
+class Exploring(Algorithm[Game, State]):
+    """Monte Carlo CFR over the rules themselves."""
+
+    name: str
+    responses: int = RESPONSES
+
+    iterates: ClassVar[tuple[str, ...]] = ("average",)
+    engine: ClassVar[str] = "sampling"
+
+    def start(self, game: Game, seed: int = 0) -> State:
+        """Nothing visited."""
+        return State(game, seed)
+
+    def advance(self, game: Game, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``: one walk per player and iteration."""
+        walk, pure = WALKS[self.name](state.walker), self.name == "pure-mccfr"
+        with deep_recursion():
+            for _ in range(iterations):
+                for player in (0, 1):
+                    walk(state.memory, player, game.root(), math.log1p(state.iteration + 1.0) if pure else 1.0)
+                state.iteration += 1
+                if stop():
+                    break
+        return state
+
+    def work(self, game: Game, state: State) -> Work:
+        """As ``Algorithm``; evaluation is not counted."""
+        return Work(state.iteration, state.walker.nodes)
+
+    def strategies(self, game: Game, state: State, iterate: str) -> State:
+        """The averages, where they are."""
+        return state
+
+    def evaluate(self, game: Game, strategies: State, threads: int = 0) -> Evaluation:
+        """By games played: NashConv is not known, a bound from below is."""
+        sampled = self.sampled(game, strategies)
+        explored = Explored(sampled, strategies.memory)
+        extra = {"nash_conv_at_least": explored.nash_conv_at_least, "nash_conv_margin": explored.margin}
+        first, second = (response.mean for response in sampled.responses)
+        return Evaluation(sampled.value.mean, math.nan, (first, second), extra)
+
+    def sampled(self, game: Game, state: State) -> Sampled:
+        """Train a response of each player on ``responses`` walks, then let it play as many new games.
+
+        Training enters no more histories than exploring did. Random numbers are drawn from a copy of the state's, so
+        a run that is evaluated goes on as if it had not been.
+        """
+        if state.sampled is None or state.sampled[0] != state.iteration:
+            walker = state.walker.copy()
+            with deep_recursion():
+                state.sampled = state.iteration, _sampled(walker, state.memory, self.responses)
+        return state.sampled[1]
+
+    def policy(self, game: Game, strategies: State) -> Policy:
+        """Of the infosets visited."""
+        return Policy.from_rows(_rows(strategies.memory), name_of(game))
+
+    def extras(self, game: Game, state: State, strategies: Any, evaluation: Evaluation) -> Explored:
+        """Estimates with their margins, and how many infosets were visited."""
+        return Explored(self.sampled(game, state), state.memory)
+
+    def fingerprint(self, game: Game) -> str:
+        """Of the name and the first choices: a game of this kind is too large to be looked at as a whole."""
+        history = game.root()
+        words = [name_of(game), str(game.mover(history)), *game.actions(history)]
+        return hashlib.blake2b("\n".join(words).encode(), digest_size=16).hexdigest()
+
+    def cost(self, game: Game) -> Cost:
+        """As ``Algorithm``: evaluated at the end alone."""
+        return Cost(1.0, math.inf)
+
+    def save(self, state: State) -> Tensors:
+        """As ``Algorithm``: infosets sorted by label."""
+        tensors: Tensors = {"random": state.walker.random_state(), "counts": _counts(state)}
+        for player, memory in enumerate(state.memory):
+            labels = sorted(memory)
+            entries = [memory[label] for label in labels]
+            words = json.dumps([[label, entry.actions] for label, entry in zip(labels, entries, strict=True)])
+            tensors[f"infosets.{player}"] = np.frombuffer(words.encode(), dtype=np.uint8)
+            tensors[f"pick.{player}"] = np.array([entry.pick for entry in entries], dtype=np.int64)
+            tensors[f"regret.{player}"] = np.array([x for entry in entries for x in entry.regret])
+            tensors[f"average.{player}"] = np.array([x for entry in entries for x in entry.average])
+        return tensors
+
+    def restore(self, game: Game, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        state = State(game, seed)
+        state.iteration, state.walker.nodes = (int(x) for x in tensors["counts"])
+        state.walker.set_random_state(tensors["random"])
+        for player, memory in enumerate(state.memory):
+            regret: list[float] = tensors[f"regret.{player}"].tolist()
+            average: list[float] = tensors[f"average.{player}"].tolist()
+            picks: list[int] = tensors[f"pick.{player}"].tolist()
+            infosets: list[tuple[str, list[str]]] = json.loads(tensors[f"infosets.{player}"].tobytes())
+            place = 0
+            for (label, actions), pick in zip(infosets, picks, strict=True):
+                entry = Entry(tuple(actions), pick)
+                entry.regret = regret[place : place + len(actions)]
+                entry.average = average[place : place + len(actions)]
+                place += len(actions)
+                memory[label] = entry
+            if place != len(regret) or place != len(average):
+                raise ValueError(f"the infosets of player {player} have {place} actions, not {len(regret)}")
+        return state
+
+
+class Explored(Extras):
+    """What an exploration knows. Its quality is estimated by games played, never exact, and says so."""
+
+    def __init__(self, sampled: Sampled, memory: Memory) -> None:
+        self.estimate, self.responses = sampled
+        self.infosets = [len(entries) for entries in memory]
+
+    @property
+    def nash_conv_at_least(self) -> float:
+        """An estimate from below, never negative: responses learnt from samples earn no more than best ones."""
+        return max(self.responses[0].mean + self.responses[1].mean, 0.0)
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the 95 % interval of ``nash_conv_at_least``."""
+        return CONFIDENCE * math.hypot(self.responses[0].error, self.responses[1].error)
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return {
+            "infosets": self.infosets,
+            "value_sampled": self.estimate.mean,
+            "value_margin": CONFIDENCE * self.estimate.error,
+            "nash_conv_sampled_at_least": self.nash_conv_at_least,
+            "nash_conv_margin": self.margin,
+        }
+
+
+def exploring(algorithm: str, responses: int = RESPONSES) -> Exploring:
+    """The algorithm of that name, over rules that are not compiled."""
+    named("algorithm", algorithm, WALKS)
+    given: Any = responses
+    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
+        raise ParameterError(f"The 'responses' parameter must be an integer >= 2, got {responses!r}.")
+    return Exploring(algorithm, responses)
+
+
+def _counts(state: State) -> npt.NDArray[np.int64]:
+    return np.array([state.iteration, state.walker.nodes], dtype=np.int64)
+
+
+def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
+    """The value between the averages, and what a learnt response of each player earns in games it has not seen."""
+    found: list[Estimate] = []
+    budget = walker.nodes // 2
+    for player in (0, 1):
+        answer: dict[str, Entry] = {}
+        most = walker.nodes + budget
+        for _ in range(count):
+            walker.respond(memory, answer, player, walker.game.root())
+            if walker.nodes >= most:
+                break
+        found.append(walker.mean_payoff(memory, answer, player, count))
+    return Sampled(walker.mean_payoff(memory, None, 0, count), (found[0], found[1]))
+
+
+def _rows(memory: Memory) -> Iterator[Row]:
+    for player, entries in enumerate(memory):
+        for label in sorted(entries):
+            entry = entries[label]
+            for action, probability in zip(entry.actions, matched_numbers(entry.average), strict=True):
+                yield player, label, action, probability

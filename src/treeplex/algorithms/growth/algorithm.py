@@ -1,0 +1,227 @@
+"""Solve a game while its abstraction grows: iterate, check what is missing, add it, evaluate in the full game.
+
+Brown & Sandholm (2015), "Simultaneous Abstraction and Equilibrium Finding in Games".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.growth.add import METHODS
+from treeplex.algorithms.growth.answer import Addition, Grown, policy
+from treeplex.algorithms.growth.discount import DISCOUNTS
+from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth
+from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
+from treeplex.engines.public.archive import Entry
+from treeplex.engines.public.arrays import Nodes, Rows
+from treeplex.engines.public.build import Start, build
+from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.store import Place
+from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, nodes_of
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy
+from treeplex.games.sized import Abstraction
+from treeplex.tensors import Tensors
+
+ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
+RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
+LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
+OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
+
+
+class State:
+    """A growing tree, what was added to it, and how long checks for new actions took; modified in place."""
+
+    def __init__(self, game: GrowingGame) -> None:
+        self.game = game
+        self.additions: list[Addition] = []
+        self.growing = 0.0  # seconds
+
+
+@dataclass(frozen=True)
+class Growing(Algorithm[Abstraction, State]):
+    """CFR on the public tree of the actions in the abstraction, which grows as ``growth`` says."""
+
+    growth: Growth
+    folder: str | None = None  # for subtrees that are moved to disk
+    trees: dict[int, tuple[Abstraction, Start]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
+
+    iterates: ClassVar[tuple[str, ...]] = ("average",)
+
+    def prepared(self, game: Abstraction, execution: Execution) -> Growing:
+        """As ``Algorithm``."""
+        plain_execution(execution)
+        return Growing(self.growth, execution.folder, self.trees)
+
+    def start(self, game: Abstraction, seed: int = 0) -> State:
+        """The abstraction as it is at the start; nothing learnt."""
+        folder = None if self.folder is None else Path(self.folder)
+        return State(GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm], folder, self._tree(game)))
+
+    def advance(self, game: Abstraction, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``: after every ``growth.every`` iterations, check for a size to add."""
+        tree, every = state.game, self.growth.every
+        last = tree.iteration + iterations
+        while tree.iteration < last and not stop():
+            check = (tree.iteration // every + 1) * every
+            tree.advance(min(check, last) - tree.iteration)
+            if tree.iteration % every == 0:
+                self._check(state)
+        return state
+
+    def _check(self, state: State) -> None:
+        began, tree = time.perf_counter(), state.game
+        if self.growth.factor < np.inf:
+            addition = check_and_add(tree, self.growth)
+            state.additions += [addition] if addition else []
+        if self.growth.archive and tree.iteration % (self.growth.every * ARCHIVE_EVERY) == 0:
+            tree.archive.check(tree.tree, self.growth.archive)
+        state.growing += time.perf_counter() - began
+
+    def work(self, game: Abstraction, state: State) -> Work:
+        """Histories entered by iterations, recovery games and checks."""
+        return Work(state.game.iteration, state.game.touched)
+
+    def strategies(self, game: Abstraction, state: State, iterate: str) -> State:
+        """The average strategies, where they are."""
+        return state
+
+    def evaluate(self, game: Abstraction, strategies: State, threads: int = 0) -> Evaluation:
+        """In the full game, where every size is legal; beside it, NashConv if only sizes in the abstraction were."""
+        tree = strategies.game
+        full, inside = tree.measure(), tree.measure(whole=False)
+        extra = {
+            "growing_seconds": strategies.growing,
+            "nash_conv_in_abstraction": inside.nash_conv,
+            "histories": tree.tree.histories,
+            "archived": tree.archive.histories,
+            "sizes": len(strategies.additions),
+            "weight": tree.weight,
+            "bytes": tree.tree.nbytes,
+        }
+        return Evaluation(full.value, full.nash_conv, full.best_responses, extra)
+
+    def policy(self, game: Abstraction, strategies: State) -> Policy:
+        """Of the actions that are in the abstraction now."""
+        return policy(strategies.game, f"{game.rules.name}, grown")
+
+    def extras(self, game: Abstraction, state: State, strategies: Any, evaluation: Evaluation) -> Grown:
+        """The sizes that were found, what each wins and how often it is used."""
+        return Grown(state.game, state.additions, f"{game.rules.name}, grown", self.growth, evaluation)
+
+    def fingerprint(self, game: Abstraction) -> str:
+        """Of the tree at the start, its payoffs and bounds."""
+        builder, block = self._tree(game)
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (*block.nodes, builder.tables, builder.bounds):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def cost(self, game: Abstraction) -> Cost:
+        """As ``Algorithm``: of the tree at the start; both grow alike."""
+        numbers = float(self._tree(game).block.rows.regret.size)
+        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers)
+
+    def _tree(self, game: Abstraction) -> Start:
+        """The tree at the start, built once per game."""
+        if id(game) not in self.trees:
+            self.trees[id(game)] = (game, build(game.rules, game.menu))
+        return self.trees[id(game)][1]
+
+    def save(self, state: State) -> Tensors:
+        """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
+        game = state.game
+        tensors = {f"nodes.{name}": np.ascontiguousarray(array) for name, array in game.tree.nodes._asdict().items()}
+        tensors |= {f"rows.{name}": np.ascontiguousarray(array) for name, array in game.tree.rows._asdict().items()}
+        game.archive.store.flush()
+        if self.folder is None:
+            tensors[ARCHIVE] = np.frombuffer(game.archive.store.content(), dtype=np.uint8)
+        records: dict[str, Any] = {
+            "halves": game.halves,
+            "weight": game.weight,
+            "touched": game.touched,
+            "growing": state.growing,
+            "additions": [list(addition) for addition in state.additions],
+            "archive": [[entry.node, list(entry.place), *entry[2:]] for entry in game.archive.entries],
+            "stored": game.archive.store.size,
+        }
+        return tensors | {RECORDS: np.frombuffer(json.dumps(records).encode(), dtype=np.uint8)}
+
+    def restore(self, game: Abstraction, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        state = self.start(game, seed)
+        tree, records = state.game, json.loads(tensors[RECORDS].tobytes())
+        nodes = nodes_of(tensors[f"nodes.{name}"] for name in Nodes._fields)
+        rows = Rows(*(tensors[f"rows.{name}"] for name in Rows._fields))
+        count = len(nodes.parent)
+        for name, array in nodes._asdict().items():
+            if array.dtype != DTYPES[name] or array.shape != (count,):
+                raise ValueError(f"nodes.{name} is {array.dtype}{list(array.shape)}")
+        for name, array in rows._asdict().items():
+            if array.dtype != "float64" or array.shape != (count, tree.tree.hands):
+                raise ValueError(f"rows.{name} is {array.dtype}{list(array.shape)}")
+        tree.tree = GrowingTree(Block(nodes, rows))
+        tree.halves, tree.touched, tree.weight = int(records["halves"]), int(records["touched"]), records["weight"]
+        state.growing = float(records["growing"])
+        state.additions = [Addition(*addition) for addition in records["additions"]]
+        archive = tree.archive
+        archive.entries = [
+            Entry(node, Place(*place), histories, (largest[0], largest[1]), (squares[0], squares[1]))
+            for node, place, histories, largest, squares in records["archive"]
+        ]
+        if ARCHIVE in tensors:
+            archive.store.fill(tensors[ARCHIVE].tobytes())
+        archive.store.cut(int(records["stored"]))
+        archive.renumber()
+        return state
+
+
+def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
+    """Add the size with the most regret per history, if proposition 1 says that it pays."""
+    state = balance(game)
+    game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
+    for candidate in candidates(game, state, growth.estimate, growth.factor):
+        least = _needed(game, state, candidate, growth)
+        known = game.tree.nodes.size[game.tree.children(candidate.node)]
+        if candidate.gain > least and candidate.size not in known:
+            return _add(game, state, candidate, least, growth)
+    return None
+
+
+def _needed(game: GrowingGame, state: Balance, candidate: Candidate, growth: Growth) -> float:
+    player = int(game.tree.nodes.mover[candidate.node])
+    return float(needed(state.largest[player], state.histories, candidate.histories, game.effective, growth.factor))
+
+
+def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, growth: Growth) -> Addition:
+    began = time.perf_counter()
+    node, player = candidate.node, int(game.tree.nodes.mover[candidate.node])
+    scale = game.weight * game.effective  # of sums, to an average iteration
+    added = METHODS[growth.method](game, node, candidate.size)
+    discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
+    game.discount(discount)
+    return Addition(
+        iteration=game.iteration,
+        player=player,
+        decision=game.rules.separator.join(game.line(node)),
+        word=game.builder.words[int(game.tree.nodes.word[added.root])],
+        size=candidate.size,
+        method=growth.method,
+        gain=candidate.gain / scale,
+        needed=least / scale,
+        regret=float(np.maximum(added.regret, 0.0).sum()) / scale,
+        histories=added.histories,
+        recovery=added.iterations,
+        discount=discount,
+        seconds=time.perf_counter() - began,
+    )

@@ -1,0 +1,187 @@
+"""What a grown game says: the sizes found at each decision, the finite game they make, and how to play it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final, NamedTuple, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+
+from treeplex.algorithms.growth.add import neighbours
+from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.protocol import Extras
+from treeplex.arrow import Table, table
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.cpu.growing import reach
+from treeplex.engines.public.cpu.sizes import curve
+from treeplex.engines.public.game import GrowingGame
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy
+from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+
+KINDS: Final = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+class Addition(NamedTuple):
+    """A size that was added: when, where, which, and why."""
+
+    iteration: int
+    player: int
+    decision: str  # the line of public moves
+    word: str  # "bet" or "raise"
+    size: float
+    method: str
+    gain: float  # regret per iteration for not having it, in chips per hand: why it was added
+    needed: float  # what proposition 1 asked for
+    regret: float  # per iteration, of the new move once it was added, over all hands
+    histories: int  # that it added
+    recovery: int  # iterations of the recovery game
+    discount: float  # weight of the past since then
+    seconds: float  # that adding took
+
+
+class Grown(Extras):
+    """What the answer of a growing run has beside value and NashConv."""
+
+    def __init__(
+        self, game: GrowingGame, additions: list[Addition], name: str, growth: Growth, evaluation: Evaluation
+    ) -> None:
+        self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """Every size that was added, what it wins and how much it is used; largest win first."""
+        return found(self.grown, self.additions)
+
+    @cached_property
+    def abstraction(self) -> Abstraction:
+        """The finite game with the sizes in the abstraction now: ``treeplex.load`` takes it."""
+        return abstraction(self.grown, self.name)
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        extra = self.evaluation.extra
+        return {
+            "growth": growth_fields(self.growth),
+            "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "histories": extra["histories"] + extra["archived"],
+            "archived": extra["archived"],
+            "sizes": [
+                one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
+                for one in self.found
+            ],
+        }
+
+    def tables(self) -> dict[str, Table]:
+        """As ``Extras``."""
+        types = {name: KINDS[hint] for name, hint in get_type_hints(Addition).items()}
+        columns = list(zip(*self.additions, strict=True)) or [()] * len(types)
+        return {"additions": table(dict(zip(types, columns, strict=True)), types)}
+
+    def documents(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return {"sizes": self.abstraction.menu.by_line}
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return {
+            "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
+            "sizes.json": "the sizes in the abstraction at every decision at the end",
+            "archive.bin": "subtrees that nobody reaches",
+        }
+
+
+class Found(NamedTuple):
+    """A size that was found, what an opponent loses who does not know it, and how much it is used."""
+
+    addition: Addition
+    worth: float  # chips per hand that an opponent would have lost who maps it to its neighbours, over the run
+    frequency: float  # how often the player who gets to the decision chooses it
+    by_hand: dict[str, float]  # the same, by hand
+
+
+def everything(game: GrowingGame) -> None:
+    """Bring back all that is on disk."""
+    game.archive.bring_back_below(game.tree, 0)
+
+
+def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
+    """Every size that was added, with its use in the average strategies; largest loss of the opponent first."""
+    everything(game)
+    strategy = game.averages()
+    arriving = np.ones((2, game.tree.count, game.tree.hands))
+    for player in (0, 1):
+        reach(game.tree.nodes, strategy, player, arriving[player])
+    nodes = game.tree.nodes
+    places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
+    listed: list[Found] = []
+    for addition in additions:
+        node = places[addition.decision]
+        child = next(c for c in game.tree.children(node) if nodes.size[c] == addition.size)
+        hands = game.rules.hands()[addition.player]
+        used = strategy[child][: len(hands)]
+        deal = game.builder.joint(int(nodes.cards[node]))
+        dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
+        weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
+        frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
+        by_hand = dict(zip(hands, used.tolist(), strict=True))
+        listed.append(Found(addition, loss_if_unknown(game, node, child), frequency, by_hand))
+    return sorted(listed, key=lambda one: -one.worth)
+
+
+def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
+    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
+
+    As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
+    hands.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    near = neighbours(game, node, float(nodes.size[child]))
+    lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
+    upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
+    others = [c for c in game.tree.children(node) if c != child]
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0)
+    u, total = 1.0 + float(nodes.size[child]), 0.0
+    for h in range(game.tree.hands):
+        rise, level, fall = curve(
+            nodes.size, nodes.scale, lower, upper, h, rows.value, rows.fold_out, game.rules.payoff_scale
+        )  # fmt: skip
+        won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
+        total += max(won - float(base[h]), 0.0)
+    return total / (game.weight * game.effective)
+
+
+def menu(game: GrowingGame) -> Menu:
+    """The sizes in the abstraction at every decision."""
+    everything(game)
+    nodes = game.tree.nodes
+    by_line: dict[str, tuple[float, ...]] = {}
+    for n in np.flatnonzero(nodes.key != NONE).tolist():
+        sizes = nodes.size[game.tree.children(n)]
+        by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
+    return Menu(by_line={OTHERWISE: by_line[""]} | by_line)
+
+
+def abstraction(game: GrowingGame, name: str) -> Abstraction:
+    """The finite game with the sizes in the abstraction, for any solver."""
+    return Abstraction(game.rules, menu(game), name)
+
+
+def policy(game: GrowingGame, name: str) -> Policy:
+    """The average strategies."""
+    everything(game)
+    nodes, strategy = game.tree.nodes, game.averages()
+    rows: list[tuple[int, str, str, float]] = []
+    for n in np.flatnonzero(nodes.mover >= 0).tolist():
+        player, line = int(nodes.mover[n]), game.line(n)
+        children = game.tree.children(n)
+        labels = [game.line(child)[-1] for child in children]
+        possible = game.builder.joint(int(nodes.cards[n])).sum(axis=1 - player) > 0.0
+        for h, hand in enumerate(game.rules.hands()[player]):
+            if not possible[h]:
+                continue
+            infoset = game.rules.separator.join((hand, *line))
+            chosen: list[float] = strategy[children, h].tolist()
+            rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]
+    return Policy.from_rows(rows, name)

@@ -1,0 +1,201 @@
+"""Counterfactual regret minimization on a hold'em spot: the same rules and weights as in every other game.
+
+One iteration is one pass per player, in turn. The opponent's strategy is added to its average while a pass goes down,
+as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second strategy, player 1's with its first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
+from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
+from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.errors import ParameterError
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.spots import Reader
+from treeplex.updates import Minimizer
+from treeplex.updates.schedules import Schedule
+from treeplex.updates.turns import ALTERNATING
+
+Array = npt.NDArray[Any]
+
+LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
+PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
+OVERHEAD: Final = 250_000.0  # of one evaluation, in numbers read
+
+
+class State(NamedTuple):
+    """What the next iteration needs."""
+
+    learners: tuple[HandLearner, HandLearner]
+    iteration: int
+
+
+@dataclass(frozen=True)
+class HoldemCFR(Algorithm[HoldemGame, State]):
+    """CFR over public nodes with vectors of hands (Tammelin 2014, Algorithm 1)."""
+
+    minimizer: Minimizer
+    weight: Schedule
+    storage: str = "float32"
+    threads: int = 0
+    prune: bool = True
+
+    @property
+    def stored_as(self) -> str:
+        """As ``Algorithm``."""
+        return self.storage
+
+    def start(self, game: HoldemGame, seed: int = 0) -> State:
+        """No regret yet, uniform strategies."""
+        require_memory(game, self.storage)
+        learners = (self._initial(game, 0), self._initial(game, 1))
+        fix(game, learners)
+        return State(learners, 0)
+
+    def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        last = state.iteration + iterations
+        playing = Playing(state.learners, self._playing(state), self.frozen(game))
+        runner = engine(game, self.storage, self.threads)
+        turns = range(state.iteration + 1, last + 1)
+        runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
+        return State(state.learners, last)
+
+    def work(self, game: HoldemGame, state: State) -> Work:
+        """Public nodes, all of them in each of two passes; what pruning skips is counted all the same."""
+        return Work(state.iteration, 2 * state.iteration * game.nodes)
+
+    def strategies(self, game: HoldemGame, state: State, iterate: str) -> Sources:
+        """What strategies are shares of: the sums of weighted strategies, or the regrets that are played from next.
+
+        Where a decision is locked, the locked strategy is put in place of the sums.
+        """
+        if iterate == "current":
+            return self._playing(state)
+        if game.locks:
+            fix(game, state.learners)
+        return Sources(state.learners[0].average, state.learners[1].average)
+
+    def evaluate(self, game: HoldemGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """Value and NashConv in chips, exact for the strategies as they are stored."""
+        return self.policy(game, strategies).evaluation()
+
+    def policy(self, game: HoldemGame, strategies: Any) -> Any:
+        """Browsed by line and hand: a table of all infosets would be too large."""
+        return Reader(game, strategies, self.frozen(game), self.storage, self.threads)
+
+    def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
+        """EV of both players, equity, strategy at the root."""
+        return Spotted(game, self.policy(game, strategies), self.storage, evaluation)
+
+    def fingerprint(self, game: HoldemGame) -> str:
+        """As ``Algorithm``."""
+        return game.fingerprint
+
+    def cost(self, game: HoldemGame) -> Cost:
+        """As ``Algorithm``: two passes per iteration, three per evaluation, four with rake."""
+        numbers = float(sum(game.elements(player) for player in (0, 1)))
+        passes = 4.0 if game.spot.rake_rate else 3.0
+        return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
+
+    def rule(self, last: int) -> Rule:
+        """Discounts and weights of iterations 0 to ``last``."""
+        t = np.arange(last + 1, dtype=np.float64)
+        t[0] = 1.0  # there is no iteration 0; its numbers are never used
+        positive, negative = self.minimizer.discounts(t)
+        predict = self.minimizer.predict
+        prune = self.prune and not predict  # a prediction changes also where nothing is gained
+        return Rule(positive, negative, self.weight(t), predict, prune, self.storage == "int16")
+
+    def frozen(self, game: HoldemGame) -> Frozen:
+        """Which decisions of both players are locked."""
+        return fix(game)
+
+    def _playing(self, state: State) -> Sources:
+        first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)
+        return Sources(first, second)
+
+    def _initial(self, game: HoldemGame, player: int) -> HandLearner:
+        size, decisions = game.elements(player), game.decisions(player)
+        scales = decisions if self.storage == "int16" else 0
+        predicted = size if self.minimizer.predict else 0
+        return HandLearner(
+            np.zeros(size, self.storage),
+            np.zeros(size, self.storage),
+            np.zeros(predicted, self.storage),
+            np.zeros(decisions, np.int32),
+            np.zeros(scales, np.float32),
+            np.zeros(scales, np.float32),
+        )
+
+
+class Spotted(Extras):
+    """What the answer of a spot has beside value and NashConv, in chips unless a name says otherwise."""
+
+    def __init__(self, game: HoldemGame, reader: Reader, storage: str, evaluation: Evaluation) -> None:
+        self.game, self.reader, self.storage, self.evaluation = game, reader, storage, evaluation
+
+    @cached_property
+    def ev(self) -> tuple[float, float]:
+        """What each player takes of the pot on average."""
+        first = self.evaluation.value
+        return first, self.reader.value(1) if self.game.spot.rake_rate else self.game.spot.pot - first
+
+    @cached_property
+    def equity(self) -> tuple[float, float]:
+        """Each player's share of the pot if nobody bets at all."""
+        return self.reader.equity()
+
+    @property
+    def percent_of_pot(self) -> float:
+        """Exploitability in per cent of the pot."""
+        return 100.0 * self.evaluation.exploitability / self.game.spot.pot
+
+    def mbb(self, big_blind: float) -> float:
+        """Exploitability in thousandths of a big blind of so many chips."""
+        return 1000.0 * self.evaluation.exploitability / big_blind
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return {
+            "board": self.game.name,
+            "nodes": self.game.nodes,
+            "bytes": self.game.memory(self.storage),
+            "ev": list(self.ev),
+            "equity": list(self.equity),
+            "exploitability_percent_of_pot": self.percent_of_pot,
+            "root_strategy": self.reader.at("").totals(),
+        }
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return {"checkpoint.safetensors": "the strategies: what `treeplex holdem show` reads and `resume` continues"}
+
+
+def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
+    """A member of the CFR family as it is carried out on boards and rows of hands.
+
+    >>> from treeplex.algorithms.cfr import cfr_plus
+    >>> on_boards(cfr_plus(delay=10), Execution()).minimizer
+    RegretMatchingPlus(predict=0.0)
+    """
+    storage = execution.storage or "float32"
+    if storage not in BYTES:
+        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(BYTES)}, got {storage!r}.")
+    if member.turns != ALTERNATING:
+        raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
+    if member.minimizer.predict and storage == "int16":
+        raise ParameterError(
+            f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."
+        )
+    return HoldemCFR(member.minimizer, member.weight, storage, execution.threads)

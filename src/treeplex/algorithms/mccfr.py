@@ -1,0 +1,296 @@
+"""Monte Carlo CFR: iterations that enter a sample of the tree, with regret matching or with pure strategies.
+
+Weights multiply regrets and averages alike, which is what the bound for weighted averages is about (equation (16) of
+Ju et al.). Averages are updated at the opponent's nodes ("stochastically weighted averaging"): there the chance of
+coming by is chance's times that of the player whose average it is, so the expected sum is the average by reach.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treeplex.algorithms.options import averaging, counted, named, number, turn_order
+from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
+from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Log, Table, frames, log, table
+from treeplex.engines.sampling.cpu.external import external_iterations
+from treeplex.engines.sampling.cpu.joint import joint_iterations
+from treeplex.engines.sampling.cpu.outcome import outcome_iterations
+from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
+from treeplex.engines.sampling.cpu.random import Counter
+from treeplex.engines.sampling.reference.random import counter
+from treeplex.engines.sampling.tree import Longs, Sampling, nodes_per_walk, sampling
+from treeplex.engines.sequence.learners import normalised
+from treeplex.updates.schedules import Schedule
+from treeplex.updates.turns import SIMULTANEOUS
+
+Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
+
+MOST_STREAMS: Final = 256
+STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
+EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
+FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
+REGRETS: Final = {"plain": False, "plus": True}
+
+
+class Effort(NamedTuple):
+    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
+
+    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
+    """
+
+    numbers: float
+    own: float = 1.0
+    opponent: float = 0.0
+    chance: float = 0.0
+
+
+EFFORT: Final[dict[type[Sampler], Effort]] = {
+    External: Effort(18.0),
+    AverageStrategy: Effort(18.0),
+    Outcome: Effort(45.0, own=0.0),
+    PureExternal: Effort(5.5),
+    Chance: Effort(34.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Reached: Effort(34.0, chance=1.0),
+}
+
+
+class Stream(NamedTuple):
+    """One of several independent runs: what both players have learnt, and where its random numbers stand."""
+
+    tables: tuple[Table, Table]
+    counter: Counter
+    nodes: Longs  # [2] entered; looked at but not entered
+
+
+class State(NamedTuple):
+    """What the next iteration needs."""
+
+    streams: tuple[Stream, ...]
+    iteration: int
+
+
+@dataclass(frozen=True)
+class MonteCarlo(Tabular[State]):
+    """CFR over a sample of the tree.
+
+    With several ``streams`` each has tables and random numbers of its own, an iteration is one of each, and the answer
+    is the average of all by reach. It depends on the seed and on the number of streams, and on nothing else.
+    ``workers``: threads that share the streams; 0: one per stream.
+    """
+
+    sampler: Sampler
+    weight: Schedule
+    turns: int
+    plus: bool  # regret matching+: negative regret is forgotten
+    streams: int
+    workers: int = 0
+
+    def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
+        """As ``Algorithm``: any number of threads may share the streams."""
+        plain_execution(execution, threads=True)
+        return self if execution.threads == 0 else replace(self, workers=execution.threads)
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: an iteration is a walk for each player, and streams run side by side."""
+        form, effort = sample_tree(game), EFFORT[type(self.sampler)]
+        _, own, opponent, chance = effort
+        nodes = sum(nodes_per_walk(form.tree, (*turn, chance)) for turn in ((own, opponent), (opponent, own)))
+        deals = form.tree.hands.shape[1] if isinstance(self.sampler, Reached) else 1
+        return Cost(effort.numbers * nodes * deals, OVERHEAD + sweep(game) + float(self.streams * sum(form.sequences)))
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Nothing learnt; pure strategies at random."""
+        form = sample_tree(game)
+        return State(tuple(self._newborn(form, seed, stream) for stream in range(self.streams)), 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``."""
+        last = state.iteration + iterations
+        weights = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
+        form = sample_tree(game)
+        if self.streams == 1:
+            self._iterate(form, state.streams[0], weights)
+        else:
+            with ThreadPoolExecutor(self.workers or self.streams) as pool:
+                list(pool.map(self._iterate, repeat(form), state.streams, repeat(weights)))
+        return State(state.streams, last)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """All streams' averages, added up by reach."""
+        form = sample_tree(game)
+        first, second = (
+            form.of_player(player, sum((stream.tables[player].average for stream in state.streams[1:]), start))
+            for player, start in enumerate(table.average for table in state.streams[0].tables)
+        )
+        return normalised(game, (first, second))
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """What the first stream plays next."""
+        form, tables = sample_tree(game), state.streams[0].tables
+        return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """Histories entered, by all streams."""
+        return sum(int(stream.nodes[0]) for stream in state.streams)
+
+    @property
+    def _pure(self) -> bool:
+        return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
+
+    def _newborn(self, form: Sampling, seed: int, stream: int) -> Stream:
+        pick = self._pure or self.sampler == Chance(MATCH_OR_PICK)
+        baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
+        first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
+        random = counter(seed, stream)
+        if pick:
+            held = form.tree.hands.max(axis=1) + 1
+            scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
+        return Stream((first, second), random, np.zeros(2, dtype=np.int64))
+
+    def _iterate(self, form: Sampling, stream: Stream, weights: Floats) -> None:
+        """Run iterations on one stream, which is modified in place."""
+        tables, random, nodes = stream
+        simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
+        joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
+        pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
+        frame = (form.tree, pre_deal, tables, weights, self.plus, self.turns)
+        scratch = (_logs(form, simultaneous or joint), frames(form), random, nodes)
+        match self.sampler:
+            case External():
+                external_iterations(EVERY_MOVE, *frame, *scratch)
+            case AverageStrategy(epsilon, tau, beta):
+                external_iterations((epsilon, tau, beta), *frame, *scratch)
+            case Outcome(epsilon, rate):
+                outcome_iterations((epsilon, rate), *frame, *scratch)
+            case PureExternal() if not joint:
+                pure_iterations((), *frame, *scratch)
+            case PureExternal():
+                joint_iterations(PURE, True, *frame, *scratch)
+            case Chance(rule) | Reached(rule):
+                joint_iterations(rule, not every, *frame, *scratch)
+
+    def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: Table) -> Floats:
+        """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""
+        treeplex, place = game.treeplexes[player], form.place[player]
+        first = treeplex.first
+        positive = np.maximum(learnt.regret, 0.0)[place]
+        if len(learnt.pick) == 1 and not self._pure:
+            return positive
+        picked = np.zeros(treeplex.sequences)
+        picked[first[:-1] + learnt.pick[place[first[:-1]]]] = 1.0
+        if self._pure or not treeplex.infosets:
+            return picked
+        fallback = np.add.reduceat(positive, first[:-1]) <= 0.0
+        return np.where(np.concatenate(([True], np.repeat(fallback, treeplex.actions))), picked, positive)
+
+
+def mccfr_external(
+    weight: str = "uniform", turns: str = "alternating", regret: str = "plain", streams: int = 1
+) -> MonteCarlo:
+    """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+."""
+    return _assembly(External(), weight, turns, regret, streams)
+
+
+def mccfr_outcome(
+    epsilon: float = 0.6,
+    baseline: float = 0.5,
+    weight: str = "uniform",
+    turns: str = "alternating",
+    regret: str = "plain",
+    streams: int = 1,
+) -> MonteCarlo:
+    """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
+
+    Differs from the papers in: averages are updated at the opponent's nodes, weighted by one over the exploring
+    player's part of the probability of the path, which stays unbiased where the opponent plays some actions with
+    probability zero.
+    """
+    sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
+    return _assembly(sampler, weight, turns, regret, streams)
+
+
+def mccfr_average(
+    epsilon: float = 0.05,
+    tau: float = 1000.0,
+    beta: float = 1e6,
+    weight: str = "uniform",
+    turns: str = "alternating",
+    regret: str = "plain",
+    streams: int = 1,
+) -> MonteCarlo:
+    """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
+    sampler = AverageStrategy(
+        number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 0.0, 1e12)
+    )
+    return _assembly(sampler, weight, turns, regret, streams)
+
+
+def mccfr_chance(
+    weight: str = "uniform",
+    turns: str = "alternating",
+    regret: str = "plain",
+    fallback: str = "uniform",
+    streams: int = 1,
+) -> MonteCarlo:
+    """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
+
+    ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
+    """
+    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, turns, regret, streams)
+
+
+def pure_cfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
+    """Pure CFR (Ju et al. 2023, equations (20) and (21)): sums of values instead of regrets, and the best action.
+
+    Differs from the paper in: players take turns unless ``turns="simultaneous"``; values are weighted as the averages
+    are, which with ``weight="uniform"`` is equation (20).
+    """
+    return _assembly(Reached(PURE), weight, turns, regret, streams)
+
+
+def pure_mccfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
+    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies and log weights.
+
+    Differs from the paper as ``pure_cfr``. With ``turns="simultaneous"`` both learn from one walk.
+    """
+    return _assembly(PureExternal(), weight, turns, regret, streams)
+
+
+def _assembly(sampler: Sampler, weight: str, turns: str, regret: str, streams: int) -> MonteCarlo:
+    return MonteCarlo(
+        sampler,
+        averaging(weight),
+        turn_order(turns),
+        named("regret", regret, REGRETS),
+        counted("streams", streams, MOST_STREAMS),
+    )
+
+
+_FORMS: WeakKeyDictionary[CompiledGame, Sampling] = WeakKeyDictionary()
+
+
+def sample_tree(game: CompiledGame) -> Sampling:
+    """The sample tree of a game, made when first asked for and kept beside it.
+
+    From the public tree of a game that can be loaded again by its name. A run of any other game is resumed from the
+    game in its folder, which has no public tree, so such a game is sampled by its histories while these fit.
+    """
+    if game not in _FORMS:
+        stored = game.source is None and game.nodes <= STORED_NODES
+        _FORMS[game] = sampling(replace(game, dealt=None) if stored else game)
+    return _FORMS[game]
+
+
+def _logs(form: Sampling, needed: bool) -> tuple[Log, Log]:
+    first, second = form.sequences if needed else (1, 1)
+    return log(first), log(second)

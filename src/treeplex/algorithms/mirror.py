@@ -1,0 +1,88 @@
+"""Mirror prox and optimistic mirror descent over dilated entropies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cpu.mirror import mirror_iterations
+from treeplex.engines.sequence.entropy import entropies, prox_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
+from treeplex.engines.sequence.learners import normalised, uniform_strategies
+
+LONGEST: Final = 1e12  # steps of this size make responses pure; over the smoothing that makes them even
+FIRST_GROWTH: Final = 2.0  # how much steps grow until one is too long
+
+
+class State(NamedTuple):
+    """What the next iteration needs."""
+
+    mirrors: tuple[Mirror, Mirror]
+    rate: Rate
+    iteration: int
+    products: int  # gradients asked for so far
+
+
+@dataclass(frozen=True)
+class MirrorProx(Tabular[State]):
+    """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two."""
+
+    scheme: int
+    optimistic: bool
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Uniform strategies, nothing learned yet."""
+        first, second = (
+            Mirror(np.zeros(len(plan)), plan, np.zeros(len(plan)), np.zeros(len(plan)))
+            for plan in uniform_strategies(game)[1]
+        )
+        step = 1.0 / (game.largest_payoff or 1.0)
+        return State((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        mirrors, rate, iteration, products = state
+        first, second = (
+            MirrorScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in MirrorScratch._fields[1:]))
+            for treeplex in game.treeplexes
+        )
+        taken = mirror_iterations(
+            game.treeplexes,
+            game.operator,
+            entropies(game, self.scheme),
+            mirrors,
+            (first, second),
+            rate,
+            iteration,
+            iterations,
+            self.optimistic,
+            LONGEST / smoothing_guess(game, self.scheme),
+        )
+        return State(mirrors, rate, iteration + iterations, products + taken)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """What was played, each strategy weighted by its step."""
+        return normalised(game, (state.mirrors[0].average, state.mirrors[1].average))
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """The smoothed best responses to all that was met."""
+        return normalised(game, (state.mirrors[0].response, state.mirrors[1].response))
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """One pass per gradient."""
+        return state.products * game.nodes
+
+
+def mirror_prox(weights: str = "kroer2015") -> MirrorProx:
+    """Mirror prox (Nemirovski 2004) with the dilated entropy of Kroer et al. (2015)."""
+    return MirrorProx(scheme(weights), optimistic=False)
+
+
+def omd(weights: str = "kroer2015") -> MirrorProx:
+    """Optimistic mirror descent (Rakhlin & Sridharan 2013) over the same dilated entropy."""
+    return MirrorProx(scheme(weights), optimistic=True)

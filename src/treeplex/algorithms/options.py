@@ -1,0 +1,58 @@
+"""Checks of algorithms' parameters: each refusal names the parameter, what is legal and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
+
+from treeplex.errors import ParameterError
+from treeplex.updates.schedules import Schedule, linear, log, power, uniform
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
+
+TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
+
+
+def turn_order(name: object) -> int:
+    """The number of an order of turns."""
+    return named("turns", name, TURNS)
+
+
+def averaging(name: object) -> Schedule:
+    """Averaging weights by name."""
+    return named("weight", name, WEIGHTS)()
+
+
+WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {
+    "uniform": uniform,
+    "linear": linear,
+    "square": lambda: power(2.0),
+    "log": log,
+}
+
+Meaning = TypeVar("Meaning")
+
+
+def named(name: str, value: object, legal: Mapping[str, Meaning]) -> Meaning:
+    """What a word of a short list stands for."""
+    if not isinstance(value, str) or value not in legal:
+        raise ParameterError(f"The '{name}' parameter must be one of {', '.join(legal)}, got {value!r}.")
+    return legal[value]
+
+
+def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> float:
+    """A number in a range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
+    return float(value)
+
+
+def exponent(name: str, value: object) -> float:
+    """A power of the iteration to weigh it by; beyond 20 a long run would overflow."""
+    return number(name, value, 0.0, 20.0)
+
+
+def counted(name: str, value: object, high: int) -> int:
+    """A whole number from one up."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be a whole number from 1 to {high:,}, got {value!r}.")
+    return value

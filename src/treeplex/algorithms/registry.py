@@ -1,0 +1,133 @@
+"""Every algorithm by name: what drives the command line, the conformance tests and the tables in the docs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from treeplex.algorithms.best_response import cfr_br, fp, xfp
+from treeplex.algorithms.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
+from treeplex.algorithms.excessive_gap import egt, egt_dt
+from treeplex.algorithms.hedge import hedge
+from treeplex.algorithms.linear_program import lp
+from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
+from treeplex.algorithms.mirror import mirror_prox, omd
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.walk import (
+    cfr_full,
+    cfr_partial,
+    cfr_plus_full,
+    cfr_plus_partial,
+    cfr_plus_rbp,
+    cfr_plus_zero_reach_br,
+    cfr_rbp,
+    cfr_zero_reach_br,
+    hedge_dt,
+    hedge_dt_rbp,
+    rm_dt,
+)
+from treeplex.algorithms.warm_start import warm_start
+from treeplex.errors import ParameterError
+from treeplex.spec import bind, parameters, parse, unknown, usage
+
+WALKED: Final = ("cfr", "cfr+")
+TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
+LANCTOT = "Lanctot et al. 2009"
+JU = "Ju et al. 2023, Pure MCCFR"
+RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
+DT = "Brown, Kroer & Sandholm 2017"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm in the registry."""
+
+    name: str
+    build: Callable[..., Algorithm[Any, Any]]
+    summary: str
+    source: str
+
+    @property
+    def usage(self) -> str:
+        """``name(parameter=default,...)``."""
+        return usage(self.name, self.build)
+
+
+ALGORITHMS: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
+        Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
+        Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, Algorithm 1"),
+        Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
+        Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
+        Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
+        Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
+        Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
+        Entry("cfr-full", cfr_full, "CFR by traversals of the whole history tree", RBP),
+        Entry("cfr+-full", cfr_plus_full, "CFR+ by the same traversals", RBP),
+        Entry("cfr-partial", cfr_partial, "CFR with partial pruning", RBP),
+        Entry("cfr+-partial", cfr_plus_partial, "CFR+ with partial pruning", RBP),
+        Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
+        Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+        Entry(
+            "cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best response in zero-reach sequences", f"{RBP}, section 3"
+        ),
+        Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
+        Entry("mccfr-external", mccfr_external, "external sampling", LANCTOT),
+        Entry("mccfr-outcome", mccfr_outcome, "outcome sampling with baselines", f"{LANCTOT}; Schmid et al. 2019"),
+        Entry("mccfr-average", mccfr_average, "average-strategy sampling", "Gibson et al. 2012"),
+        Entry("mccfr-chance", mccfr_chance, "chance sampling", "Zinkevich et al. 2007"),
+        Entry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
+        Entry("pure-mccfr", pure_mccfr, "external sampling with pure strategies", JU),
+        Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
+        Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
+        Entry("hedge-dt", hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
+        Entry("hedge-dt-rbp", hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry("rm-dt", rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+        Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
+        Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
+        Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
+        Entry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
+        Entry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
+        Entry("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
+    )
+}
+
+
+def with_traversal(spec: str, traversal: str) -> str:
+    """The name of ``spec`` played by walks of that kind: ``cfr`` by ``partial`` is ``cfr-partial``."""
+    name, _ = parse(spec)
+    if name not in WALKED or traversal not in TRAVERSALS:
+        raise ParameterError(
+            f"The option --traversal must be one of {', '.join(TRAVERSALS)}, for the algorithm {' or '.join(WALKED)},"
+            f" got {traversal!r} for {name!r}."
+        )
+    return f"{name}-{traversal}{spec[len(name) :]}"
+
+
+def build(spec: str) -> Algorithm[Any, Any]:
+    """The algorithm that ``spec`` names: ``name`` or ``name(parameter=value,...)``."""
+    entry, values = _bound(spec)
+    return entry.build(**values)
+
+
+def canonical(spec: str) -> str:
+    """The same with every parameter: what a run is known by.
+
+    >>> canonical("cfr+")
+    'cfr+(delay=0,turns="alternating")'
+    """
+    entry, values = _bound(spec)
+    shown = (parameters(entry.build) | values).items()
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in shown)})"
+
+
+def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:
+    name, values = parse(spec)
+    entry = ALGORITHMS.get(name)
+    if entry is None:
+        raise unknown("algorithm", name, ALGORITHMS)
+    return entry, bind("algorithm", name, entry.build, values)

@@ -1,0 +1,239 @@
+"""CFR by walks over the history tree, entering as little of it as a traversal allows.
+
+A suffix says which nodes are visited and changes nothing else: players take turns as in ``cfr``, ``cfr+`` and
+``hedge``. The papers update both at once, which is ``turns="simultaneous"``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
+from treeplex.algorithms.options import named, number, turn_order
+from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.algorithms.traversals import BOUNDS, Traversal, full, partial, regret_based, zero_reach_response
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.history.arrays import (
+    LIMIT,
+    PASSED,
+    PASSED_PLAYED,
+    PLAYED,
+    SEEN,
+    STRATEGY,
+    SUM,
+    TOTAL_VALUE,
+    PlainRule,
+    Player,
+    Pruning,
+    Rule,
+    Tables,
+    open_sequences,
+    scratch,
+    worklist,
+)
+from treeplex.engines.history.cpu.prune import walk_iterations
+from treeplex.engines.history.cpu.sums import complete_sums
+from treeplex.engines.history.paths import paths
+from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
+from treeplex.updates.hedge import MATCHING
+from treeplex.updates.schedules import Schedule, linear, uniform
+from treeplex.updates.thresholds import hedge_threshold, matching_threshold
+from treeplex.updates.turns import SIMULTANEOUS
+
+NONE: Final[Floats] = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Regret matching; ``plus``: with regrets that forget being negative (Brown & Sandholm 2015, section 4.2)."""
+
+    plus: bool = False
+
+    def rule(self, game: CompiledGame, player: int) -> Rule:
+        """What the kernels are told about a player."""
+        return PlainRule(MATCHING, self.plus, NONE, NONE, NONE)
+
+
+@dataclass(frozen=True)
+class Thresholded:
+    """Hedge by one of its rates, or regret matching, with dynamic thresholding (Brown, Kroer & Sandholm 2017)."""
+
+    kind: int
+    d: float
+
+    def rule(self, game: CompiledGame, player: int) -> Rule:
+        """What the kernels are told about a player."""
+        threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
+        limit = threshold(game.treeplexes[player].actions, self.d)
+        return Rule(self.kind, False, log_actions(game)[player], payoff_ranges(game, self.kind)[player], limit)
+
+
+class State(NamedTuple):
+    """What the next iteration needs."""
+
+    tables: tuple[Tables, Tables]
+    iteration: int
+    nodes: int  # touched so far
+
+
+@dataclass(frozen=True)
+class WalkCFR(Tabular[State]):
+    """CFR over the history tree: a strategy rule, averaging weights, what is entered, and the order of turns."""
+
+    minimizer: Matching | Thresholded
+    weight: Schedule
+    traversal: Traversal
+    turns: int
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """No regret yet, uniform strategies, nothing pruned."""
+        first, second = uniform_strategies(game)[0]
+        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        tree, traversal = paths(game).tree, self.traversal
+        touched = walk_iterations(
+            tree,
+            (self._player(game, state, 0), self._player(game, state, 1)),
+            worklist(tree.inner),
+            state.iteration,
+            self.weight(numbered(state.iteration, iterations)),
+            Pruning(traversal.partial, traversal.respond, traversal.threshold),
+            self.turns,
+        )
+        return State(state.tables, state.iteration + iterations, state.nodes + touched)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        return normalised(game, (_sums(game, state, 0), _sums(game, state, 1)))
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        return state.tables[0].strategy.copy(), state.tables[1].strategy.copy()
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """Counted as they are entered; a best response counts all nodes below its sequence."""
+        return state.nodes
+
+    def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> Tables:
+        """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""
+        infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
+        pruning = self.traversal.threshold >= 0.0
+        apart = pruning and (self.turns != SIMULTANEOUS or self.weight != uniform())
+        last_of_sequence = PLAYED if apart else LIMIT if pruning else SUM
+        last_of_infoset = PASSED_PLAYED if apart else TOTAL_VALUE if pruning else PASSED
+        if isinstance(self.minimizer, Thresholded):
+            last_of_infoset = SEEN
+        tables = Tables(
+            sequences=np.zeros((sequences, last_of_sequence + 1)),
+            infosets=np.zeros((infosets, last_of_infoset + 1)),
+            pruned=np.zeros(sequences, dtype=np.int8),
+            value_then=np.zeros(sequences if pruning else 0),
+            paid_then=np.zeros(sequences if pruning else 0),
+            inside_pruned=np.zeros(infosets if pruning else 0, dtype=np.int8),
+        )
+        tables.sequences[:, STRATEGY] = strategy
+        return tables
+
+    def _player(self, game: CompiledGame, state: State, player: int) -> Player:
+        treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
+        return Player(
+            treeplex,
+            side if self.traversal.bound == "payoff" else side._replace(best=side.expected),
+            game.payoffs[player],
+            1.0 - 2.0 * player,
+            tables,
+            open_sequences(treeplex.first, tables.pruned),
+            scratch(treeplex.infosets, treeplex.sequences),
+            self.minimizer.rule(game, player),
+        )
+
+
+def _sums(game: CompiledGame, state: State, player: int) -> Floats:
+    """Of copies: reading must not change what the next iterations compute."""
+    sequences, infosets = state.tables[player].sequences.copy(), state.tables[player].infosets.copy()
+    complete_sums(game.treeplexes[player], sequences, infosets)
+    return np.ascontiguousarray(sequences[:, SUM])
+
+
+def _cfr(traversal: Traversal, turns: str) -> WalkCFR:
+    return WalkCFR(Matching(), uniform(), traversal, turn_order(turns))
+
+
+def _cfr_plus(traversal: Traversal, turns: str) -> WalkCFR:
+    return WalkCFR(Matching(plus=True), linear(), traversal, turn_order(turns))
+
+
+def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: float = 0.0) -> WalkCFR:
+    return WalkCFR(Thresholded(kind, number("d", d, least, 1e3)), uniform(), traversal, turn_order(turns))
+
+
+def _regret_based(threshold: float, bound: str) -> Traversal:
+    return regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
+
+
+def cfr_full(turns: str = "alternating") -> WalkCFR:
+    """CFR by walks that enter every history: what pruning is measured against."""
+    return _cfr(full(), turns)
+
+
+def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
+    """CFR+ by walks that enter every history."""
+    return _cfr_plus(full(), turns)
+
+
+def cfr_partial(turns: str = "alternating") -> WalkCFR:
+    """CFR with partial pruning: the same iterates as CFR, fewer nodes."""
+    return _cfr(partial(), turns)
+
+
+def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
+    """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
+    return _cfr_plus(partial(), turns)
+
+
+def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
+    """CFR with best responses in zero-reach sequences (Brown & Sandholm 2015, section 3)."""
+    return _cfr(zero_reach_response(), turns)
+
+
+def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
+    """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
+    return _cfr_plus(zero_reach_response(), turns)
+
+
+def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
+    """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
+    return _cfr(_regret_based(threshold, bound), turns)
+
+
+def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
+    """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
+    return _cfr_plus(_regret_based(threshold, bound), turns)
+
+
+def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> WalkCFR:
+    """CFR with Hedge, dynamic thresholding and partial pruning (Brown, Kroer & Sandholm 2017)."""
+    return _thresholded(hedge_rate(rate), d, turns, partial())
+
+
+def hedge_dt_rbp(
+    d: float = 1.0,
+    threshold: float = 25.0,
+    bound: str = "payoff",
+    rate: str = "variance",
+    turns: str = "alternating",
+) -> WalkCFR:
+    """The same with regret-based pruning, condition (11)."""
+    return _thresholded(hedge_rate(rate), d, turns, _regret_based(threshold, bound), least=1e-9)
+
+
+def rm_dt(d: float = 1.0, turns: str = "alternating") -> WalkCFR:
+    """CFR with regret matching, dynamic thresholding and partial pruning (Theorem 2)."""
+    return _thresholded(MATCHING, d, turns, partial())

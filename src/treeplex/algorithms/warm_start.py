@@ -1,0 +1,234 @@
+"""Warm start by elimination: Pure MCCFR finds out which actions matter, CFR+ solves the game of these.
+
+Actions that Pure MCCFR has hardly played are taken out, so that an iteration of CFR+ costs little. In safe mode they
+are let back in as soon as a best response gains by them, so that the answer converges in the game that was asked about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treeplex.algorithms import mccfr
+from treeplex.algorithms.options import counted, named, number
+from treeplex.algorithms.protocol import Cost, Execution, Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.arrays import Bytes, Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.reduced import Reduced, reduced
+from treeplex.engines.sampling.cpu.count import histories
+from treeplex.engines.sequence.arrays import Learner, Matching
+from treeplex.engines.sequence.cpu import treeplex as walks
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import normalised, numbered, steps
+from treeplex.evaluation.exact import gradient
+from treeplex.updates import Minimizer, RegretMatchingPlus
+from treeplex.updates.schedules import Schedule, linear
+from treeplex.updates.turns import ALTERNATING
+
+MODES: Final = {"safe": True, "unsafe": False}
+LOOK: Final = 1.5  # a look at the whole game each time there have been so many times as many iterations
+FIRST_LOOK: Final = 10
+SHARE: Final = 2.0  # let actions in when NashConv is this many times what it is among the actions that are left
+
+
+class State(NamedTuple):
+    """What the next iteration needs; arrays are those of the whole game."""
+
+    sampler: mccfr.State
+    learners: tuple[Learner, Learner]  # of CFR+; zero for what is taken out
+    kept: tuple[Bytes, Bytes]  # [S] 1 for the actions that are left
+    unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or is not yet under way
+    iteration: int
+    look: int  # the iteration of the next look at the whole game
+    size: int  # histories of the reduced game
+    solved: int  # histories entered by CFR+
+
+
+@dataclass(frozen=True)
+class WarmStart(Tabular[State]):
+    """``sampler`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
+
+    sampler: mccfr.MonteCarlo
+    minimizer: Minimizer
+    weight: Schedule
+    warmup: int
+    least: float
+    safe: bool
+
+    def prepared(self, game: CompiledGame, execution: Execution) -> WarmStart:
+        """As ``Algorithm``: threads are for the sampler's streams."""
+        return replace(self, sampler=self.sampler.prepared(game, execution))
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: iterations of the sampler are the cheaper ones."""
+        return self.sampler.cost(game)
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """Nothing sampled, nothing taken out."""
+        first, second = (Learner(*(np.zeros(treeplex.sequences) for _ in range(4))) for treeplex in game.treeplexes)
+        kept = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
+        unpaid = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
+        sampler = self.sampler.start(game, seed)
+        return State(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``."""
+        last = state.iteration + iterations
+        while state.iteration < last:
+            if state.iteration < self.warmup:
+                count = min(last, self.warmup) - state.iteration
+                sampler = self.sampler.advance(game, state.sampler, count)
+                state = state._replace(sampler=sampler, iteration=state.iteration + count)
+                if state.iteration == self.warmup:
+                    state = self._eliminate(game, state)
+            else:
+                upto = min(last, state.look) if self.safe else last
+                state = self._solve(game, state, upto - state.iteration)
+                if self.safe and state.iteration == state.look:
+                    state = self._look(game, state)
+        return state
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """The average of CFR+; that of the sampler where CFR+ has nothing to learn from."""
+        sampled = self.sampler.average(game, state.sampler)
+        if state.iteration < self.warmup:
+            return sampled
+        solved = normalised(game, (state.learners[0].average, state.learners[1].average))
+        return self._lifted(game, state, sampled, solved)
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        if state.iteration < self.warmup:
+            return self.sampler.current(game, state.sampler)
+        first, second = (learner.strategy for learner in state.learners)
+        return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """The sampler's, and two passes over what is left of the game for each iteration of CFR+."""
+        return self.sampler.nodes_touched(game, state.sampler) + state.solved
+
+    def _eliminate(self, game: CompiledGame, state: State) -> State:
+        """Take out what was hardly played; of every infoset the action played most stays."""
+        sampled = self.sampler.average(game, state.sampler)
+        for treeplex, mask, strategy in zip(game.treeplexes, state.kept, sampled, strict=True):
+            if treeplex.infosets:
+                most = np.maximum.reduceat(strategy, treeplex.first[:-1])
+                mask[1:] = (strategy[1:] >= self.least) | (strategy[1:] == np.repeat(most, treeplex.actions))
+        return self._restarted(game, state._replace(look=self.warmup + FIRST_LOOK))
+
+    def _restarted(self, game: CompiledGame, state: State) -> State:
+        """Fit the learners to the actions that are left: new ones have no regret yet."""
+        left = _reduced(game, state.kept)
+        for player, learner in enumerate(state.learners):
+            own, treeplex = left.sequences[player], left.treeplexes[player]
+            plan = np.empty(len(own))
+            strategy = np.empty(len(own))
+            walks.normalise(treeplex, learner.regret[own], strategy)
+            walks.realization_plan(treeplex, strategy, plan)
+            learner.strategy[:], learner.plan[:] = 0.0, 0.0
+            learner.strategy[own], learner.plan[own] = strategy, plan
+            state.unpaid[player][:] = left.unpaid[player]
+        form = mccfr.sample_tree(game)
+        local: list[Bytes] = []
+        for player, mask in enumerate(state.kept):
+            here = np.zeros(form.sequences[player], dtype=np.int8)
+            here[form.place[player]] = mask
+            local.append(here)
+        return state._replace(size=form.pre_deal_nodes + histories(form.tree, (local[0], local[1])))
+
+    def _solve(self, game: CompiledGame, state: State, iterations: int) -> State:
+        """Iterations of CFR+ on what is left."""
+        left = _reduced(game, state.kept)
+        rule = Matching(self.minimizer.predict)
+        now = steps(numbered(state.iteration - self.warmup, iterations), self.weight, self.minimizer)
+        first, second = (
+            Learner(*(part[own] for part in learner))
+            for learner, own in zip(state.learners, left.sequences, strict=True)
+        )
+        values = (np.empty(len(first.regret)), np.empty(len(second.regret)))
+        alone = (None, None)
+        iterate(left.treeplexes, left.payoffs, alone, (first, second), (rule, rule), values, now, ALTERNATING)
+        for learner, small, own in zip(state.learners, (first, second), left.sequences, strict=True):
+            for whole, part in zip(learner, small, strict=True):
+                whole[own] = part
+        return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
+
+    def _look(self, game: CompiledGame, state: State) -> State:
+        """Best responses in the whole game; what gains by an action that was taken out brings it back."""
+        solving = state.iteration - self.warmup
+        state = state._replace(look=self.warmup + max(solving + 1, int(LOOK * solving)))
+        left, average = _reduced(game, state.kept), self.average(game, state)
+        whole, within = 0.0, 0.0
+        wanted: list[Bytes] = []
+        for player, treeplex in enumerate(game.treeplexes):
+            opponent = np.empty(len(average[1 - player]))
+            walks.realization_plan(game.treeplexes[1 - player], average[1 - player], opponent)
+            values = gradient(game, player, opponent)
+            small = values[left.sequences[player]]
+            walks.best_response(left.treeplexes[player], small, np.empty_like(small))
+            walks.best_response(treeplex, values, np.empty_like(values))
+            whole, within = whole + float(values[0]), within + float(small[0])
+            wanted.append(_gaining(game, player, state.kept[player], values))
+        if whole <= SHARE * max(within, 0.0) or not any(mask.any() for mask in wanted):
+            return state
+        for mask, more in zip(state.kept, wanted, strict=True):
+            mask[more == 1] = 1
+        return self._restarted(game, state)
+
+    def _lifted(self, game: CompiledGame, state: State, sampled: Strategies, solved: Strategies) -> Strategies:
+        """``solved``, and ``sampled`` where CFR+ has nothing to learn from."""
+        first, second = (
+            np.where(np.concatenate(([0], np.repeat(skipped, treeplex.actions))) == 1, before, now)
+            for treeplex, skipped, before, now in zip(game.treeplexes, state.unpaid, sampled, solved, strict=True)
+        )
+        return first, second
+
+
+def warm_start(
+    warmup: int = 10_000,
+    elimination_threshold: float = 10.0,
+    mode: str = "safe",
+    sampler: str = "pure-mccfr",
+    streams: int = 1,
+) -> WarmStart:
+    """Pure MCCFR, then CFR+ without rare actions: probability below ``elimination_threshold`` / ``warmup``.
+
+    Ju et al. (2023). ``mode="unsafe"`` is the paper's: what is taken out stays out, and the answer may not converge.
+    ``sampler``: what finds the actions; the paper compares "pure-mccfr" with "mccfr-external".
+
+    Differs from the paper in: "safe" lets actions back in; where the reduced game holds nothing to learn from, the
+    sampler's strategy is played.
+    """
+    samplers = {"pure-mccfr": mccfr.pure_mccfr, "mccfr-external": mccfr.mccfr_external}
+    make = named("sampler", sampler, samplers)
+    iterations = counted("warmup", warmup, 10**12)
+    least = number("elimination_threshold", elimination_threshold, 0.0, 1e12) / iterations
+    return WarmStart(
+        make(streams=streams), RegretMatchingPlus(), linear(), iterations, least, named("mode", mode, MODES)
+    )
+
+
+def _gaining(game: CompiledGame, player: int, kept: Bytes, values: Floats) -> Bytes:
+    """[S] 1 for actions taken out that are worth more than those left of their infoset, after a best response."""
+    treeplex = game.treeplexes[player]
+    gaining = np.zeros(treeplex.sequences, dtype=np.int8)
+    if treeplex.infosets:
+        least = np.maximum.reduceat(np.where(kept == 1, values, -np.inf), treeplex.first[:-1])
+        bar = np.repeat(least, treeplex.actions) + 1e-12 * game.largest_payoff
+        gaining[1:] = (kept[1:] == 0) & (values[1:] > bar)
+    return gaining
+
+
+_REDUCED: WeakKeyDictionary[CompiledGame, tuple[bytes, Reduced]] = WeakKeyDictionary()
+
+
+def _reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
+    """The reduced game; the last one is kept beside the game."""
+    key = kept[0].tobytes() + kept[1].tobytes()
+    if game not in _REDUCED or _REDUCED[game][0] != key:
+        _REDUCED[game] = key, reduced(game, kept)
+    return _REDUCED[game][1]

@@ -1,0 +1,140 @@
+"""The payoff operator of a dealt game: a small matrix of hands against hands at every public terminal.
+
+A *row* is a public sequence of a player: a public decision node of theirs and an action there; row 0 stands for no
+move yet. Each row holds one sequence per hand. Payoffs are stored once per public terminal instead of once per pair
+of hands, which moves a fraction of the bytes of a sparse matrix; this is Tammelin's vector form.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.compile.payoffs import Csr, Payoffs
+
+
+class BlockRows(NamedTuple):
+    """What player 0 wins, by rows of one player: like ``Csr``, but an entry is a whole table of hands against hands.
+
+    Row ``r`` holds, for own hand ``h``: sum over its entries ``e`` and the opponent's hands ``o`` of
+    amount[e] * tables[table[e], o, h] * (weight of the opponent's row column[e] with hand o).
+    """
+
+    start: Ints  # [R + 1]
+    column: Ints  # [Z] row of the opponent
+    amount: Floats  # [Z]
+    table: Ints  # [Z]
+    tables: Floats  # [K, opponent's H, own H] chance times outcome
+    sequence: Ints  # [R, own H] sequence of each row and hand, -1 where the hand is impossible
+    other: Ints  # [opponent's R, opponent's H] the same for the opponent
+
+
+class Blocks(NamedTuple):
+    """Both players' orientation of the block operator."""
+
+    rows: BlockRows
+    columns: BlockRows
+
+    @property
+    def entries(self) -> int:
+        """Pairs of sequences with a payoff other than zero."""
+        nonzero = np.count_nonzero(self.rows.tables, axis=(1, 2))
+        return int(nonzero[self.rows.table[self.rows.amount != 0.0]].sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
+
+
+class RankedRows(NamedTuple):
+    """What player 0 wins where every hand is one card and the higher card wins: no tables, sums over ranks.
+
+    Row ``r`` holds, for own hand ``h``, over its entries ``e``: amount[e] times the opponent's total weight but for
+    card ``h`` (a fold), or the weight of lower cards minus that of higher ones (a showdown).
+    """
+
+    start: Ints  # [R + 1]
+    column: Ints  # [Z]
+    amount: Floats  # [Z] times the probability of a deal
+    showdown: Ints  # [Z] 1 at a showdown, 0 at a fold
+    sequence: Ints  # [R, H]
+    other: Ints  # [opponent's R, H]
+
+
+class RankedBlocks(NamedTuple):
+    """Both players' orientation of the ranked operator."""
+
+    rows: RankedRows
+    columns: RankedRows
+
+    @property
+    def entries(self) -> int:
+        """Pairs of sequences with a payoff other than zero."""
+        hands = self.rows.sequence.shape[1]
+        return int(np.count_nonzero(self.rows.amount)) * hands * (hands - 1)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
+
+
+class Terminals(NamedTuple):
+    """Public terminals before they are sorted by anybody's rows."""
+
+    row: tuple[Ints, Ints]  # [Z] each player's row
+    amount: Floats  # [Z]
+    table: Ints  # [Z]
+
+
+def blocks(ends: Terminals, tables: Floats, sequence: tuple[Ints, Ints]) -> Blocks:
+    """The block operator, from tables [K, H0, H1] of what player 0 wins."""
+    own = np.ascontiguousarray(tables.transpose(0, 2, 1))
+    first = BlockRows(*_sorted(ends, 0, len(sequence[0])), own, *sequence)
+    second = BlockRows(*_sorted(ends, 1, len(sequence[1])), np.ascontiguousarray(tables), *sequence[::-1])
+    return Blocks(first, second)
+
+
+def ranked_blocks(ends: Terminals, sequence: tuple[Ints, Ints], chance: float) -> RankedBlocks:
+    """The ranked operator; ``ends.table`` is 1 at showdowns and 0 at folds, ``chance`` the probability of a deal."""
+    start, column, amount, showdown = _sorted(ends, 0, len(sequence[0]))
+    first = RankedRows(start, column, amount * chance, showdown, *sequence)
+    start, column, amount, showdown = _sorted(ends, 1, len(sequence[1]))
+    # From player 1's seat, player 0 wins a showdown with the higher card: lower minus higher changes sign.
+    amount = np.where(showdown == 1, -amount, amount) * chance
+    return RankedBlocks(first, RankedRows(start, column, amount, showdown, *sequence[::-1]))
+
+
+def expand(operator: Blocks | RankedBlocks) -> Payoffs:
+    """The same operator as a sparse matrix, with the entries of a row in the order in which a block row adds them up.
+
+    So the sparse and the block form give the same bits.
+    """
+    return Payoffs(_expand_side(operator.rows), _expand_side(operator.columns))
+
+
+def _expand_side(side: BlockRows | RankedRows) -> Csr:
+    if isinstance(side, RankedRows):
+        rank = np.arange(side.sequence.shape[1], dtype=np.float64)
+        tables = np.stack([1.0 - np.eye(len(rank)), np.sign(rank[None, :] - rank[:, None])])
+        table = side.showdown
+    else:
+        tables, table = side.tables, side.table
+    owner = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
+    values = side.amount[:, None, None] * tables[table]  # [Z, opponent's H, own H]
+    entry, other, own = np.nonzero(values)
+    row = side.sequence[owner[entry], own]
+    order = np.argsort(row, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=int(side.sequence.max()) + 1))))
+    column = side.other[side.column[entry[order]], other[order]]
+    return Csr(start.astype(np.int32), column, values[entry, other, own][order])
+
+
+def _sorted(ends: Terminals, player: int, rows: int) -> tuple[Ints, Ints, Floats, Ints]:
+    """Start of every row, and the opponent's row, amount and table of its terminals, in tree order."""
+    order = np.argsort(ends.row[player], kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(ends.row[player], minlength=rows)))).astype(np.int32)
+    return start, ends.row[1 - player][order], ends.amount[order], ends.table[order]

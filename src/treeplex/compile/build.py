@@ -1,0 +1,25 @@
+"""Choose how to compile: by array operations where the rules allow it, by walking histories otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from treeplex.compile.dealt import compile_dealt
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.walk import compile_walk
+from treeplex.errors import GameError
+from treeplex.games.dealt import DealtGame
+from treeplex.games.protocol import Game
+
+
+def compile_game(game: Game, report: Callable[[int], None] | None = None) -> CompiledGame:
+    """Compile the rules of a game into arrays; refuse in one sentence what cannot be solved.
+
+    ``report`` is called now and then with the number of histories visited, where they are visited one by one.
+    """
+    players = getattr(game, "players", 2)
+    if players != 2:
+        raise GameError(f"{getattr(game, 'name', 'The game')} has {players} players; treeplex solves games of two.")
+    if isinstance(game, DealtGame):
+        return compile_dealt(game.rules)
+    return compile_walk(game, report)

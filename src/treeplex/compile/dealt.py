@@ -1,0 +1,204 @@
+"""Public tree times deals: dealt rules compiled by array operations, without visiting histories one by one.
+
+Every deal of hands is followed by a copy of the public tree, less the public cards that are in a hand. So an infoset
+is a pair (public node, own hand), numbered by counting: by public node, with hands side by side, so that solvers meet
+a public state's hands in consecutive memory. The payoff operator is one small matrix a public terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.arrow import Texts, joined, stacked, take, texts
+from treeplex.compile.blocks import Blocks, RankedBlocks, Terminals, blocks, expand, ranked_blocks
+from treeplex.compile.dealt_checks import check_deal, check_labels, check_odds
+from treeplex.compile.dealt_tree import DealtTree
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.history import levels, parents_from_depth
+from treeplex.compile.labels import Labels
+from treeplex.compile.memory import require
+from treeplex.compile.payoffs import Payoffs
+from treeplex.compile.public import PublicGame, PublicTree, build_public
+from treeplex.compile.treeplex import Treeplex
+from treeplex.games.dealt import WON, DealtRules
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+RANKED_FROM = 16  # hands from which sums over ranks beat a table of hands against hands
+BYTES_PER_SCENE = 40  # and pair of hands: measured peak
+
+
+class Scenes(NamedTuple):
+    """A scene is what the public cards have been so far; it decides which hands are still possible."""
+
+    of: Ints  # [P] scene of each public node
+    odds: Floats  # [C, H0, H1] probability of a scene's last public card, given the hands (1 for scene 0)
+    reach: Floats  # [C, H0, H1] probability of the hands and all public cards
+
+
+class Side(NamedTuple):
+    """One player's numbering."""
+
+    treeplex: Treeplex
+    labels: Labels
+    infoset: Ints  # [P, H] infoset of a public node and hand, -1 if none
+    row: Ints  # [P] row of the last own move on the way to a public node
+    sequence: Ints  # [R, H] sequence of a row and hand, -1 if none
+
+
+def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> CompiledGame:
+    """Compile dealt rules. Cost: per public node and hand, not per history.
+
+    ``ranked_from``: number of hands from which a ranked game is compiled without listing pairs of hands.
+    """
+    check_labels(rules)
+    public = build_public(rules)
+    tree, parent = public.tree, parents_from_depth(public.tree.depth)
+    hands = rules.hands()
+    widest = max(map(len, hands))
+    cards = int(np.count_nonzero(tree.mover[parent[1:]] == CHANCE))  # public cards, at all places where they fall
+    require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
+    scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public, parent)
+    lines = _lines(rules, public, parent)
+    first, second = (_side(player, tree, parent, hands[player], lines, scenes) for player in (0, 1))
+    if scenes is None:
+        operator, largest = _ranked(public, (first, second)), float(np.abs(tree.amount).max())
+    else:
+        operator, largest = _tables(rules, public, scenes, (first, second))
+    nodes, terminals = _count(rules, tree, scenes)
+    history = DealtTree(rules, public, parent, (first.infoset, second.infoset), nodes)
+
+    def sparse() -> Payoffs:
+        require(rules.name, operator.entries, 100, "payoff entries as many as")
+        return expand(operator)
+
+    return CompiledGame(
+        name=rules.name,
+        treeplexes=(first.treeplex, second.treeplex),
+        labels=(first.labels, second.labels),
+        actions=history.vocabulary,
+        nodes=nodes,
+        terminals=terminals,
+        largest_payoff=largest,
+        make_tree=history.build,
+        make_payoffs=sparse,
+        blocks=operator,
+        dealt=history,
+    )
+
+
+def _scenes(rules: DealtRules, public: PublicGame, parent: Ints) -> Scenes:
+    tree, deal = public.tree, rules.deal()
+    odds = [rules.odds(state) for state in public.chances]  # [A, H0, H1] each
+    revealed = np.flatnonzero((parent >= 0) & (tree.mover[parent] == CHANCE))
+    of = np.zeros(len(tree.mover), dtype=np.int32)
+    of[revealed] = np.arange(1, len(revealed) + 1)
+    for level in levels(tree.depth)[1:]:
+        inherit = level[of[level] == 0]
+        of[inherit] = of[parent[inherit]]
+    last = np.ones((len(revealed) + 1, *deal.shape))
+    reach = np.empty_like(last)
+    reach[0] = deal
+    check_deal(rules, deal)
+    for state, given in zip(public.chances, odds, strict=True):
+        check_odds(rules, state, given, deal)
+    for node in revealed.tolist():  # a node's scene comes after its parent's
+        scene = int(of[node])
+        last[scene] = odds[int(tree.table[parent[node]])][int(tree.place[node])]
+        reach[scene] = last[scene] * reach[of[parent[node]]]
+    return Scenes(of, last, reach)
+
+
+def _lines(rules: DealtRules, public: PublicGame, parent: Ints) -> Texts:
+    """[P] every public node's moves, each behind a separator."""
+    tree = public.tree
+    moves = texts(rules.separator + action for action in public.actions)
+    by_level = levels(tree.depth)
+    above = texts([""])
+    parts = [above]
+    for upper, level in pairwise(by_level):
+        above = joined(take(above, np.searchsorted(upper, parent[level])), take(moves, tree.action[level]))
+        parts.append(above)
+    position = np.empty(len(tree.mover), dtype=np.int64)
+    position[np.concatenate(by_level)] = np.arange(len(tree.mover))
+    return take(stacked(parts), position)
+
+
+def _side(
+    player: int, tree: PublicTree, parent: Ints, hands: Sequence[str], lines: Texts, scenes: Scenes | None
+) -> Side:
+    width = len(hands)
+    decisions = np.flatnonzero(tree.mover == player)
+    possible = np.ones((len(decisions), width), dtype=np.bool_)
+    if scenes is not None:
+        possible = (scenes.reach.sum(axis=2 - player) > 0.0)[scenes.of[decisions]]
+    at, hand = np.nonzero(possible)
+    node = decisions[at]
+    infoset = np.full((len(tree.mover), width), -1, dtype=np.int32)
+    infoset[node, hand] = np.arange(len(node))
+
+    # Rows: one for every move of the player in the public tree, after row 0.
+    moved = np.flatnonzero((parent >= 0) & (tree.mover[parent] == player))
+    row = np.zeros(len(tree.mover), dtype=np.int32)
+    row[moved] = np.arange(1, len(moved) + 1)
+    for level in levels(tree.depth)[1:]:
+        inherit = level[row[level] == 0]
+        row[inherit] = row[parent[inherit]]
+
+    children = np.bincount(parent[1:], minlength=len(tree.mover))
+    first = np.concatenate(([1], 1 + np.cumsum(children[node]))).astype(np.int32)
+    chosen_at = infoset[parent[moved]]  # [R - 1, H]
+    sequence = np.zeros((len(moved) + 1, width), dtype=np.int32)
+    sequence[1:] = np.where(chosen_at >= 0, first[chosen_at] + tree.place[moved, None], -1)
+
+    actions = np.full(int(first[-1]), -1, dtype=np.int32)
+    taken, by = np.nonzero(chosen_at >= 0)
+    actions[sequence[1:][taken, by]] = tree.action[moved[taken]]
+    labels = joined(take(texts(hands), hand), take(lines, node))
+    above = sequence[row[node], hand]
+    return Side(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
+
+
+def _tables(rules: DealtRules, public: PublicGame, scenes: Scenes, sides: tuple[Side, Side]) -> tuple[Blocks, float]:
+    """The block operator and the largest payoff: a table for every kind of scene and outcome that ends the game."""
+    tree = public.tree
+    ends = np.flatnonzero(tree.mover == TERMINAL)
+    alike: dict[bytes, int] = {}  # scenes with the same probabilities of hands share their tables
+    kind = np.array([alike.setdefault(reach.tobytes(), len(alike)) for reach in scenes.reach])
+    sample: list[int] = np.unique(kind, return_index=True)[1].tolist()
+    key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + tree.table[ends]
+    distinct, table = np.unique(key, return_inverse=True)
+    outcomes = [rules.outcome(outcome) for outcome in public.outcomes]
+    keys: list[int] = distinct.tolist()
+    tables = np.stack([scenes.reach[sample[k // len(outcomes)]] * outcomes[k % len(outcomes)] for k in keys])
+    heights = np.array([float(np.abs(outcome).max()) for outcome in outcomes])
+    largest = float(np.abs(tree.amount[ends] * heights[tree.table[ends]]).max())
+    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], table.astype(np.int32))
+    return blocks(terminals, tables, (sides[0].sequence, sides[1].sequence)), largest
+
+
+def _ranked(public: PublicGame, sides: tuple[Side, Side]) -> RankedBlocks:
+    tree = public.tree
+    ends = np.flatnonzero(tree.mover == TERMINAL)
+    showdown = np.array([outcome != WON for outcome in public.outcomes], dtype=np.int32)[tree.table[ends]]
+    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], showdown)
+    hands = sides[0].sequence.shape[1]
+    return ranked_blocks(terminals, (sides[0].sequence, sides[1].sequence), 1.0 / (hands * (hands - 1)))
+
+
+def _count(rules: DealtRules, tree: PublicTree, scenes: Scenes | None) -> tuple[int, int]:
+    """How many histories there are, and how many of them are terminal."""
+    hands = [len(labels) for labels in rules.hands()]
+    of = np.zeros(len(tree.mover), dtype=np.int32) if scenes is None else scenes.of
+    if scenes is None:
+        deals, opened = np.array([hands[0] * (hands[0] - 1)]), hands[0]
+    else:
+        deals = np.count_nonzero(scenes.reach, axis=(1, 2))
+        opened = int(np.count_nonzero(scenes.reach[0].any(axis=1)))
+    inner = 1 if rules.together else 1 + opened
+    ends = deals[of[tree.mover == TERMINAL]].sum()
+    return inner + int(deals[of].sum()), int(ends)

@@ -1,0 +1,121 @@
+"""A compiled game: everything a solver or an evaluator needs, in arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from treeplex.arrow import text_bytes, unpacked
+from treeplex.compile.blocks import Blocks, RankedBlocks
+from treeplex.compile.dealt_tree import DealtTree
+from treeplex.compile.history import HistoryTree
+from treeplex.compile.labels import Labels
+from treeplex.compile.payoffs import Payoffs
+from treeplex.compile.treeplex import Treeplex
+
+Operator = Payoffs | Blocks | RankedBlocks
+
+BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledGame:
+    """A two-player zero-sum game of perfect recall, checked.
+
+    Player 1 gets ``constant`` minus what player 0 gets: 0 in a zero-sum game. In a constant-sum game player 1's
+    payoffs are shifted by ``-constant`` for solving, which changes no strategy and leaves player 0's payoffs alone.
+
+    The history tree and the sparse payoff matrix are built when first asked for: a dealt game is solved through its
+    ``blocks`` and may be far too large for either.
+    """
+
+    name: str
+    treeplexes: tuple[Treeplex, Treeplex]
+    labels: tuple[Labels, Labels]
+    actions: tuple[str, ...]  # the vocabulary of action labels
+    nodes: int  # histories
+    terminals: int  # of them, terminal
+    largest_payoff: float  # in absolute value
+    make_tree: Callable[[], HistoryTree] = field(repr=False)
+    make_payoffs: Callable[[], Payoffs] = field(repr=False)
+    blocks: Blocks | RankedBlocks | None = None
+    dealt: DealtTree | None = field(default=None, repr=False)  # its public tree, if it was compiled from one
+    constant: float = 0.0
+    known_value: float | None = None  # player 0's, from the literature
+    source: str | None = None  # a name that loads the same game again
+
+    @cached_property
+    def tree(self) -> HistoryTree:
+        """Every history, for walks."""
+        return self.make_tree()
+
+    @cached_property
+    def payoffs(self) -> Payoffs:
+        """The payoff operator as a sparse matrix."""
+        return self.make_payoffs()
+
+    @cached_property
+    def operator(self) -> Operator:
+        """The payoff operator in its fastest form: blocks pay from about eight hands on."""
+        if self.blocks is not None and self.blocks.rows.sequence.shape[1] >= BLOCKS_FROM:
+            return self.blocks
+        return self.payoffs
+
+    @cached_property
+    def infoset_index(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Each player's infosets by label."""
+        first, second = ({label: i for i, label in enumerate(unpacked(names.infosets))} for names in self.labels)
+        return first, second
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of structure and payoffs, so that a run is never resumed in another game."""
+        digest = hashlib.blake2b(digest_size=16)
+        for treeplex in self.treeplexes:
+            for array in treeplex:
+                digest.update(array.data)
+        for array in self.operator.rows:
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        first, second = self.treeplexes
+        return f"CompiledGame({self.name}: {self.nodes:,} nodes, {first.infosets:,} + {second.infosets:,} infosets)"
+
+    def actions_at(self, player: int, infoset: int) -> list[str]:
+        """Labels of the actions at an infoset, in order."""
+        first = self.treeplexes[player].first
+        codes: list[int] = self.labels[player].actions[first[infoset] : first[infoset + 1]].tolist()
+        return [self.actions[code] for code in codes]
+
+    def line(self, node: int) -> list[str]:
+        """Labels of the actions that lead to a node of the tree."""
+        line: list[str] = []
+        while node > 0:
+            line.append(self.actions[int(self.tree.action[node])])
+            node = int(self.tree.parent[node])
+        return line[::-1]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of what solving needs: treeplexes, labels and the payoff operator."""
+        arrays = [array for treeplex in self.treeplexes for array in treeplex]
+        arrays += [names.actions for names in self.labels]
+        texts = sum(text_bytes(names.infosets) for names in self.labels)
+        return sum(array.nbytes for array in arrays) + texts + self.operator.nbytes
+
+    def summary(self) -> dict[str, object]:
+        """Sizes, as ``treeplex info --json`` prints them."""
+        return {
+            "game": self.name,
+            "nodes": self.nodes,
+            "terminals": self.terminals,
+            "infosets": [treeplex.infosets for treeplex in self.treeplexes],
+            "sequences": [treeplex.sequences for treeplex in self.treeplexes],
+            "entries": self.operator.entries,
+            "bytes": self.bytes,
+            "value": self.known_value,
+            "constant": self.constant,
+        }

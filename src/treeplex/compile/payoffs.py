@@ -1,0 +1,51 @@
+"""The payoff operator A of ``max_x min_y x'Ay`` as a sparse matrix, in both orientations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from treeplex.arrays import Floats, Ints
+
+
+class Csr(NamedTuple):
+    """Compressed sparse rows: row ``s`` holds ``data[start[s]:start[s + 1]]`` in columns ``column[...]``."""
+
+    start: Ints  # [rows + 1]
+    column: Ints  # [entries], each column once per row
+    data: Floats  # [entries]
+
+
+class Payoffs(NamedTuple):
+    """A[s0, s1] = sum over terminals reached by sequences s0 and s1 of chance probability times player 0's payoff."""
+
+    rows: Csr  # A, a row per sequence of player 0
+    columns: Csr  # A transposed, a row per sequence of player 1
+
+    @property
+    def entries(self) -> int:
+        """How many pairs of sequences have a payoff other than zero."""
+        return len(self.rows.data)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
+
+    @staticmethod
+    def gather(
+        shape: tuple[int, int], rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], values: Floats
+    ) -> Payoffs:
+        """Add up the terminals that share a pair of sequences; drop pairs that pay exactly nothing."""
+        matrix = sparse.csr_array((values, (rows, columns)), shape=shape)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return Payoffs(_csr(matrix), _csr(matrix.T.tocsr()))
+
+
+def _csr(matrix: sparse.csr_array) -> Csr:
+    matrix.sort_indices()
+    return Csr(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)

@@ -1,0 +1,111 @@
+"""The public tree of dealt rules, in arrays.
+
+Equal public states have equal subtrees, so every distinct state is asked for its rules once and its subtree is put
+together from its children's by concatenation. Python runs per distinct state (hundreds), array copies per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.compile.memory import require
+from treeplex.games.dealt import DealtRules, Public
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+BYTES_PER_PUBLIC_NODE = 300  # measured peak while assembling, with all shared subtrees
+
+BYTES_PER_HAND = 120  # and public node: what numbering its infosets takes
+
+
+class PublicTree(NamedTuple):
+    """Public nodes in depth-first preorder."""
+
+    mover: Bytes  # [P]
+    depth: Ints  # [P]
+    size: Ints  # [P]
+    action: Ints  # [P] label of the move that led here, -1 at the root
+    place: Ints  # [P] position of that move among its siblings
+    amount: Floats  # [P] factor of the payoff table at a terminal
+    table: Ints  # [P] payoff table of a terminal, odds of a chance node, -1 elsewhere
+
+
+class PublicGame(NamedTuple):
+    """A public tree and the tables it refers to."""
+
+    tree: PublicTree
+    actions: list[str]  # vocabulary of the moves' labels
+    outcomes: list[Hashable]  # payoff tables, by number
+    chances: list[Public]  # public states where chance moves, by number
+
+
+def build_public(rules: DealtRules) -> PublicGame:
+    """The public tree; refused if it would not fit in memory."""
+    children, order = _states(rules)
+    sizes: dict[Public, int] = {}
+    for state in order:
+        sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
+    nodes = sizes[order[-1]]
+    widest = max(map(len, rules.hands()))
+    require(rules.name, nodes, max(BYTES_PER_PUBLIC_NODE, BYTES_PER_HAND * widest), "a public tree of")
+
+    actions: dict[str, int] = {}
+    outcomes: dict[Hashable, int] = {}
+    chances: dict[Public, int] = {}
+    subtrees: dict[Public, PublicTree] = {}
+    for state in order:
+        mover, amount, table = rules.mover(state), 0.0, -1
+        if mover == TERMINAL:
+            amount, key = rules.settle(state)
+            table = outcomes.setdefault(key, len(outcomes))
+        elif mover == CHANCE:
+            table = chances.setdefault(state, len(chances))
+        codes = [actions.setdefault(action, len(actions)) for action, _ in children[state]]
+        below = [subtrees[child] for _, child in children[state]]
+        subtrees[state] = _join(mover, amount, table, codes, below)
+    return PublicGame(subtrees[order[-1]], list(actions), list(outcomes), list(chances))
+
+
+def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], list[Public]]:
+    """Every distinct public state with its moves, and an order in which children come before parents."""
+    children: dict[Public, list[tuple[str, Public]]] = {}
+    order: list[Public] = []
+    stack: list[tuple[Public, bool]] = [(rules.start(), False)]
+    while stack:
+        state, done = stack.pop()
+        if done:
+            order.append(state)
+        elif state not in children:
+            actions = () if rules.mover(state) == TERMINAL else rules.actions(state)
+            children[state] = [(action, rules.next(state, action)) for action in actions]
+            stack.append((state, True))
+            stack.extend((child, False) for _, child in children[state])
+    return children, order
+
+
+def _join(mover: int, amount: float, table: int, codes: list[int], below: list[PublicTree]) -> PublicTree:
+    """The subtree of a state, from those of its children."""
+    total = 1 + sum(len(child.mover) for child in below)
+    tree = PublicTree(
+        mover=np.empty(total, dtype=np.int8),
+        depth=np.empty(total, dtype=np.int32),
+        size=np.empty(total, dtype=np.int32),
+        action=np.empty(total, dtype=np.int32),
+        place=np.empty(total, dtype=np.int32),
+        amount=np.empty(total, dtype=np.float64),
+        table=np.empty(total, dtype=np.int32),
+    )
+    for array, root in zip(tree, (mover, 0, total, -1, 0, amount, table), strict=True):
+        array[0] = root
+    start = 1
+    for place, (code, child) in enumerate(zip(codes, below, strict=True)):
+        end = start + len(child.mover)
+        for array, part in zip(tree, child, strict=True):
+            array[start:end] = part
+        tree.depth[start:end] += 1
+        tree.action[start], tree.place[start] = code, place
+        start = end
+    return tree

@@ -1,0 +1,35 @@
+"""One player's decision tree, as two integer arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Ints
+
+
+class Treeplex(NamedTuple):
+    """Infosets in topological order, each owning a run of sequences, each hanging from a parent sequence.
+
+    Sequence 0 is the empty one. Infoset ``i`` owns sequences ``first[i] .. first[i + 1] - 1``, one per action, and is
+    reached after sequence ``parent[i] < first[i]``.
+    """
+
+    first: Ints  # [I + 1], first[0] = 1, first[I] = S
+    parent: Ints  # [I]
+
+    @property
+    def infosets(self) -> int:
+        """``I``."""
+        return len(self.parent)
+
+    @property
+    def sequences(self) -> int:
+        """``S``, the empty sequence included."""
+        return int(self.first[-1])
+
+    @property
+    def actions(self) -> Ints:
+        """[I] number of actions of each infoset."""
+        return np.diff(self.first)

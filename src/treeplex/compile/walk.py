@@ -1,0 +1,304 @@
+"""Any ``Game`` compiled by walking its histories once, in Python: the path for users' own games and adapters."""
+
+from __future__ import annotations
+
+import gc
+import math
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from treeplex.arrays import Ints
+from treeplex.arrow import texts
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.history import MOST_NODES, HistoryTree
+from treeplex.compile.labels import Labels
+from treeplex.compile.memory import require
+from treeplex.compile.payoffs import Payoffs
+from treeplex.compile.probe import likely_nodes
+from treeplex.compile.treeplex import Treeplex
+from treeplex.errors import GameError
+from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
+
+BYTES_PER_NODE = 250  # measured peak of the walk and of what follows it
+LOOK_EVERY = 1 << 16  # nodes between two looks at free memory and two reports
+DOUBT = 20  # how far above the truth an estimate of the size may be
+TOLERANCE = 1e-9  # of probabilities and of constant sums, relative to the largest payoff
+
+Report = Callable[[int], None]
+"""Called now and then with the number of nodes visited."""
+
+
+class _Player:
+    """One player's infosets, in the order they are met."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}
+        self.first = array("i", [1])
+        self.parent = array("i")
+        self.seen = array("i")  # node where the infoset was first met
+        self.choices: list[tuple[str, ...]] = []
+        self.codes = array("i", [-1])
+
+
+class _Walk:
+    """The growing arrays of a walk."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = name_of(game)
+        self.mover, self.parent = array("b"), array("i")
+        self.infoset, self.action = array("i"), array("i")
+        self.probability, self.payoff = array("d"), array("d")
+        self.players = (_Player(), _Player())
+        self.vocabulary: dict[str, int] = {}
+        self.rows, self.columns, self.weights = array("i"), array("i"), array("d")
+        self.sums = array("d")  # payoff of player 0 plus payoff of player 1, at each terminal
+        self.ends = array("i")
+
+    def line(self, node: int) -> str:
+        """The actions that lead to a node, for messages."""
+        names = list(self.vocabulary)
+        line: list[str] = []
+        while node > 0:
+            line.append(names[self.action[node]])
+            node = self.parent[node]
+        return "'" + _one_line(" ".join(reversed(line))) + "'" if line else "the root"
+
+    def refuse(self, sentence: str) -> NoReturn:
+        """Every refusal names the game."""
+        raise GameError(f"{self.name} {sentence}")
+
+
+def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
+    """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
+    walk = _Walk(game)
+    collecting = gc.isenabled()
+    gc.disable()  # millions of small tuples, none in a cycle
+    try:
+        _visit(game, walk, report)
+    finally:
+        if collecting:
+            gc.enable()
+    constant = _constant(walk)
+    first, second = (_treeplex(player) for player in walk.players)
+    tree = _tree(walk)
+    payoffs = Payoffs.gather(
+        (first.sequences, second.sequences),
+        np.frombuffer(walk.rows, dtype=np.int32),
+        np.frombuffer(walk.columns, dtype=np.int32),
+        np.frombuffer(walk.weights),
+    )
+    return CompiledGame(
+        name=walk.name,
+        treeplexes=(first, second),
+        labels=(_labels(walk.players[0]), _labels(walk.players[1])),
+        actions=tuple(walk.vocabulary),
+        nodes=tree.nodes,
+        terminals=tree.terminals,
+        largest_payoff=float(np.abs(tree.payoff).max()),
+        make_tree=lambda: tree,
+        make_payoffs=lambda: payoffs,
+        constant=constant,
+    )
+
+
+def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
+    """Depth-first, with an explicit stack of (history, parent, action, probability, reach, own sequences)."""
+    mover_of, actions_of, child_of = game.mover, game.actions, game.child
+    infoset_of, payoff_of = game.infoset, game.payoff
+    movers, parents, infosets, action_codes = walk.mover, walk.parent, walk.infoset, walk.action
+    probabilities, payoffs, vocabulary = walk.probability, walk.payoff, walk.vocabulary
+    code_of = vocabulary.get
+    stack: list[tuple[History, int, int, float, float, int, int]] = [(game.root(), -1, -1, 1.0, 1.0, 0, 0)]
+    pop, push = stack.pop, stack.append
+    node = -1
+    while stack:
+        history, parent, code, probability, reach, row, column = pop()
+        node += 1
+        if node % LOOK_EVERY == LOOK_EVERY - 1:
+            require(walk.name, node, BYTES_PER_NODE, "more than")
+            if node > MOST_NODES:
+                walk.refuse(f"has more than {MOST_NODES:,} nodes, which a tree cannot number.")
+            if node < LOOK_EVERY:
+                require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
+            if report:
+                report(node)
+        mover = mover_of(history)
+        movers.append(mover if -2 <= mover <= 1 else 0)
+        parents.append(parent)
+        action_codes.append(code)
+        probabilities.append(probability)
+        if mover == TERMINAL:
+            infosets.append(-1)
+            payoffs.append(_settle(walk, node, payoff_of(history)))
+            walk.rows.append(row)
+            walk.columns.append(column)
+            walk.weights.append(reach * payoffs[-1])
+            continue
+        payoffs.append(0.0)
+        actions = tuple(actions_of(history))
+        count = len(actions)
+        if count == 0:
+            walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
+        if mover == CHANCE:
+            infosets.append(-1)
+            chances = _chances(walk, node, actions, game.probabilities(history))
+            for k in range(count - 1, -1, -1):
+                action = actions[k]
+                code = code_of(action, -1)
+                if code < 0:
+                    _check_text(walk, node, action)
+                    code = vocabulary[action] = len(vocabulary)
+                push((child_of(history, action), node, code, chances[k], reach * chances[k], row, column))
+            continue
+        if mover not in (0, 1):
+            walk.refuse(
+                f"says mover {mover!r} at {walk.line(node)}; treeplex solves games of two players: 0, 1, CHANCE or"
+                " TERMINAL."
+            )
+        player = walk.players[mover]
+        label = infoset_of(history)
+        infoset = player.index.get(label, -1)
+        own = column if mover else row
+        if infoset < 0:
+            infoset = _meet(walk, player, label, actions, own, node)
+        elif player.parent[infoset] != own or player.choices[infoset] != actions:
+            _disagree(walk, mover, infoset, label, actions, own, node)
+        infosets.append(infoset)
+        first = player.first[infoset]
+        codes = player.codes
+        if mover == 0:
+            for k in range(count - 1, -1, -1):
+                sequence = first + k
+                push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, sequence, column))
+        else:
+            for k in range(count - 1, -1, -1):
+                sequence = first + k
+                push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, row, sequence))
+
+
+def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
+    """Number a new infoset and its sequences."""
+    if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
+    if len(set(actions)) != len(actions):
+        walk.refuse(
+            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
+        )
+    infoset = len(player.parent)
+    player.index[label] = infoset
+    player.parent.append(own)
+    player.seen.append(node)
+    player.choices.append(actions)
+    player.first.append(player.first[-1] + len(actions))
+    for action in actions:
+        _check_text(walk, node, action)
+    player.codes.extend([walk.vocabulary.setdefault(action, len(walk.vocabulary)) for action in actions])
+    return infoset
+
+
+def _check_text(walk: _Walk, node: int, action: object) -> None:
+    if not isinstance(action, str):
+        walk.refuse(f"has an action label that is not text at {walk.line(node)}: {action!r}; return strings.")
+
+
+def _disagree(
+    walk: _Walk, mover: int, infoset: int, label: str, actions: tuple[str, ...], own: int, node: int
+) -> NoReturn:
+    player = walk.players[mover]
+    here, there = walk.line(node), walk.line(player.seen[infoset])
+    if player.choices[infoset] != actions:
+        walk.refuse(
+            f"offers different actions in infoset '{_one_line(label)}' of player {mover}:"
+            f" {', '.join(player.choices[infoset])} at {there} but {', '.join(actions)} at {here}."
+        )
+    walk.refuse(
+        f"has no perfect recall: at infoset '{_one_line(label)}' player {mover} cannot tell {there} from {here}, though"
+        " they moved or knew differently on the way; put all a player has done and seen into the infoset label."
+    )
+
+
+def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
+    if len(set(actions)) != len(actions):
+        walk.refuse(
+            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
+        )
+    chances = [float(chance) for chance in given]
+    if len(chances) != len(actions):
+        walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
+    total = math.fsum(chances) if all(map(math.isfinite, chances)) else sum(chances)
+    if not all(chance >= 0.0 for chance in chances) or not abs(total - 1.0) <= TOLERANCE:
+        walk.refuse(
+            f"has chance probabilities at {walk.line(node)} that are not a distribution: they add up to {total}."
+        )
+    return chances
+
+
+def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
+    """Player 0's payoff; remembers what the players' payoffs add up to."""
+    if isinstance(payoff, int | float):
+        own, total = float(payoff), 0.0
+    else:
+        pair = _pair(walk, node, payoff)
+        if len(pair) != 2:
+            walk.refuse(f"pays {len(pair)} players at {walk.line(node)}; treeplex solves games of two players.")
+        own, total = pair[0], pair[0] + pair[1]
+    if not (math.isfinite(own) and math.isfinite(total)):
+        walk.refuse(f"has a payoff that is not a finite number at {walk.line(node)}: {payoff}.")
+    walk.sums.append(total)
+    walk.ends.append(node)
+    return own
+
+
+def _pair(walk: _Walk, node: int, payoff: Any) -> list[float]:
+    """Both players' payoffs, from a sequence of them or from a number of some type that is not ``float``."""
+    try:
+        return [float(share) for share in payoff] if hasattr(payoff, "__iter__") else [float(payoff), -float(payoff)]
+    except (TypeError, ValueError):
+        walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
+
+
+def _constant(walk: _Walk) -> float:
+    sums = np.frombuffer(walk.sums)
+    largest = max(float(np.abs(np.frombuffer(walk.payoff)).max()), float(np.abs(sums).max()))
+    low, high = int(sums.argmin()), int(sums.argmax())
+    if sums[high] - sums[low] > TOLERANCE * largest:
+        walk.refuse(
+            f"is not zero-sum nor constant-sum: the players' payoffs add up to {sums[low]:g} at"
+            f" {walk.line(walk.ends[low])} but to {sums[high]:g} at {walk.line(walk.ends[high])}."
+        )
+    return float(sums[0]) if abs(sums[0]) > TOLERANCE * largest else 0.0
+
+
+def _one_line(label: str) -> str:
+    return " ".join(label.split())
+
+
+def _treeplex(player: _Player) -> Treeplex:
+    return Treeplex(_ints(player.first), _ints(player.parent))
+
+
+def _labels(player: _Player) -> Labels:
+    return Labels(texts(player.index), _ints(player.codes))
+
+
+def _tree(walk: _Walk) -> HistoryTree:
+    parents = walk.parent
+    size = array("i", [1]) * len(parents)
+    for node in range(len(parents) - 1, 0, -1):
+        size[parents[node]] += size[node]
+    return HistoryTree(
+        mover=np.frombuffer(walk.mover, dtype=np.int8).copy(),
+        parent=_ints(parents),
+        size=_ints(size),
+        infoset=_ints(walk.infoset),
+        action=_ints(walk.action),
+        probability=np.frombuffer(walk.probability).copy(),
+        payoff=np.frombuffer(walk.payoff).copy(),
+    )
+
+
+def _ints(values: array[int]) -> Ints:
+    return np.frombuffer(values, dtype=np.int32).copy() if len(values) else np.empty(0, dtype=np.int32)

@@ -1,0 +1,1 @@
+"""Streets times boards times rows of hands: Texas hold'em."""

@@ -1,0 +1,184 @@
+"""What the kernels of hold'em subgames are told and what they keep: NamedTuples of arrays, columns by name.
+
+``H`` hands of a player on a board, padded to whole vectors of 16 with at least one that stands for no hand; ``B``
+boards of a street; ``E`` roots of a street (ways into it); ``X`` chance nodes at its end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats, Ints
+
+LANES: Final = 16  # numbers in a vector of the processor
+NO_CARD: Final = 53  # stands in for the cards of no hand
+WHOLE: Final = 52  # where sums over cards keep the sum over all hands
+ROWS_OF_SUMS: Final = 54
+
+UPDATE, BEST, VALUE = 0, 1, 2
+"""What a pass does at the learner's decisions: learn, choose the best action, or play its strategy."""
+
+Offsets = npt.NDArray[np.int64]
+Small = npt.NDArray[np.uint16]
+Cards = npt.NDArray[np.uint8]
+
+
+class Betting(NamedTuple):
+    """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it.
+
+    Rows stand for sequences: street roots first, then actions. A tile is a run of roots whose rows fit the cache.
+    """
+
+    tile: Ints  # [tiles + 1, 6] where its parts begin: ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP
+    opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
+    own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
+    terminal_group: Ints  # [., 4] terminals that share a reach row: ROW, TERMINAL, END, SHOWS
+    terminal: Ints  # [Z] value rows of the terminals, group by group
+    amount: Floats  # [Z, 2] chips BY_STRENGTH and BY_HANDS
+    chance_node: Ints  # [X, 2] REACH_ROW, VALUE_ROW
+
+
+ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP = range(6)
+"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group."""
+
+ABOVE, SLOT, ACTIONS, NUMBER, REACHED = range(5)
+"""Columns of decisions: row of the owner's sequence above, first slot, actions, number, row of the opponent's reach."""
+
+ROW, TERMINAL, END, SHOWS = range(4)
+"""Columns of ``Betting.terminal_group``: reach row, first terminal, end of terminals, is there a showdown?"""
+
+BY_STRENGTH, BY_HANDS = range(2)
+"""Columns of ``Betting.amount``: chips times (weaker - stronger hands), chips times all hands."""
+
+REACH_ROW, VALUE_ROW = range(2)
+"""Columns of ``Betting.chance_node``."""
+
+
+class Hands(NamedTuple):
+    """One player's hands on the boards of a street, flat, board after board; on the river by strength."""
+
+    start: Offsets  # [B + 1] where a board's hands start, padding included
+    held: Ints  # [B] hands without padding
+    number: Small  # [sum H] of the 1,326 hands; 1,326: none
+    first: Cards  # [sum H] one card
+    second: Cards  # [sum H] the other
+    same: Small  # [sum H] where the other player has the same hand on this board; a place without a hand if nowhere
+    storage: Offsets  # [B] where a board's regrets start in the player's arrays
+    decision: Offsets  # [B] where a board's decisions start in arrays of the player's decisions
+    map_start: Offsets  # [images + 1] where an image's map starts
+    map: Small  # where a hand of the board, or of its image under a change of suits, stands on the board above
+
+
+class Boards(NamedTuple):
+    """The boards of a street, children of one board side by side."""
+
+    hands: tuple[Hands, Hands]
+    image: Offsets  # [B + 1] each board's images: itself, and boards that differ from it in suits alone
+    child: Offsets  # [B + 1] each board's children on the next street
+    group_start: Offsets  # [B + 1] each board's groups of equal strength, weakest first; only on the river
+    group: Small  # [groups, 2] where the group ends among each player's hands
+
+
+class HandLearner(NamedTuple):
+    """What CFR keeps for one player between iterations; modified in place.
+
+    Regrets are discounted when they are next touched: ``last`` says when that was. In 16 bits, the numbers of a
+    decision are ``scale`` times what is stored.
+    """
+
+    regret: npt.NDArray[Any]  # [S] float64, float32 or int16
+    average: npt.NDArray[Any]  # [S] of the same type
+    predicted: npt.NDArray[Any]  # [S] regrets that predictive rules play from; empty for others
+    last: Ints  # [decisions] the iteration of the last update
+    regret_scale: npt.NDArray[np.float32]  # [decisions], empty unless 16-bit
+    average_scale: npt.NDArray[np.float32]
+
+
+class Scratch(NamedTuple):
+    """Scratch arrays for one street, in the precision of the computation: [threads, .], or flat for one thread."""
+
+    reach: npt.NDArray[Any]  # rows times H
+    value: npt.NDArray[Any]  # rows times H
+    alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
+    node: npt.NDArray[Any]  # actions times H
+    total: npt.NDArray[Any]  # H, three times
+    dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
+    ahead: npt.NDArray[Any]  # H times lanes: weaker minus stronger hands
+    everyone: npt.NDArray[Any]  # H times lanes: all hands that can be held against ours
+    rows: npt.NDArray[Any]  # lanes times H, and a row of zeros
+    sums: npt.NDArray[Any]  # cards times lanes
+    found: npt.NDArray[Any]  # E times H: values of street roots
+    gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
+
+
+class Level(NamedTuple):
+    """One street: its betting as either player learns, and its boards."""
+
+    betting: tuple[Betting, Betting]
+    boards: Boards
+
+
+class Playing(NamedTuple):
+    """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
+
+    learners: tuple[HandLearner, HandLearner]
+    source: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] regrets, predicted ones or averages: see ``Sources``
+    frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
+
+
+class Sources(NamedTuple):
+    """What strategies are shares of: one number per action and hand, for both players."""
+
+    first: npt.NDArray[Any]
+    second: npt.NDArray[Any]
+
+
+def no_learner(storage: str) -> HandLearner:
+    """A learner without arrays, for passes that do not learn."""
+    none = np.zeros(0, storage)
+    return HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+
+
+class Rule(NamedTuple):
+    """What differs between algorithms and iterations; discounts and weights are those of iterations 0, 1, 2, ..."""
+
+    positive: Floats  # what positive regret is multiplied by after an iteration
+    negative: Floats  # what negative regret is multiplied by
+    weight: Floats  # of an iteration's strategies in the average
+    predict: float  # how much of the last instantaneous regret is expected again
+    prune: bool  # is what the opponent never reaches left alone?
+    compact: bool  # are numbers stored in 16 bits?
+
+
+def plain_rule(storage: str) -> Rule:
+    """For passes that do not learn."""
+    one = np.ones(1)
+    return Rule(one, one, one, 0.0, True, storage == "int16")
+
+
+class Pass(NamedTuple):
+    """What one pass is to do."""
+
+    player: int  # who learns
+    mode: int
+    t: int  # the iteration, from 1
+
+
+class Worker(NamedTuple):
+    """One of several threads that run the same kernel."""
+
+    thread: int
+    threads: int
+    sync: Offsets  # see ``engines.boards.cpu.threads``
+
+
+class Snapshot(NamedTuple):
+    """A copy of the rows of one board below the first street, taken on the way; ``board`` -1: of none."""
+
+    last: bool  # on the last street, or on the one between
+    board: int
+    reach: npt.NDArray[Any]  # rows times H, of the opponent
+    value: npt.NDArray[Any]  # rows times H, of the learner

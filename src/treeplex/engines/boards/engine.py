@@ -1,0 +1,157 @@
+"""Runs passes over a subgame: arrays for the kernels, scratch space, and threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import LANES, ROWS_OF_SUMS, Betting, Playing, Rule, Scratch, Snapshot, Worker
+from treeplex.engines.boards.cpu.passes import run_passes
+from treeplex.engines.boards.cpu.threads import new_sync
+from treeplex.engines.boards.game import HoldemGame
+
+Array = npt.NDArray[Any]
+
+THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
+WORK: Final = {"float64": np.float64, "float32": np.float32, "int16": np.float32}
+"""The precision in which numbers of a storage are computed."""
+
+
+class Engine:
+    """One subgame in one precision with some threads."""
+
+    def __init__(self, game: HoldemGame, work: Any, threads: int) -> None:
+        self._game = game
+        self._work = np.dtype(work)
+        self._threads = threads
+        self._levels = game.levels
+        self.streets = len(game.streets)
+        places = (0, self.streets // 2, self.streets - 1)
+        first, middle, last = (self._scratch(place, threads if place else 1) for place in places)
+        self._scratches = (first, middle, last)
+        boards = len(game.deals[1]) if self.streets > 1 else 0
+        roots = game.streets[1].roots if self.streets > 1 else 0
+        self._found = aligned((boards, roots * self._widest(min(1, self.streets - 1))), self._work)
+        self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
+
+    def run(
+        self,
+        playing: Playing,
+        rule: Rule,
+        passes: Sequence[tuple[int, int, int]],
+        snapshot: Snapshot | None = None,
+        start: tuple[Array, Array] | None = None,
+        *,
+        keep: bool = False,
+    ) -> Floats:
+        """Passes (who learns, mode, iteration), one after the other, on all threads.
+
+        With ``keep``, returns [passes, H] what each found for the learner's hands at the root, not divided by anything.
+        """
+        threads = self._threads if self.streets > 1 else 1
+        sync = new_sync()
+        common = (
+            self._levels,
+            self.streets,
+            self._game.chances,
+            start or self.start,
+            playing,
+            rule,
+            np.array(passes, dtype=np.int64).reshape(-1, 3),
+            self._scratches,
+            self._found,
+        )
+        taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
+        values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
+        helpers = [
+            threading.Thread(target=run_passes, args=(*common, Worker(k, threads, sync), taken, values))
+            for k in range(1, threads)
+        ]
+        for helper in helpers:
+            helper.start()
+        run_passes(*common, Worker(0, threads, sync), taken, values)
+        for helper in helpers:
+            helper.join()
+        return values
+
+    def rows(self, player: int) -> tuple[Array, Array]:
+        """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``."""
+        width, wide = len(self.start[player]), len(self.start[1 - player])
+        reach, value = self._scratches[0].reach[0], self._scratches[0].value[0]
+        return reach[: len(reach) // wide * wide].reshape(-1, wide), value[: len(value) // width * width].reshape(
+            -1, width
+        )
+
+    def betting(self, depth: int, player: int) -> Betting:
+        """The betting of a street as ``player`` learns."""
+        return self._levels[0 if depth == 0 else 2 if depth == self.streets - 1 else 1].betting[player]
+
+    def snapshot(self, depth: int, board: int, player: int) -> Snapshot:
+        """Arrays for a copy of the rows of a board below the first street."""
+        street, hands = self._game.streets[depth], self._game.boards[depth].hands
+        rows = [street.roots + street.slots(who) for who in (0, 1)]
+        width = [int(hands[who].start[board + 1] - hands[who].start[board]) for who in (0, 1)]
+        other = 1 - player
+        reach = np.zeros(rows[other] * width[other], self._work)
+        value = np.zeros(rows[player] * width[player], self._work)
+        return Snapshot(depth == self.streets - 1, board, reach, value)
+
+    def _widest(self, depth: int) -> int:
+        return max(int(np.diff(hands.start).max()) for hands in self._game.boards[depth].hands)
+
+    def _scratch(self, depth: int, threads: int) -> Scratch:
+        street, width = self._game.streets[depth], self._widest(depth)
+        rows = street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
+        actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
+        sizes = (rows * width, rows * width, actions * width, 3 * width, *(3 * (width * LANES,)), LANES * width)
+        reach, value, node, total, dealt, ahead, everyone, lanes = (
+            aligned((threads, size), self._work) for size in sizes
+        )
+        return Scratch(
+            reach,
+            value,
+            np.zeros((threads, rows), dtype=np.bool_),
+            node,
+            total,
+            dealt,
+            ahead,
+            everyone,
+            lanes,
+            aligned((threads, ROWS_OF_SUMS * LANES), self._work),
+            aligned((threads, street.roots * width), self._work),
+            np.zeros((threads, len(street.chance_nodes) * width)),
+        )
+
+
+def aligned(shape: tuple[int, int], dtype: Any) -> Array:
+    """Zeros that start where a vector of the processor does; rows of whole vectors stay there."""
+    bytes_each = np.dtype(dtype).itemsize
+    size = shape[0] * shape[1] * bytes_each
+    raw = np.zeros(size + 64, dtype=np.uint8)
+    first = -raw.ctypes.data % 64
+    return raw[first : first + size].view(dtype).reshape(shape)
+
+
+_ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
+
+
+def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
+    """The engine for a storage; made once per game."""
+    workers = threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
+    known = _ENGINES.setdefault(game, {})
+    key = (np.dtype(WORK[storage]).name, workers)
+    if key not in known:
+        known[key] = Engine(game, WORK[storage], workers)
+    return known[key]
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,167 @@
+"""A hold'em subgame as arrays: betting streets, boards, hands, and how much memory a solve takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.compile.memory import GIB, available
+from treeplex.engines.boards.arrays import Boards, Level
+from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets
+from treeplex.engines.boards.streets import Street, betting_arrays, split_streets
+from treeplex.errors import GameError
+from treeplex.games.holdem.betting import FOLD, betting_tree
+from treeplex.games.holdem.cards import card_name
+from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.spot import STREETS, Spot
+
+BYTES: Final = {"float64": 8, "float32": 4, "int16": 2}
+CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
+
+
+@dataclass(frozen=True, eq=False)
+class HoldemGame:
+    """What solvers see of a spot. Player 0 is out of position."""
+
+    spot: Spot
+    streets: list[Street]
+    deals: list[list[Deal]]  # the boards of every street, up to suit isomorphism
+    boards: list[Boards]
+    start: tuple[Floats, Floats]  # both players' weights on the first board, padding included
+    combinations: float  # the sum of products of weights of hands that can be dealt together
+    locks: tuple[Lock, ...] = ()  # decisions whose strategies are fixed
+
+    @property
+    def name(self) -> str:
+        """The board, as people write it."""
+        return " ".join(card_name(card) for card in self.spot.cards)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the spot's fields and of its locks."""
+        fields = [self.spot.summary(), [[lock.line, lock.strategy] for lock in self.locks]]
+        return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    @property
+    def levels(self) -> tuple[Level, Level, Level]:
+        """Streets for the kernels: first, middle and last; those that are not played are repeated."""
+        levels = [
+            Level((betting_arrays(self.spot, street, 0), betting_arrays(self.spot, street, 1)), boards)
+            for street, boards in zip(self.streets, self.boards, strict=True)
+        ]
+        return levels[0], levels[len(levels) // 2], levels[-1]
+
+    @property
+    def chances(self) -> tuple[float, float]:
+        """The chance of a turn and of a river card."""
+        return 1.0 / CARDS_LEFT["turn"], 1.0 / CARDS_LEFT["river"]
+
+    def weights(self, player: int) -> Floats:
+        """A player's weights, in the order of the first board's hands, padding included."""
+        return self.start[player]
+
+    def elements(self, player: int) -> int:
+        """Numbers that are kept for ``player`` in every array over actions and hands."""
+        pairs = zip(self.streets, self.boards, strict=True)
+        return sum(int(street.slots(player) * boards.hands[player].start[-1]) for street, boards in pairs)
+
+    def decisions(self, player: int) -> int:
+        """Public decisions of ``player``, over all boards."""
+        return sum(street.count(player) * len(level) for street, level in zip(self.streets, self.deals, strict=True))
+
+    @property
+    def nodes(self) -> int:
+        """Public nodes, after suit isomorphism of the cards to come."""
+        return sum(self.counts()["nodes_by_kind"].values())
+
+    def counts(self) -> dict[str, Any]:
+        """How large the public tree is."""
+        by_street = {name: [0, 0, 0] for name in ("action", "chance", "fold", "showdown")}
+        for street, level in zip(self.streets, self.deals, strict=True):
+            place = STREETS.index(street.name)
+            folds = sum(end.node.kind == FOLD for end in street.terminals)
+            by_street["action"][place] = len(street.decisions) * len(level)
+            by_street["chance"][place] = len(street.chance_nodes) * len(level)
+            by_street["fold"][place] = folds * len(level)
+            by_street["showdown"][place] = (len(street.terminals) - folds) * len(level)
+        return {
+            "nodes_by_kind": {kind: sum(numbers) for kind, numbers in by_street.items()},
+            "action_nodes_by_street": by_street["action"],
+            "chance_nodes_by_street": by_street["chance"][:2],
+            "fold_terminals_by_street": by_street["fold"],
+            "showdown_terminals": sum(by_street["showdown"]),
+        }
+
+    def memory(self, storage: str) -> int:
+        """Bytes that regrets, averages and tables of hands take."""
+        numbers = 2 * sum(self.elements(player) for player in (0, 1)) * BYTES[storage]
+        scales = sum(self.decisions(player) for player in (0, 1)) * (12 if storage == "int16" else 4)
+        return numbers + scales + _tables(self.boards)
+
+
+def load_spot(spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = ()) -> HoldemGame:
+    """Build the betting tree and all boards. ``isomorphic=False`` deals every card, for comparison."""
+    streets = split_streets(betting_tree(spot))
+    _check_size(spot, streets)
+    deals = deal_streets(spot, len(streets), isomorphic)
+    boards = board_arrays(spot, streets, deals)
+    hands = boards[0].hands
+    ours, theirs = (np.append(spot.weights(player), 0.0)[hands[player].number] for player in (0, 1))
+    return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs), locks)
+
+
+def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
+    """About how many bytes a solve takes, before any board is dealt: all cards count, in all suits."""
+    boards, total = 1.0, 0.0
+    hands = [int((spot.weights(player) > 0.0).sum()) for player in (0, 1)]
+    for street in streets:
+        total += boards * sum(2 * street.slots(player) * hands[player] * BYTES[storage] for player in (0, 1))
+        boards *= 52 - 3 - STREETS.index(street.name)
+    return int(total)
+
+
+def require_memory(game: HoldemGame, storage: str) -> None:
+    """Refuse what does not fit, before it is allocated."""
+    need, free = game.memory(storage), available()
+    if need > free:
+        advice = "fewer or larger bet sizes, or narrower ranges"
+        if storage != "int16" and game.memory("int16") <= free:
+            advice = 'storage="int16" (which takes ' + f"{game.memory('int16') / GIB:,.1f} GiB)"
+        raise GameError(
+            f"Solving {game.name} with {storage} numbers takes {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB"
+            f" are free; choose {advice}."
+        )
+
+
+def _check_size(spot: Spot, streets: list[Street]) -> None:
+    """A tree that cannot fit even in 16 bits is refused before its boards are dealt; isomorphism saves at most 24."""
+    need, free = estimate(spot, streets, "int16") / 24, available()
+    if need > free:
+        raise GameError(
+            f"The spot takes at least {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; choose fewer or"
+            " larger bet sizes, or narrower ranges."
+        )
+
+
+def _tables(boards: list[Boards]) -> int:
+    arrays: list[npt.NDArray[Any]] = []
+    for level in boards:
+        arrays += [level.group, level.group_start, level.image, level.child]
+        arrays += [array for hands in level.hands for array in hands]
+    return sum(array.nbytes for array in arrays)
+
+
+def _combinations(root: Boards, ours: Floats, theirs: Floats) -> float:
+    """Weight of all deals, by total minus hands that share a card."""
+    first, second = root.hands
+    by_card = np.zeros(64)
+    np.add.at(by_card, second.first, theirs)
+    np.add.at(by_card, second.second, theirs)
+    met = theirs.sum() - by_card[first.first] - by_card[first.second] + theirs[first.same]
+    return float((ours * met)[: int(first.held[0])].sum())

@@ -1,0 +1,190 @@
+"""Hold'em subgames as Algorithm 1 of Tammelin (2014) tells them: the specification of ``boards.cpu``.
+
+A recursion over public nodes with a vector of hands for each player. Terminals are tables of hands against hands, and
+all turn and river cards are dealt in all suits. Everything is computed in float64; what a decision keeps is rounded to
+the storage, and what is played and added to next is what was kept:
+
+- float64, float32: the number itself.
+- int16: whole numbers and one float32 scale per decision, for all its actions and hands (``updates.storage``).
+
+Regrets are kept as they were after the last update, and discounted when they are next updated: R <- D R + r, where r
+is the instantaneous regret and D is the product of the discounts of all iterations since. In floating point that is
+discounting after every iteration; in 16 bits it decides what is rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.updates.reference import matched
+from treeplex.updates.storage import packed
+
+Strength = Callable[[tuple[int, ...], npt.NDArray[np.int64]], npt.NDArray[np.int64]]
+Key = tuple[Any, ...]
+"""A decision on a board: its player, the board, and the line that leads to it."""
+
+TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
+
+
+class Rules(NamedTuple):
+    """What the recursion needs to know. Nodes have ``kind``, ``player``, ``actions``, ``children`` and ``paid``."""
+
+    root: Any
+    board: tuple[int, ...]
+    hands: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # [H, 2] cards
+    weights: tuple[Floats, Floats]  # [H]
+    pot: float
+    rake: Callable[[float], float]
+    strength: Strength  # of hands [H, 2] on a board of five cards
+    positive: Callable[[int], float]  # discounts after an iteration
+    negative: Callable[[int], float]
+    weight: Callable[[int], float]  # of an iteration in the average
+    predict: float = 0.0
+    storage: str = "float64"
+    prune: bool = False  # is what the opponent never reaches left alone?
+    locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed
+
+
+class Stored(NamedTuple):
+    """Numbers [actions, H] as a decision keeps them: ``scale`` times ``numbers``."""
+
+    numbers: npt.NDArray[Any]  # float64, float32 or int16
+    scale: np.float32
+
+    @property
+    def value(self) -> Floats:
+        """What the numbers stand for."""
+        return self.numbers * np.float64(self.scale)
+
+
+class Memory(NamedTuple):
+    """What CFR keeps between iterations, by decision."""
+
+    regret: dict[Key, Stored]  # as they were after the last update
+    last: dict[Key, int]  # the iteration of the last update
+    predicted: dict[Key, Stored]  # what predictive rules play from
+    average: dict[Key, Stored]  # sums of weight times reach times strategy
+
+
+def new_memory() -> Memory:
+    """Nothing is known yet."""
+    return Memory({}, {}, {}, {})
+
+
+def store(numbers: Floats, storage: str) -> Stored:
+    """Round to the storage."""
+    return Stored(*packed(numbers)) if storage == "int16" else Stored(numbers.astype(storage), np.float32(1.0))
+
+
+def shares(numbers: Floats) -> Floats:
+    """sigma(a) ~ max(R(a), 0), uniform where nothing is positive."""
+    return matched(numbers, TINY)
+
+
+def strategy(rules: Rules, memory: Memory, key: Key, size: tuple[int, int]) -> Floats:
+    """[actions, H] what is played at a decision: shares of regrets, or of predicted ones; uniform before an update."""
+    if key in rules.locked:
+        return shares(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
+    kept = (memory.predicted if rules.predict else memory.regret).get(key)
+    return shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
+
+
+def discounted(rules: Rules, regret: Floats, since: int, until: int) -> Floats:
+    """Regrets times the discounts of iterations ``since`` to ``until``; a discount does not change a sign."""
+    iterations = range(max(since, 1), until + 1)
+    up = float(np.prod([rules.positive(k) for k in iterations]))
+    down = float(np.prod([rules.negative(k) for k in iterations]))
+    return np.where(regret > 0.0, regret * up, regret * down)
+
+
+def iterate(rules: Rules, memory: Memory, t: int) -> None:
+    """One iteration: one pass per player, in turn; ``memory`` is modified in place."""
+    for player in (0, 1):
+        _pass(rules, memory, t, player, rules.root, rules.board, (), rules.weights[1 - player], True)
+
+
+def _pass(
+    rules: Rules, memory: Memory, t: int, player: int, node: Any, board: tuple[int, ...], line: tuple[Any, ...],
+    reach: Floats, alive: bool,
+) -> Floats:  # fmt: skip
+    """Counterfactual values [H] of ``player``; ``reach`` [H'] is the opponent's (lines 4 to 42 of Algorithm 1).
+
+    ``alive``: did every action of the opponent on the way leave it with some hand? With ``prune``, nothing is read or
+    kept where it did not.
+    """
+    if rules.prune and not alive:
+        return np.zeros(len(rules.hands[player]))
+    if node.kind in ("fold", "showdown"):
+        return terminal(rules, node, board, player) @ reach
+    if node.kind == "chance":
+        left = 52 - len(board) - 4  # cards that are in nobody's hand
+        total = np.zeros(len(rules.hands[player]))
+        for card in range(52):
+            if card in board:
+                continue
+            free = [(hands != card).all(axis=1) for hands in rules.hands]
+            deeper = _pass(
+                rules, memory, t, player, node.children[0], (*board, card), (*line, card),
+                reach * free[1 - player] / left, alive,
+            )  # fmt: skip
+            total += deeper * free[player]
+        return total
+    key = (node.player, board, line)
+    owner: int = node.player
+    sigma = strategy(rules, memory, key, (len(node.children), len(rules.hands[owner])))
+    children = [(child, (*line, action)) for action, child in enumerate(node.children)]
+    if owner == player:
+        values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
+        expected = (sigma * values).sum(axis=0)
+        if key not in rules.locked:
+            _learn(rules, memory, t, key, values - expected)
+        return expected
+    played = sigma * reach
+    _remember(rules, memory, t, key, played)
+    return np.sum(
+        [
+            _pass(rules, memory, t, player, child, board, way, played[a], bool(played[a].any()))
+            for a, (child, way) in enumerate(children)
+        ],
+        axis=0,
+    )
+
+
+def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats) -> None:
+    """R <- D R + r, and with a prediction m > 0 what is played from, d_t R + m r; ``instantaneous`` is r."""
+    before = memory.regret[key].value if key in memory.regret else np.zeros(instantaneous.shape)
+    regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + instantaneous
+    memory.regret[key] = store(regret, rules.storage)
+    memory.last[key] = t
+    if rules.predict:
+        memory.predicted[key] = store(discounted(rules, regret, t, t) + rules.predict * instantaneous, rules.storage)
+
+
+def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) -> None:
+    """S <- S + w_t times the reach probabilities of the actions: the average is weighted by reach in every storage."""
+    before = memory.average[key].value if key in memory.average else np.zeros(played.shape)
+    if rules.weight(t) > 0.0:
+        memory.average[key] = store(before + rules.weight(t) * played, rules.storage)
+
+
+def terminal(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Floats:
+    """[H, H'] what each hand of ``player`` wins of each of the opponent's, beside half the pot at the start."""
+    ours, theirs = rules.hands[player], rules.hands[1 - player]
+    shared: Any = ours[:, None, :, None] == theirs[None, :, None, :]
+    possible: Any = ~shared.any(axis=(2, 3))
+    for hands, axis in ((ours, 1), (theirs, 0)):
+        dead: Any = np.isin(hands, board).any(axis=1)
+        possible &= np.expand_dims(~dead, axis)
+    half = rules.pot / 2 + node.paid
+    rake = rules.rake(2 * half)
+    if node.kind == "fold":
+        return np.where(possible, -half if node.player == player else half - rake, 0.0)
+    first, second = rules.strength(board, ours)[:, None], rules.strength(board, theirs)[None, :]
+    won = np.where(first > second, half - rake, np.where(first < second, -half, -rake / 2))
+    return np.where(possible, won, 0.0)

@@ -1,0 +1,190 @@
+"""The betting tree as arrays, street by street: what a pass over one board of that street walks along.
+
+For the player who learns in a pass and its opponent, rows with one number per hand stand for sequences: one row for
+every street root (a way into the street), then one for every action. Reach rows belong to the opponent's actions,
+value rows to the learner's. Decisions of the opponent matter on the way down, those of the learner on the way up,
+terminals in between. That is the sequence form of ``compile.treeplex`` with a row of hands in place of every number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Ints
+from treeplex.engines.boards.arrays import GROUP, LANES, NUMBER, REACHED, SHOWS, VALUE_ROW, Betting
+from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, SHOWDOWN, Node
+from treeplex.games.holdem.spot import STREETS, Spot
+
+TILE: Final = 8 * LANES  # rows from which a tile of street roots fills its vectors well
+
+
+class Decision(NamedTuple):
+    """A decision on a street, in preorder."""
+
+    node: Node
+    root: int
+    player: int
+    number: int  # among the player's decisions on this street
+    slot: int  # its first action, among the player's actions on this street
+    sequences: tuple[int, int]  # both players' last slots on this street before it; -1: none
+
+
+class End(NamedTuple):
+    """A terminal, or a chance node."""
+
+    node: Node
+    root: int
+    sequences: tuple[int, int]
+
+
+class Street(NamedTuple):
+    """One street's part of the betting tree, whatever the cards are."""
+
+    name: str
+    roots: int
+    decisions: list[Decision]
+    terminals: list[End]
+    chance_nodes: list[End]  # above the roots of the next street, in this order
+
+    def slots(self, player: int) -> int:
+        """Actions of ``player`` on this street."""
+        return sum(len(decision.node.actions) for decision in self.decisions if decision.player == player)
+
+    def count(self, player: int) -> int:
+        """Decisions of ``player`` on this street."""
+        return sum(decision.player == player for decision in self.decisions)
+
+
+def split_streets(root: Node) -> list[Street]:
+    """The betting tree cut into streets."""
+    streets: list[Street] = []
+    roots = [root]
+    while roots:
+        street = _street(roots)
+        streets.append(street)
+        roots = [end.node.children[0] for end in street.chance_nodes]
+    return streets
+
+
+def _street(roots: list[Node]) -> Street:
+    decisions: list[Decision] = []
+    terminals: list[End] = []
+    chance_nodes: list[End] = []
+    slots, counts = [0, 0], [0, 0]
+    for root, first in enumerate(roots):
+        waiting: list[tuple[Node, tuple[int, int]]] = [(first, (-1, -1))]
+        while waiting:
+            node, sequences = waiting.pop()
+            if node.kind == CHANCE:
+                chance_nodes.append(End(node, root, sequences))
+            elif node.kind != DECISION:
+                terminals.append(End(node, root, sequences))
+            else:
+                player = node.player
+                slot = slots[player]
+                decisions.append(Decision(node, root, player, counts[player], slot, sequences))
+                slots[player] += len(node.actions)
+                counts[player] += 1
+                for action in range(len(node.actions) - 1, -1, -1):
+                    after = (slot + action, sequences[1]) if player == 0 else (sequences[0], slot + action)
+                    waiting.append((node.children[action], after))
+    return Street(STREETS[roots[0].street], len(roots), decisions, terminals, chance_nodes)
+
+
+class _Tile(NamedTuple):
+    """A run of street roots and the rows of their sequences, numbered from 0."""
+
+    begin: int
+    stop: int
+    base: tuple[int, int]  # both players' first slots
+
+    def row(self, player: int, place: Decision | End) -> int:
+        """The row of ``player``'s last sequence before ``place``."""
+        slot = place.sequences[player]
+        return place.root - self.begin if slot < 0 else self.stop - self.begin + slot - self.base[player]
+
+    def holds(self, place: Decision | End) -> bool:
+        """Is it below one of these roots?"""
+        return self.begin <= place.root < self.stop
+
+
+def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
+    """What a pass that updates ``learner`` walks along."""
+    opponent = 1 - learner
+    tile: list[Sequence[int]] = []
+    nodes: tuple[list[Sequence[int]], list[Sequence[int]]] = ([], [])  # by player
+    group: list[Sequence[int]] = []
+    terminal: list[int] = []
+    amount: list[tuple[float, float]] = []
+    tiles = _tiles(street)
+    for part in tiles:
+        firsts = (len(nodes[opponent]), len(nodes[learner]), len(group))
+        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts))
+        for place in filter(part.holds, street.decisions):
+            reached = (part.row(opponent, place),) if place.player == learner else ()
+            above = part.row(place.player, place)
+            nodes[place.player].append((above, place.slot, len(place.node.actions), place.number, *reached))
+        for row, ends in _by_row(part, opponent, [end for end in street.terminals if part.holds(end)]):
+            shows = any(end.node.kind == SHOWDOWN for end in ends)
+            group.append((row, len(terminal), len(terminal) + len(ends), int(shows)))
+            terminal.extend(part.row(learner, end) for end in ends)
+            amount.extend(_amounts(spot, end.node, learner) for end in ends)
+    counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
+    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts))
+    chances = [(tiles[0].row(opponent, end), tiles[0].row(learner, end)) for end in street.chance_nodes]
+    return Betting(
+        _table(tile, GROUP + 1),
+        _table(nodes[opponent], NUMBER + 1),
+        _table(nodes[learner], REACHED + 1),
+        _table(group, SHOWS + 1),
+        np.array(terminal, dtype=np.int32),
+        np.array(amount, dtype=np.float64).reshape(-1, 2),
+        _table(chances, VALUE_ROW + 1),
+    )
+
+
+def _tiles(street: Street) -> list[_Tile]:
+    """One tile where values have to wait for the next street; else as many as fill their vectors."""
+    rows = [1] * street.roots
+    for place in street.decisions:
+        rows[place.root] += len(place.node.actions)
+    tiles: list[_Tile] = []
+    begin, size = 0, 0
+    base = (0, 0)
+    for root in range(street.roots):
+        size += rows[root]
+        if root + 1 == street.roots or (size >= TILE and not street.chance_nodes):
+            tiles.append(_Tile(begin, root + 1, base))
+            inside = [place for place in street.decisions if begin <= place.root <= root]
+            used = [sum(len(p.node.actions) for p in inside if p.player == player) for player in (0, 1)]
+            base = (base[0] + used[0], base[1] + used[1])
+            begin, size = root + 1, 0
+    return tiles
+
+
+def _by_row(part: _Tile, opponent: int, ends: list[End]) -> list[tuple[int, list[End]]]:
+    """Terminals that share a reach row, those with a showdown first."""
+    rows: dict[int, list[End]] = {}
+    for end in ends:
+        rows.setdefault(part.row(opponent, end), []).append(end)
+    return sorted(rows.items(), key=lambda item: all(end.node.kind == FOLD for end in item[1]))
+
+
+def _amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
+    """Chips beside half the pot, times (weaker - stronger hands) and times all hands.
+
+    At a showdown the winner gets half - rake, the loser -half, and both -rake / 2 if they tie, where half is half
+    the pot: (half - rake / 2) (weaker - stronger) - rake / 2 (weaker + stronger + equal) says all three.
+    """
+    half = spot.pot / 2 + node.paid
+    rake = spot.rake(2 * half)
+    if node.kind == SHOWDOWN:
+        return half - rake / 2, -rake / 2
+    return (0.0, -half) if node.player == learner else (0.0, half - rake)
+
+
+def _table(rows: Sequence[Sequence[int]], columns: int) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, columns)

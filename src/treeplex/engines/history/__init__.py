@@ -1,0 +1,1 @@
+"""Histories by level: traversals that count nodes and leave out what cannot matter."""

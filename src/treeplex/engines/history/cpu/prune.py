@@ -1,0 +1,306 @@
+"""CFR by walks over the history tree, with partial and regret-based pruning, for any strategy rule of ``rules``.
+
+A pruned sequence (I, a) is not entered at all, with everything below it. Meanwhile the sums of v(I) and of the
+counterfactual reach of I go on, and with them both sides of inequality (9) or (11); once it fails the sequence is
+revisited: one best response to the opponent's average over the skipped iterations counts as what was played below it
+(Brown & Sandholm 2015, section 4.1).
+
+A strategy is computed anew where its infoset was visited, that is where its regrets may have changed; thresholds and
+rates are those of the last such iteration. Float64; one thread; no fastmath.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.engines.history.arrays import (
+    LIMIT,
+    PLAYED,
+    REACH,
+    REGRET,
+    SEEN,
+    STRATEGY,
+    SUM,
+    TOTAL_REACH,
+    TOTAL_VALUE,
+    VALUE,
+    Player,
+    Pruning,
+    Worklist,
+)
+from treeplex.engines.history.cpu.rules import (
+    choose,
+    due,
+    largest_regret,
+    match,
+    next_regret,
+    observe,
+    play,
+    rate_and_threshold,
+    revisited_regret,
+    softmax_total,
+    thresholds,
+    worthwhile,
+)
+from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to
+from treeplex.engines.history.cpu.walk import enter
+from treeplex.engines.history.levels import LevelTree
+from treeplex.jit import Index, inlined, kernel
+from treeplex.updates.rules import positive
+from treeplex.updates.turns import SIMULTANEOUS
+
+
+@inlined
+def _reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index) -> None:
+    """List the sequences of an infoset that are not pruned."""
+    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    free = begin
+    for s in range(begin, end):
+        if pruned[s] == 0:
+            open_[free] = s
+            free += np.uint64(1)
+    width[infoset] = free - begin
+
+
+@inlined
+def _respond(player: Player, count: Index, now: int, t: float) -> None:
+    """Say that in the first ``count`` infosets ``nested``, all that lies below a sequence, a best response was played.
+
+    The best one for ``scratch.paid``.
+    """
+    first, parent = player.treeplex
+    sequences, infosets, inside_pruned = player.tables.sequences, player.tables.infosets, player.tables.inside_pruned
+    open_, width = player.open
+    nested, paid, stamp, rule = player.scratch.nested, player.scratch.paid, player.scratch.stamp, player.rule
+    one = np.uint64(1)
+    for back in range(np.uint64(count)):
+        infoset = np.uint64(nested[np.uint64(count) - one - back])
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        best = paid[begin]
+        for q in range(begin + one, end):
+            best = max(best, paid[q])
+        for q in range(begin, end):
+            sequences[q, REGRET] += paid[q] - best
+        paid[np.uint64(parent[infoset])] += best
+        if thresholds(rule) and t > infosets[infoset, SEEN]:
+            missed = t - infosets[infoset, SEEN]
+            observe(infosets, infoset, best / missed, missed)
+    for place in range(np.uint64(count)):
+        infoset = np.uint64(nested[place])
+        inside_pruned[infoset] = 0
+        pass_to(first, parent, sequences, infosets, infoset)
+        stamp[infoset] = now
+        begin = np.uint64(first[infoset])
+        eta, least = rate_and_threshold(rule, infosets, infoset, t)
+        play(sequences, open_, begin, width[infoset], rule, eta, least)
+
+
+@inlined
+def _revisit(player: Player, s: Index, all_below: Index, now: int, t: float) -> None:
+    """End the pruning of a sequence, or of what is pruned in the first ``all_below`` infosets ``found`` below it."""
+    first, found, pruned = player.treeplex.first, player.scratch.found, player.tables.pruned
+    sequences, infosets, value_then = player.tables.sequences, player.tables.infosets, player.tables.value_then
+    open_, width = player.open
+    owner, paid, nested = player.side.owner, player.scratch.paid, player.scratch.nested
+    one = np.uint64(1)
+    begin, end = np.uint64(s), np.uint64(s) + one
+    for step in range(np.uint64(all_below) + one):
+        for q in range(begin, end):
+            if pruned[q] == 1:
+                _respond(player, infosets_below(first, player.side, q, nested), now, t)
+                infoset = np.uint64(owner[q])
+                gain = paid[q] - (infosets[infoset, TOTAL_VALUE] - value_then[q])
+                sequences[q, REGRET] = revisited_regret(sequences[q, REGRET], gain, player.rule.plus)
+                pruned[q] = 0
+                _reopen(first, pruned, open_, width, infoset)
+        if step < all_below:
+            begin = np.uint64(first[np.uint64(found[step])])
+            end = np.uint64(first[np.uint64(found[step]) + one])
+
+
+@kernel
+def _revise(player: Player, opponent: Player, events: Index, threshold: float, t: float, now: int) -> int:
+    """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
+    one = np.uint64(1)
+    first, best = player.treeplex.first, player.side.best
+    sequences, infosets, pruned, value_then, _, inside_pruned = player.tables
+    open_, width = player.open
+    listed, found, rule = player.scratch.events, player.scratch.found, player.rule
+    nodes = 0
+    for back in range(np.uint64(events)):
+        infoset = np.uint64(listed[np.uint64(events) - one - back])  # parents first
+        if inside_pruned[infoset] == 1:
+            continue
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        last_open = begin + np.uint64(width[infoset])
+        reach, value = infosets[infoset, TOTAL_REACH], infosets[infoset, TOTAL_VALUE]
+        eta, least = rate_and_threshold(rule, infosets, infoset, t)
+        highest, total = largest_regret(sequences, open_, begin, last_open), 0.0
+        if thresholds(rule):
+            total = softmax_total(sequences, open_, begin, last_open, eta, highest)
+        for s in range(begin, end):
+            rise = reach * best[s]
+            drift = rise - value  # what (9) lets the regret rise, over all iterations so far
+            ends, begins = False, False
+            if pruned[s] == 1:
+                ends = due(rule, eta, least, highest, total, sequences[s, LIMIT], rise, value)
+            else:
+                begins = worthwhile(rule, eta, least, highest, total, sequences[s, REGRET], drift, threshold, t)
+            if not (ends or begins):
+                continue
+            count = infosets_below(first, player.side, s, found)
+            nodes += player.side.below[s]
+            look_below(player, opponent, s, count, now)
+            _revisit(player, s, np.uint64(0) if ends else count, now, t)
+            if ends:
+                last_open = begin + np.uint64(width[infoset])
+                highest = max(highest, sequences[s, REGRET])
+                if thresholds(rule):
+                    total = softmax_total(sequences, open_, begin, last_open, eta, highest)
+                begins = worthwhile(rule, eta, least, highest, total, sequences[s, REGRET], drift, threshold, t)
+            if begins:
+                for step in range(np.uint64(count)):
+                    inside_pruned[np.uint64(found[step])] = 1
+                pruned[s] = 1
+                _reopen(first, pruned, open_, width, infoset)
+                value_then[s] = value
+                sequences[s, LIMIT] = sequences[s, REGRET] - drift
+                sequences[s, STRATEGY] = 0.0
+                last_open = begin + np.uint64(width[infoset])
+                if thresholds(rule):
+                    total = softmax_total(sequences, open_, begin, last_open, eta, highest)
+        play(sequences, open_, begin, width[infoset], rule, eta, least)
+    return nodes
+
+
+@inlined
+def _mark_responses(player: Player, visited: Index) -> None:
+    """In which of the infosets visited a best response is played: behind actions of regret at most -(U(I) - L(I))."""
+    sequences, responds, owner = player.tables.sequences, player.scratch.responds, player.side.owner
+    for place in range(np.uint64(visited)):
+        infoset = np.uint64(player.scratch.visited[place])
+        s = np.uint64(player.treeplex.parent[infoset])
+        above = np.uint64(max(owner[s], 0))
+        unplayed = sequences[s, STRATEGY] == 0.0 and sequences[s, REGRET] <= -player.side.payoff_range[above]
+        responds[infoset] = 1 if s > 0 and (responds[above] == 1 or unplayed) else 0
+
+
+@kernel
+def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
+    """Values, regrets and next strategies of the infosets visited, from the bottom up.
+
+    Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``. Thresholds move
+    with t, so with them (11) is to be looked at in every infoset visited, and strategies follow then.
+    """
+    first, parent = player.treeplex
+    sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
+    open_, width = player.open
+    listed, events, responds = player.scratch.visited, player.scratch.events, player.scratch.responds
+    best, rule, threshold, totals = player.side.best, player.rule, pruning.threshold, infosets.shape[1] > TOTAL_VALUE
+    one = np.uint64(1)
+    count = np.uint64(0)
+    if pruning.respond:
+        _mark_responses(player, visited)
+    for back in range(np.uint64(visited)):
+        infoset = np.uint64(listed[np.uint64(visited) - one - back])
+        begin = np.uint64(first[infoset])
+        end = begin + np.uint64(width[infoset])
+        value = 0.0
+        if pruning.respond and responds[infoset] == 1:
+            value = sequences[begin, VALUE]
+            for free in range(begin + one, end):
+                value = max(value, sequences[np.uint64(open_[free]), VALUE])
+        else:
+            for free in range(begin, end):
+                s = np.uint64(open_[free])
+                value += sequences[s, STRATEGY] * sequences[s, VALUE]
+        sequences[np.uint64(parent[infoset]), VALUE] += value
+        total, negative = 0.0, False
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            regret = next_regret(sequences[s, REGRET], sequences[s, VALUE] - value, rule.plus)
+            sequences[s, REGRET], sequences[s, VALUE] = regret, 0.0
+            total += positive(regret)
+            negative = negative or regret < 0.0
+        reach, total_value = 0.0, 0.0
+        if totals:
+            reach = infosets[infoset, TOTAL_REACH] + infosets[infoset, REACH]
+            total_value = infosets[infoset, TOTAL_VALUE] + value
+            infosets[infoset, TOTAL_REACH], infosets[infoset, TOTAL_VALUE] = reach, total_value
+        infosets[infoset, REACH] = 0.0
+        cause = False
+        if not thresholds(rule):
+            match(sequences, open_, begin, width[infoset], total)
+        else:
+            observe(infosets, infoset, 0.0, t - 1.0 - infosets[infoset, SEEN])  # not reached: its value was zero
+            observe(infosets, infoset, value, 1.0)
+            cause = threshold >= 0.0
+            if not cause:
+                eta, least = rate_and_threshold(rule, infosets, infoset, t)
+                choose(sequences, open_, begin, width[infoset], rule.kind, eta, least)
+        if threshold >= 0.0 and not cause:
+            if negative and total > 0.0:
+                for free in range(begin, end):
+                    s = np.uint64(open_[free])
+                    regret, drift = sequences[s, REGRET], reach * best[s] - total_value
+                    cause = cause or (regret < 0.0 and -regret * t > threshold * drift)
+            last = np.uint64(first[infoset + one])
+            if end < last:
+                for s in range(begin, last):
+                    cause = cause or (pruned[s] == 1 and sequences[s, LIMIT] + reach * best[s] > total_value)
+        if cause:
+            events[count] = infoset
+            count += one
+    sequences[0, VALUE] = 0.0
+    return count
+
+
+@inlined
+def _begin_turn(player: Player, opponent: Player, weight: float) -> None:
+    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
+    player.tables.sequences[0, SUM] += weight
+    if opponent.tables.sequences.shape[1] > PLAYED:
+        opponent.tables.sequences[0, PLAYED] += 1.0
+
+
+@inlined
+def _end_turn(player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, now: int) -> int:
+    """What the player learns from the infosets visited; returns nodes touched by best responses."""
+    events = _learn(player, visited, pruning, t)
+    nodes = 0
+    if events > 0:
+        nodes = _revise(player, opponent, events, pruning.threshold, t, now)
+    return nodes
+
+
+@kernel
+def walk_iterations(
+    tree: LevelTree,
+    players: tuple[Player, Player],
+    work: Worklist,
+    start: int,
+    weight: Floats,
+    pruning: Pruning,
+    turns: int,
+) -> int:
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
+    nodes = 0
+    first, second = players
+    passes = 1 if turns == SIMULTANEOUS else 2
+    for i in range(len(weight)):
+        t = float(start + i + 1)
+        for turn in range(passes):
+            who = 2 if passes == 1 else turn
+            now = 2 * i + turn
+            if who != 1:
+                _begin_turn(first, second, weight[i])
+            if who != 0:
+                _begin_turn(second, first, weight[i])
+            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
+            nodes += touched
+            if who != 1:
+                nodes += _end_turn(first, second, visited0, pruning, t, now)
+            if who != 0:
+                nodes += _end_turn(second, first, visited1, pruning, t, now)
+    return nodes

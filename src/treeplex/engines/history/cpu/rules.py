@@ -1,0 +1,173 @@
+"""How walks choose strategies, and when an action is worth pruning. Maths: ``engines.history.reference``.
+
+Regret matching prunes a sequence of negative regret until that could have become positive (Brown & Sandholm 2015):
+
+    R(a) when pruning began + sum over the iterations since of (counterfactual reach of I) U(I, a) - v(I)  <=  0     (9)
+
+With dynamic thresholding a sequence is pruned while its probability must be below the threshold (Brown, Kroer &
+Sandholm 2017), B being the left side of (9):
+
+    exp(eta B) / (exp(eta B) + sum over open actions b of exp(eta R(b)))  <  limit(I) / sqrt(t + 1)                 (11)
+
+Leaving the other pruned actions out of the sum makes the left side larger, so nothing is pruned for too long. Both
+begin to prune where at the drift so far more than ``threshold`` iterations will be skipped, (10). Parts of the kernels
+in ``prune``. Float64; no fastmath.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Rule
+from treeplex.jit import Index, inlined
+from treeplex.updates.exponential import exp_below_zero
+from treeplex.updates.hedge import MATCHING, kept, step_size
+from treeplex.updates.rules import positive, share
+
+
+def thresholds(rule: Rule) -> bool:
+    """Are strategies thresholded? Known when a kernel is compiled, so that it has no trace of the other rules."""
+    return not isinstance(rule, PlainRule)
+
+
+@overload(thresholds, strict=False)
+def _thresholds(rule: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUnusedFunction]
+    return (lambda rule: False) if rule.instance_class is PlainRule else (lambda rule: True)
+
+
+@inlined
+def next_regret(regret: float, gain: float, plus: bool) -> float:
+    """After an iteration with this instantaneous regret; CFR+ forgets a negative regret as soon as it rises."""
+    return gain if plus and gain > 0.0 and regret <= 0.0 else regret + gain
+
+
+@inlined
+def revisited_regret(regret: float, gain: float, plus: bool) -> float:
+    """After iterations in which the sequence was pruned, whose instantaneous regrets add up to ``gain``.
+
+    CFR+ forgets a negative regret when it has risen meanwhile, but only as far as zero: the sum of many would be more
+    than one iteration can bring, and the proof of the regret bound needs that.
+    """
+    return 0.0 if plus and gain > 0.0 and regret + gain < 0.0 else regret + gain
+
+
+@inlined
+def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
+    """Mean and squares of v(I), which was ``value`` in each of the next ``times`` iterations."""
+    if times > 0.0:
+        seen = infosets[i, SEEN]
+        off, part = value - infosets[i, MEAN], times / (seen + times)
+        infosets[i, MEAN] += off * part
+        infosets[i, SQUARES] += off * off * seen * part
+        infosets[i, SEEN] = seen + times
+
+
+@inlined
+def rate_and_threshold(rule: Rule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
+    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none."""
+    if not thresholds(rule):
+        return 0.0, 0.0
+    least = rule.limit[i] / math.sqrt(t + 1.0)
+    if rule.kind == MATCHING:
+        return 0.0, least
+    return step_size(rule.kind, rule.log_actions[i], rule.payoff_range[i], infosets[i, SQUARES], t), least
+
+
+@inlined
+def largest_regret(sequences: Floats, open_: Ints, begin: Index, end: Index) -> float:
+    """Of an infoset's open actions."""
+    best = -np.inf
+    for free in range(begin, end):
+        best = max(best, sequences[np.uint64(open_[free]), REGRET])
+    return best
+
+
+@inlined
+def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
+    """Sum over the open actions of exp(eta (R - best))."""
+    total = 0.0
+    for free in range(begin, end):
+        total += exp_below_zero((sequences[np.uint64(open_[free]), REGRET] - best) * eta)
+    return total
+
+
+@inlined
+def match(sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
+    """Regret matching over ``width`` open actions, whose positive regrets add up to ``total``."""
+    for free in range(begin, begin + np.uint64(width)):
+        s = np.uint64(open_[free])
+        sequences[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
+
+
+@inlined
+def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float) -> None:
+    """Hedge or regret matching over the open actions, thresholded."""
+    end = begin + np.uint64(width)
+    best, total = largest_regret(sequences, open_, begin, end), 0.0
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        if kind != MATCHING:
+            weight = exp_below_zero((sequences[s, REGRET] - best) * eta)
+        else:
+            weight = positive(sequences[s, REGRET]) / best if best > 0.0 else 1.0
+        sequences[s, STRATEGY] = weight
+        total += weight
+    least *= total
+    total = 0.0
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        sequences[s, STRATEGY] = kept(sequences[s, STRATEGY], least)
+        total += sequences[s, STRATEGY]
+    for free in range(begin, end):
+        sequences[np.uint64(open_[free]), STRATEGY] /= total
+
+
+@inlined
+def play(sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float) -> None:
+    """The next strategy of an infoset, over the actions that are not pruned."""
+    if not thresholds(rule):
+        total = 0.0
+        for free in range(begin, begin + np.uint64(width)):
+            total += positive(sequences[np.uint64(open_[free]), REGRET])
+        match(sequences, open_, begin, width, total)
+    else:
+        choose(sequences, open_, begin, width, rule.kind, eta, least)
+
+
+@inlined
+def due(
+    rule: Rule, eta: float, least: float, best: float, total: float, limit: float, rise: float, value: float
+) -> bool:
+    """Must a sequence be pruned no longer? ``rise`` and ``value``: TOTAL_REACH times U(I, a), and TOTAL_VALUE."""
+    if not thresholds(rule):
+        return limit + rise > value
+    weight = exp_below_zero(min((limit + (rise - value) - best) * eta, 0.0))
+    return weight >= least * (total + weight)
+
+
+@inlined
+def worthwhile(
+    rule: Rule,
+    eta: float,
+    least: float,
+    best: float,
+    total: float,
+    regret: float,
+    drift: float,
+    threshold: float,
+    t: float,
+) -> bool:
+    """May an open action be pruned, and at its drift so far for more than ``threshold`` iterations to come?"""
+    if not thresholds(rule):
+        return best > 0.0 and regret < 0.0 and -regret * t > threshold * drift
+    own = exp_below_zero((regret - best) * eta)
+    if own >= least * total or own >= 1.0:
+        return False
+    allowed = best + math.log(least / (1.0 - least) * (total - own)) / eta  # the regret that reaches the threshold
+    return (allowed - regret) * t > threshold * drift

@@ -1,0 +1,105 @@
+"""Sums of strategies that are passed down the treeplex only when needed, and what they say of a pruned sequence.
+
+SUM of a sequence is complete once every infoset on the way has passed on what its parent sequence has gained since it
+last did. So an iteration costs nothing where nothing happens. Parts of the kernels in ``prune``. Float64; no fastmath.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.history.arrays import PLAYED, SUM, Player
+from treeplex.engines.history.cpu.walk import pass_on
+from treeplex.engines.history.paths import Side
+from treeplex.jit import Index, inlined, kernel
+
+
+@inlined
+def pass_to(first: Ints, parent: Ints, sequences: Floats, infosets: Floats, infoset: Index) -> None:
+    """Pass on to an infoset's sequences what its parent sequence has gained since."""
+    i = np.uint64(infoset)
+    pass_on(sequences, infosets, i, np.uint64(parent[i]), np.uint64(first[i]), np.uint64(first[i + np.uint64(1)]))
+
+
+@kernel
+def complete_sums(treeplex: Treeplex, sequences: Floats, infosets: Floats) -> None:
+    """Pass on everything, from the top down."""
+    first, parent = treeplex
+    for infoset in range(len(parent)):
+        pass_to(first, parent, sequences, infosets, infoset)
+
+
+@inlined
+def complete(
+    first: Ints,
+    parent: Ints,
+    owner: Ints,
+    sequences: Floats,
+    infosets: Floats,
+    stamp: Ints,
+    stack: Ints,
+    infoset: Index,
+    now: int,
+) -> None:
+    """Make the sums of an infoset's sequences complete, from the top down."""
+    height, one = np.uint64(0), np.uint64(1)
+    while infoset >= 0 and stamp[np.uint64(infoset)] != now:
+        stack[height] = infoset
+        height += one
+        infoset = owner[np.uint64(parent[np.uint64(infoset)])]
+    while height > 0:
+        height -= one
+        here = np.uint64(stack[height])
+        pass_to(first, parent, sequences, infosets, here)
+        stamp[here] = now
+
+
+@inlined
+def infosets_below(first: Ints, side: Side, s: Index, found: Ints) -> Index:
+    """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
+    child_start, child = side.child_start, side.child
+    count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
+        found[count] = child[place]
+        count += one
+    while done < count:
+        infoset = np.uint64(found[done])
+        done += one
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+        for place in range(np.uint64(child_start[begin]), np.uint64(child_start[end])):
+            found[count] = child[place]
+            count += one
+    return count
+
+
+@inlined
+def look_below(player: Player, opponent: Player, s: Index, count: Index, now: int) -> None:
+    """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
+
+    Since it was last looked at, into ``scratch.paid``; the opponent's sums are completed on the way.
+    """
+    start, column, data = player.matrix
+    first, found = player.treeplex.first, player.scratch.found
+    paid, paid_then, sign = player.scratch.paid, player.tables.paid_then, player.sign
+    opponent_first, parent = opponent.treeplex
+    sequences, infosets, owner = opponent.tables.sequences, opponent.tables.infosets, opponent.side.owner
+    stamp, stack = opponent.scratch.stamp, opponent.scratch.stack
+    one = np.uint64(1)
+    played = np.uint64(PLAYED if sequences.shape[1] > PLAYED else SUM)
+    begin, end = np.uint64(s), np.uint64(s) + one
+    for step in range(np.uint64(count) + one):
+        for q in range(begin, end):
+            total = 0.0
+            for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
+                other = np.uint64(column[entry])
+                infoset = owner[other]
+                if infoset >= 0 and stamp[np.uint64(infoset)] != now:
+                    complete(opponent_first, parent, owner, sequences, infosets, stamp, stack, infoset, now)
+                total += data[entry] * sequences[other, played]
+            paid[q] = sign * total - paid_then[q]
+            paid_then[q] = sign * total
+        if step < count:
+            begin = np.uint64(first[np.uint64(found[step])])
+            end = np.uint64(first[np.uint64(found[step]) + one])

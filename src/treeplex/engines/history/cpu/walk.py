@@ -1,0 +1,139 @@
+"""A walk over the history tree that enters only what can matter, and counts it.
+
+Nodes are entered level by level, each with the counterfactual reach of both players; a child is left out, without a
+look at it, where its sequence is pruned or where neither player's reach is positive (partial pruning). At a terminal
+both players' last sequences are paid, each by its own counterfactual reach; values of infosets follow from that over
+the treeplex, so there is no second pass over nodes. The order of nodes does not change which are entered; this one
+reads and writes memory in order. Float64; one thread; no fastmath.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.history.arrays import (
+    PASSED,
+    PASSED_PLAYED,
+    PLAYED,
+    REACH,
+    STRATEGY,
+    SUM,
+    VALUE,
+    Player,
+    Worklist,
+)
+from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, LevelTree
+from treeplex.games.protocol import TERMINAL
+from treeplex.jit import Index, inlined, kernel
+
+
+@inlined
+def pass_on(sequences: Floats, infosets: Floats, infoset: Index, above: Index, begin: Index, end: Index) -> None:
+    """Pass on to an infoset's sequences what the sums of its parent sequence ``above`` have gained since."""
+    gained = sequences[above, SUM] - infosets[infoset, PASSED]
+    if gained != 0.0:
+        infosets[infoset, PASSED] = sequences[above, SUM]
+        for s in range(begin, end):
+            sequences[s, SUM] += gained * sequences[s, STRATEGY]
+    if sequences.shape[1] > PLAYED:
+        gained = sequences[above, PLAYED] - infosets[infoset, PASSED_PLAYED]
+        if gained != 0.0:
+            infosets[infoset, PASSED_PLAYED] = sequences[above, PLAYED]
+            for s in range(begin, end):
+                sequences[s, PLAYED] += gained * sequences[s, STRATEGY]
+
+
+@kernel
+def enter(
+    tree: LevelTree, players: tuple[Player, Player], partial: bool, who: int, now: int, work: Worklist
+) -> tuple[int, Index, Index]:
+    """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
+
+    An infoset visited passes on what its parent sequence's sums have gained since it last did. Returns how many nodes
+    were entered and how many infosets of each player were visited. The branches of both players differ in names and
+    signs alone: one function inlined twice makes the walk three times as slow, by counting references to its arrays.
+    """
+    record, probability, payoff = tree
+    node, reach0, reach1, last0, last1 = work
+    sequences0, sequences1 = players[0].tables.sequences, players[1].tables.sequences
+    infosets0, infosets1 = players[0].tables.infosets, players[1].tables.infosets
+    open0, width0 = players[0].open
+    open1, width1 = players[1].open
+    visited0, visited1 = players[0].scratch.visited, players[1].scratch.visited
+    stamp0, stamp1 = players[0].scratch.stamp, players[1].scratch.stamp
+    one = np.uint64(1)
+    node[0], last0[0], last1[0] = 0, 0, 0
+    reach0[0] = 0.0 if who == 1 else 1.0  # a player who does not learn needs no counterfactual reach
+    reach1[0] = 0.0 if who == 0 else 1.0
+    place, count = np.uint64(0), one
+    touched, met0, met1 = 1, np.uint64(0), np.uint64(0)
+    while place < count:
+        here = np.uint64(node[place])
+        above0, above1 = reach0[place], reach1[place]
+        before0, before1 = np.uint64(last0[place]), np.uint64(last1[place])
+        place += one
+        begin = np.uint64(record[here, CHILD])
+        mover = record[here, MOVER]
+        if mover == 0:
+            infoset, first = np.uint64(record[here, INFOSET]), np.uint64(record[here, FIRST])
+            if above0 > 0.0:
+                if infosets0[infoset, REACH] == 0.0:
+                    visited0[met0] = infoset
+                    met0 += one
+                    stamp0[infoset] = now
+                    end = first + np.uint64(record[here + one, CHILD]) - begin
+                    pass_on(sequences0, infosets0, infoset, before0, first, end)
+                infosets0[infoset, REACH] += above0
+            for free in range(first, first + np.uint64(width0[infoset])):
+                s = np.uint64(open0[free])
+                below1 = above1 * sequences0[s, STRATEGY]
+                if partial and above0 == 0.0 and below1 == 0.0:
+                    continue
+                touched += 1
+                child = begin + (s - first)
+                if record[child, MOVER] == TERMINAL:
+                    sequences0[s, VALUE] += above0 * payoff[child]
+                    sequences1[before1, VALUE] -= below1 * payoff[child]
+                else:
+                    node[count], last0[count], last1[count] = child, s, before1
+                    reach0[count], reach1[count] = above0, below1
+                    count += one
+        elif mover == 1:
+            infoset, first = np.uint64(record[here, INFOSET]), np.uint64(record[here, FIRST])
+            if above1 > 0.0:
+                if infosets1[infoset, REACH] == 0.0:
+                    visited1[met1] = infoset
+                    met1 += one
+                    stamp1[infoset] = now
+                    end = first + np.uint64(record[here + one, CHILD]) - begin
+                    pass_on(sequences1, infosets1, infoset, before1, first, end)
+                infosets1[infoset, REACH] += above1
+            for free in range(first, first + np.uint64(width1[infoset])):
+                s = np.uint64(open1[free])
+                below0 = above0 * sequences1[s, STRATEGY]
+                if partial and above1 == 0.0 and below0 == 0.0:
+                    continue
+                touched += 1
+                child = begin + (s - first)
+                if record[child, MOVER] == TERMINAL:
+                    sequences1[s, VALUE] -= above1 * payoff[child]
+                    sequences0[before0, VALUE] += below0 * payoff[child]
+                else:
+                    node[count], last0[count], last1[count] = child, before0, s
+                    reach0[count], reach1[count] = below0, above1
+                    count += one
+        else:
+            for child in range(begin, np.uint64(record[here + one, CHILD])):
+                below0, below1 = above0 * probability[child], above1 * probability[child]
+                if partial and below0 == 0.0 and below1 == 0.0:
+                    continue
+                touched += 1
+                if record[child, MOVER] == TERMINAL:
+                    sequences0[before0, VALUE] += below0 * payoff[child]
+                    sequences1[before1, VALUE] -= below1 * payoff[child]
+                else:
+                    node[count], last0[count], last1[count] = child, before0, before1
+                    reach0[count], reach1[count] = below0, below1
+                    count += one
+    return touched, met0, met1

@@ -1,0 +1,99 @@
+"""What walks over the history tree need beside it: incoming sequences, what lies below, and payoff bounds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.history.levels import LevelTree, best_outcomes, chance_reach, level_order, level_tree
+
+
+class Side(NamedTuple):
+    """One player's part."""
+
+    owner: Ints  # [S] the infoset of a sequence, -1 for the empty one
+    child_start: Ints  # [S + 1] where the infosets right below a sequence begin in ``child``
+    child: Ints  # [I] infosets by the sequence they hang from
+    best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
+    expected: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
+    payoff_range: Floats  # [I] U(I) - L(I), of the payoffs below an infoset
+    below: Ints  # [S] nodes of the tree below the sequence, over all its histories
+
+
+class Paths(NamedTuple):
+    """For a whole game."""
+
+    tree: LevelTree
+    sides: tuple[Side, Side]
+
+
+_KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
+
+
+def paths(game: CompiledGame) -> Paths:
+    """What walks need of a game, made once; cost linear in the nodes of its tree."""
+    if game not in _KNOWN:
+        order = level_order(game.tree.parent)
+        tree, size = level_tree(game, order), game.tree.size[order]
+        highest, expected = best_outcomes(tree, tree.payoff)
+        lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
+        first = _side(game, tree, 0, size, highest, expected, lowest)
+        _KNOWN[game] = Paths(tree, (first, _side(game, tree, 1, size, lowest, expected_lowest, highest)))
+    return _KNOWN[game]
+
+
+def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
+    """The nodes right after a player's moves, and the sequences that led to them."""
+    own = np.flatnonzero(tree.mover == player)
+    count = np.diff(tree.child)[own]
+    before = np.cumsum(count) - count
+    place: Ints = np.arange(int(count.sum()), dtype=np.int32)
+    nodes: Ints = (np.repeat(tree.child[own] - before, count) + place).astype(np.int32)
+    sequence: Ints = (np.repeat(tree.first[own] - before, count) + place).astype(np.int32)
+    return nodes, sequence
+
+
+def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
+    """[I] Delta(I) of both players' infosets: the range of payoffs below, times chance's probability of coming there.
+
+    That factor, if it is below one: counterfactual values are spread no wider.
+    """
+    tree, sides = paths(game)
+    reach = chance_reach(tree)
+
+    def of(player: int, side: Side) -> Floats:
+        own = np.flatnonzero(tree.mover == player)[::-1]
+        happens = np.bincount(tree.infoset[own], weights=reach[own], minlength=len(side.payoff_range))
+        return side.payoff_range * np.minimum(happens, 1.0)
+
+    return of(0, sides[0]), of(1, sides[1])
+
+
+def _side(
+    game: CompiledGame, tree: LevelTree, player: int, size: Ints, best: Floats, expected: Floats, worst: Floats
+) -> Side:
+    treeplex = game.treeplexes[player]
+    nodes, sequence = incoming(tree, player)
+    own = np.flatnonzero(tree.mover == player)
+    start = np.concatenate(([0], np.cumsum(np.bincount(treeplex.parent, minlength=treeplex.sequences))))
+    return Side(
+        owner=np.concatenate(([-1], np.repeat(np.arange(treeplex.infosets), treeplex.actions))).astype(np.int32),
+        child_start=start.astype(np.int32),
+        child=np.argsort(treeplex.parent, kind="stable").astype(np.int32),
+        best=_highest(best[nodes], sequence, treeplex.sequences),
+        expected=_highest(expected[nodes], sequence, treeplex.sequences),
+        payoff_range=_highest(best[own], tree.infoset[own], treeplex.infosets)
+        + _highest(worst[own], tree.infoset[own], treeplex.infosets),
+        below=np.bincount(sequence, weights=size[nodes], minlength=treeplex.sequences).astype(np.int32),
+    )
+
+
+def _highest(values: Floats, group: Ints, groups: int) -> Floats:
+    """[groups] the maximum of the values of each group."""
+    out = np.full(groups, -np.inf)
+    np.maximum.at(out, group, values)
+    return out

@@ -1,0 +1,282 @@
+"""CFR by walks over the history tree with pruning, as the papers tell it, for small games.
+
+Regret matching: Brown & Sandholm (2015). Hedge and regret matching with dynamic thresholding: Brown, Kroer & Sandholm
+(2017). Here everything is kept that the papers say could be kept: the opponent's strategy of every iteration, so that a
+best response to its average over the skipped ones needs no stored values; every value v(I), so that its variance is
+taken of the values themselves; and sums are complete after every iteration.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.compile.payoffs import Csr, Payoffs
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.history.arrays import PlainRule, Pruning, Rule
+from treeplex.engines.history.levels import LevelTree
+from treeplex.engines.history.paths import Side
+from treeplex.engines.sequence.reference.treeplex import realization_plan
+from treeplex.updates.hedge import MATCHING
+from treeplex.updates.reference import step_size
+from treeplex.updates.thresholds import cut
+from treeplex.updates.turns import SIMULTANEOUS
+
+
+@dataclass
+class Ledger:
+    """One player's books."""
+
+    strategy: Floats  # [S]
+    regret: Floats  # [S]
+    average: Floats  # [S]
+    pruned: Bytes  # [S]
+    inside_pruned: Bytes  # [I] below a pruned sequence
+    value: Floats  # [I] sum of v(I)
+    reach: Floats  # [I] sum of the counterfactual reach
+    began: Ints  # [S] how many passes had been played when pruning began
+    value_then: Floats  # [S]
+    reach_then: Floats  # [S]
+    played: list[Floats] = field(default_factory=list[Floats])  # what the opponent met of this player, pass by pass
+
+
+def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
+    """Before the first iteration."""
+    size, infosets = treeplex.sequences, treeplex.infosets
+    return Ledger(
+        strategy.copy(),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size, dtype=np.int8),
+        np.zeros(infosets, dtype=np.int8),
+        np.zeros(infosets),
+        np.zeros(infosets),
+        np.zeros(size, dtype=np.int32),
+        np.zeros(size),
+        np.zeros(size),
+    )
+
+
+class Walk:
+    """One traversal: nodes entered, what every sequence is paid, reach of every infoset; for both players."""
+
+    def __init__(
+        self, tree: LevelTree, treeplexes: tuple[Treeplex, Treeplex], ledgers: tuple[Ledger, Ledger], partial: bool
+    ) -> None:
+        self.tree, self.ledgers, self.partial, self.touched = tree, ledgers, partial, 0
+        self.paid = [np.zeros(treeplex.sequences) for treeplex in treeplexes]
+        self.reach = [np.zeros(treeplex.infosets) for treeplex in treeplexes]
+
+    def enter(self, node: int, reach: tuple[float, float], last: tuple[int, int]) -> None:
+        """A history, with the counterfactual reach and the last sequence of each player."""
+        tree = self.tree
+        self.touched += 1
+        children = range(tree.child[node], tree.child[node + 1])
+        mover = int(tree.mover[node])
+        if not children:
+            self.paid[0][last[0]] += reach[0] * tree.payoff[node]
+            self.paid[1][last[1]] -= reach[1] * tree.payoff[node]
+            return
+        if mover >= 0:
+            self.reach[mover][tree.infoset[node]] += reach[mover]
+        for place, child in enumerate(children):
+            below, then = list(reach), list(last)
+            if mover < 0:
+                below = [each * float(tree.probability[child]) for each in below]
+            else:
+                then[mover] = int(tree.first[node]) + place
+                if self.ledgers[mover].pruned[then[mover]]:
+                    continue
+                below[1 - mover] *= float(self.ledgers[mover].strategy[then[mover]])
+            if self.partial and not any(below):
+                continue
+            self.enter(child, (below[0], below[1]), (then[0], then[1]))
+
+
+@dataclass
+class Learner:
+    """One player: the books, the values seen, how to choose and what to skip."""
+
+    treeplex: Treeplex
+    side: Side
+    ledger: Ledger
+    rule: Rule
+    pruning: Pruning
+    values: list[list[float]] = field(init=False)  # of each infoset, one per iteration, as far as they are known
+
+    def __post_init__(self) -> None:
+        self.values = [[] for _ in range(self.treeplex.infosets)]
+
+    @property
+    def plain(self) -> bool:
+        """Regret matching without thresholds?"""
+        return isinstance(self.rule, PlainRule)
+
+    def own(self, infoset: int) -> list[int]:
+        """An infoset's sequences."""
+        return list(range(self.treeplex.first[infoset], self.treeplex.first[infoset + 1]))
+
+    def open(self, infoset: int) -> list[int]:
+        """Those that are not pruned."""
+        return [s for s in self.own(infoset) if not self.ledger.pruned[s]]
+
+    def below(self, s: int) -> list[int]:
+        """D(I, a), parents first."""
+        found = [infoset for infoset in range(self.treeplex.infosets) if self.treeplex.parent[infoset] == s]
+        return sorted(found + [deeper for infoset in found for q in self.own(infoset) for deeper in self.below(q)])
+
+    def eta(self, infoset: int, t: int) -> float:
+        """Hedge's rate after iteration t."""
+        rule, seen = self.rule, self.values[infoset]
+        squares = 0.0 if len(set(seen)) == 1 else float(np.var(seen)) * t
+        return step_size(rule.kind, rule.log_actions[infoset], rule.payoff_range[infoset], squares, float(t))
+
+    def least(self, infoset: int, t: int) -> float:
+        """The threshold of iteration t + 1."""
+        return float(self.rule.limit[infoset]) / math.sqrt(t + 1.0)
+
+    def choose(self, infoset: int, t: int) -> None:
+        """The strategy after iteration t over what is not pruned: Hedge or regret matching, thresholded or not."""
+        books, free = self.ledger, self.open(infoset)
+        if self.rule.kind == MATCHING:
+            weights = np.maximum(books.regret[free], 0.0)
+            weights = weights if weights.sum() > 0.0 else np.ones(len(free))
+        else:
+            weights = np.exp(self.eta(infoset, t) * (books.regret[free] - books.regret[free].max()))
+        books.strategy[self.own(infoset)] = 0.0
+        shares = weights / weights.sum()
+        books.strategy[free] = shares if self.plain else cut(shares, self.least(infoset, t))
+
+    def responding(self) -> set[int]:
+        """Infosets where best responses are played: behind unplayed actions of regret at most -(U(I) - L(I))."""
+        books, found = self.ledger, set[int]()
+        for s in range(1, self.treeplex.sequences) if self.pruning.respond else ():
+            if not books.strategy[s] and books.regret[s] <= -self.side.payoff_range[self.side.owner[s]]:
+                found.update(self.below(s))
+        return found
+
+    def learn(self, paid: Floats, reach: Floats, t: int) -> None:
+        """v(I) and regrets, from the bottom up."""
+        books, responding = self.ledger, self.responding()
+        for infoset in reversed(range(self.treeplex.infosets)):
+            if reach[infoset] == 0.0:
+                continue
+            free = self.open(infoset)
+            mean = sum(float(books.strategy[s] * paid[s]) for s in free)
+            value = float(paid[free].max()) if infoset in responding else mean
+            paid[self.treeplex.parent[infoset]] += value
+            books.value[infoset] += value
+            books.reach[infoset] += reach[infoset]
+            self.values[infoset] += [0.0] * (t - 1 - len(self.values[infoset])) + [value]
+            for s in free:
+                gain = paid[s] - value
+                forget = self.rule.plus and gain > 0.0 and books.regret[s] <= 0.0
+                books.regret[s] = gain if forget else books.regret[s] + gain
+            if self.plain:
+                self.choose(infoset, t)
+
+    def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
+        """End and begin pruning, from the top down, and choose; returns nodes touched."""
+        nodes = 0
+        for infoset in range(self.treeplex.infosets):
+            if reach[infoset] == 0.0 or self.ledger.inside_pruned[infoset]:
+                continue
+            if self.pruning.threshold >= 0.0:
+                nodes += sum(self._reconsider(infoset, s, matrix, met, t) for s in self.own(infoset))
+            self.choose(infoset, t)
+        return nodes
+
+    def _reconsider(self, infoset: int, s: int, matrix: Floats, met: list[Floats], t: int) -> int:
+        books, looked = self.ledger, False
+        if books.pruned[s]:
+            if not self._due(infoset, s, t):
+                return 0
+            self.respond(s, matrix, met, t)
+            looked = True
+        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
+        if self._room(infoset, s, t) > self.pruning.threshold * drift:  # equation (10)
+            looked = True
+            for deeper in self.below(s):
+                for q in self.own(deeper):
+                    if books.pruned[q]:
+                        self.respond(q, matrix, met, t)
+            books.inside_pruned[self.below(s)] = 1
+            books.pruned[s], books.began[s] = 1, len(met)
+            books.value_then[s], books.reach_then[s] = books.value[infoset], books.reach[infoset]
+        return int(self.side.below[s]) if looked else 0
+
+    def _due(self, infoset: int, s: int, t: int) -> bool:
+        """Could a pruned action be played by now: does (9) or (11) fail?"""
+        books = self.ledger
+        risen = (books.reach[infoset] - books.reach_then[s]) * self.side.best[s]
+        if self.plain:
+            return bool(books.regret[s] + risen > books.value[infoset] - books.value_then[s])
+        eta, rest = self.eta(infoset, t), books.regret[self.open(infoset)]
+        bound = books.regret[s] + risen - (books.value[infoset] - books.value_then[s])
+        weight = math.exp(min(eta * (bound - rest.max()), 0.0))
+        return bool(weight / (weight + np.exp(eta * (rest - rest.max())).sum()) >= self.least(infoset, t))
+
+    def _room(self, infoset: int, s: int, t: int) -> float:
+        """How far the regret of an open action is from where it would be played; -inf where it may not be pruned."""
+        regret, rest = float(self.ledger.regret[s]), self.ledger.regret[self.open(infoset)]
+        if self.plain:
+            return -regret if (rest > 0.0).any() and regret < 0.0 else -math.inf
+        eta, least = self.eta(infoset, t), self.least(infoset, t)
+        weight, total = math.exp(eta * (regret - rest.max())), float(np.exp(eta * (rest - rest.max())).sum())
+        if weight >= least * total or weight >= 1.0:
+            return -math.inf
+        return float(rest.max()) + math.log(least / (1.0 - least) * (total - weight)) / eta - regret
+
+    def respond(self, s: int, matrix: Floats, met: list[Floats], t: int) -> None:
+        """End the pruning of ``s`` by one best response to all that the opponent played meanwhile."""
+        books, found = self.ledger, self.below(s)
+        paid = matrix @ np.sum(met[books.began[s] :], axis=0)
+        for infoset in reversed(found):
+            best = float(paid[self.own(infoset)].max())
+            books.regret[self.own(infoset)] += paid[self.own(infoset)] - best
+            paid[self.treeplex.parent[infoset]] += best
+            missed = t - len(self.values[infoset])
+            self.values[infoset] += [best / missed] * missed if missed else []
+        for infoset in found:
+            books.inside_pruned[infoset] = 0
+            self.choose(infoset, t)
+        risen = paid[s] - (books.value[self.side.owner[s]] - books.value_then[s])
+        books.regret[s] += risen
+        if self.rule.plus and risen > 0.0 and books.regret[s] < 0.0:
+            books.regret[s] = 0.0
+        books.pruned[s] = 0
+
+
+def walk_iterations(
+    tree: LevelTree, matrices: Payoffs, players: tuple[Learner, Learner], start: int, weight: Floats, turns: int
+) -> int:
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
+    nodes = 0
+    treeplexes, ledgers = (players[0].treeplex, players[1].treeplex), (players[0].ledger, players[1].ledger)
+    dense = [_dense(matrices[player], players[player], players[1 - player]) * (1 - 2 * player) for player in (0, 1)]
+    for t, share in enumerate(weight, start + 1):
+        for learning in ((0, 1),) if turns == SIMULTANEOUS else ((0,), (1,)):
+            walk = Walk(tree, treeplexes, ledgers, players[0].pruning.partial)
+            walk.enter(0, (float(0 in learning), float(1 in learning)), (0, 0))
+            nodes += walk.touched
+            played = [np.empty(treeplex.sequences) for treeplex in treeplexes]
+            for player in (0, 1):
+                realization_plan(treeplexes[player], ledgers[player].strategy, played[player])
+            for player in learning:
+                ledgers[player].average += share * played[player]
+                ledgers[1 - player].played.append(played[1 - player])
+            for player in learning:
+                players[player].learn(walk.paid[player], walk.reach[player], t)
+                nodes += players[player].revise(walk.reach[player], dense[player], ledgers[1 - player].played, t)
+    return nodes
+
+
+def _dense(matrix: Csr, own: Learner, other: Learner) -> Floats:
+    out = np.zeros((own.treeplex.sequences, other.treeplex.sequences))
+    for s in range(len(out)):
+        entries = slice(matrix.start[s], matrix.start[s + 1])
+        np.add.at(out[s], matrix.column[entries], matrix.data[entries])
+    return out

@@ -1,0 +1,1 @@
+"""Public nodes times rows of hands: trees that grow."""

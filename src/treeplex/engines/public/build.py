@@ -1,0 +1,188 @@
+"""The public tree to start with, from rules with sizes. Whatever is added later is copied from it and scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes
+from treeplex.engines.public.cpu.growing import rematch
+from treeplex.engines.public.tree import DTYPES, Block, fresh_rows, nodes_of
+from treeplex.errors import GameError
+from treeplex.games.dealt import Public
+from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.sized import ActionMenu, Menu, sized_label
+
+PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
+
+
+class Move(NamedTuple):
+    """What led to a state."""
+
+    parent: int = NONE
+    size: float = UNSIZED
+    word: int = NONE
+    fold_out: bool = False  # ends the game for the same payoff whatever the size of the move before
+    twin: Public = None  # after a sized move: the state that another size would have led to
+
+
+@dataclass
+class Builder:
+    """Makes the rows, and remembers what their numbers stand for."""
+
+    rules: ActionMenu
+    menu: Menu
+    words: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        first, second = (len(hands) for hands in self.rules.hands())
+        self.hands = max(first, second)
+        deal = np.zeros((self.hands, self.hands))
+        deal[:first, :second] = self.rules.deal()
+        self._joints: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
+        self._tables: list[Floats] = []
+        self._intervals: list[tuple[float, float]] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def whole(self) -> Block:
+        """The game from its start, with the sizes in the abstraction."""
+        fields: dict[str, list[Any]] = {name: [] for name in Nodes._fields}
+        self._add(fields, self.rules.start(), 0, (), Move())
+        nodes = nodes_of(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
+        rows = fresh_rows(len(nodes.parent), self.hands)
+        rematch(nodes, rows.regret, rows.strategy, 0, len(nodes.parent))
+        self._check(nodes)
+        return Block(nodes, rows)
+
+    @property
+    def bounds(self) -> Floats:
+        """[key, 2] the least and the largest legal size."""
+        return np.array(self._intervals, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def tables(self) -> Floats:
+        """[2, K, H, H] payoff tables, chance included, from each player's side."""
+        first = np.stack(self._tables)
+        return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
+
+    def joint(self, number: int) -> Floats:
+        """[H, H] probability of both hands and the public cards."""
+        return self._joints[number]
+
+    def payoff_scale(self, size: float) -> float:
+        """What payoffs behind this size are multiplied by."""
+        return self.rules.payoff_scale[0] + self.rules.payoff_scale[1] * size
+
+    def _check(self, nodes: Nodes) -> None:
+        """Refuse rules whose payoffs are not proportional to the payoff scale of a size: compare those of two sizes."""
+        span = np.ones(len(nodes.parent), dtype=np.int64)
+        for n in range(len(nodes.parent) - 1, 0, -1):
+            span[nodes.parent[n]] += span[n]
+        for n in np.flatnonzero(nodes.size > 0.0).tolist():
+            other = int(nodes.sibling[n])
+            if other == NONE or span[other] != span[n]:
+                continue
+            one, two = (slice(begin, begin + int(span[n])) for begin in (n, other))
+            at_once = (nodes.parent[one] == n) & (nodes.fold_out[one] == 1)
+            ratio = np.where(at_once, 1.0, nodes.scale[other] / nodes.scale[n])
+            if not np.allclose(ratio * nodes.amount[one], nodes.amount[two], rtol=PROPORTION, atol=0.0):
+                raise GameError(
+                    f"The payoffs of {self.rules.name} behind an action of some size are not proportional to its"
+                    " payoff scale; check 'payoff_scale' of the rules."
+                )
+
+    def _add(
+        self, fields: dict[str, list[Any]], public: Public, cards: int, line: tuple[str, ...] | None, move: Move
+    ) -> int:
+        """Add a state and all that follows; returns its number. Lines are kept only if sizes depend on them."""
+        n = len(fields["parent"])
+        mover = self.rules.mover(public)
+        values = dict.fromkeys(Nodes._fields, NONE) | {"mover": mover, "amount": 0.0, "idle": 0}
+        values |= {"parent": move.parent, "fold_out": move.fold_out, "size": move.size, "word": move.word}
+        values |= {"scale": self.payoff_scale(move.size) if move.size > 0.0 else 1.0}
+        values |= {"deals": int(np.count_nonzero(self._joints[cards])), "cards": cards}
+        if mover == TERMINAL:
+            values["amount"], outcome = self.rules.settle(public)
+            values["table"] = self._table(cards, outcome)
+        elif mover != CHANCE:
+            values["key"] = self._key(self.rules.interval(public))
+        for name, column in fields.items():
+            column.append(values[name])
+        if mover == TERMINAL:
+            return n
+        older = NONE
+        for label, state, revealed, made in self._moves(public, cards, line, move, n):
+            child = self._add(fields, state, revealed, None if line is None else (*line, label), made)
+            fields["child" if older == NONE else "sibling"][n if older == NONE else older] = child
+            older = child
+        return n
+
+    def _moves(
+        self, public: Public, cards: int, line: tuple[str, ...] | None, move: Move, n: int
+    ) -> Iterator[tuple[str, Public, int, Move]]:
+        """Label, state, public cards and move of every child."""
+        rules, mover = self.rules, self.rules.mover(public)
+        odds = rules.odds(public) if mover == CHANCE else None
+        for place, action in enumerate(rules.actions(public)):
+            state = rules.next(public, action)
+            revealed = cards if odds is None else self._reveal(cards, odds[place])
+            fold_out = move.twin is not None and rules.mover(state) == TERMINAL
+            if fold_out:
+                fold_out = rules.settle(state) == rules.settle(rules.next(move.twin, action))
+            yield action, state, revealed, Move(n, UNSIZED, self._word(action), fold_out)
+        interval = None if mover == CHANCE else rules.interval(public)
+        if interval is None:
+            return
+        word = rules.word(public)
+        for size in self.menu.at(rules, public, line):
+            twin = rules.sized(public, interval[1] if size != interval[1] else interval[0])
+            made = Move(n, size, self._word(word), twin=twin)
+            yield sized_label(word, size), rules.sized(public, size), cards, made
+
+    def _word(self, word: str) -> int:
+        if word not in self.words:
+            self.words.append(word)
+        return self.words.index(word)
+
+    def _reveal(self, cards: int, odds: Floats) -> int:
+        """The number of the public cards after another one."""
+        given = np.zeros_like(self._joints[cards])
+        given[: odds.shape[0], : odds.shape[1]] = odds
+        joint = self._joints[cards] * given
+        number = self._numbers.setdefault(joint.tobytes(), len(self._joints))
+        if number == len(self._joints):
+            self._joints.append(joint)
+        return number
+
+    def _table(self, cards: int, outcome: Hashable) -> int:
+        number = self._numbers.setdefault((cards, outcome), len(self._tables))
+        if number == len(self._tables):
+            pays = self.rules.outcome(outcome)
+            table = np.zeros_like(self._joints[cards])
+            table[: pays.shape[0], : pays.shape[1]] = pays
+            self._tables.append(table * self._joints[cards])
+        return number
+
+    def _key(self, interval: tuple[float, float] | None) -> int:
+        if interval is None:
+            return NONE
+        if interval not in self._intervals:
+            self._intervals.append(interval)
+        return self._intervals.index(interval)
+
+
+class Start(NamedTuple):
+    """A tree before anything is learnt, and what its numbers stand for."""
+
+    builder: Builder
+    block: Block
+
+
+def build(rules: ActionMenu, menu: Menu) -> Start:
+    """The tree with the sizes that ``menu`` offers."""
+    builder = Builder(rules, menu)
+    return Start(builder, builder.whole())

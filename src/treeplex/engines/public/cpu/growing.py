@@ -1,0 +1,220 @@
+"""Counterfactual regret minimization on a public tree that grows. Maths: ``engines.public.reference.growing``.
+
+Hands side by side in rows; float64 throughout; sums in the order of the children; one thread; no fastmath.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.public.arrays import NONE, Nodes, Rows, Scratch, Step
+from treeplex.games.protocol import TERMINAL
+from treeplex.jit import inlined, kernel
+from treeplex.updates.rules import floored, positive, share
+
+
+@kernel
+def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
+    """Each node's probability by ``player``'s own doing, hand by hand, from row 0 of ``out`` on, top-down."""
+    parent, mover = nodes.parent, nodes.mover
+    hands = np.uint64(out.shape[1])
+    for n in range(np.uint64(1), np.uint64(len(parent))):
+        above = np.uint64(parent[n])
+        if mover[above] == player:
+            for h in range(hands):
+                out[n, h] = out[above, h] * strategy[n, h]
+        else:
+            for h in range(hands):
+                out[n, h] = out[above, h]
+
+
+@inlined
+def match(first: int, following: Ints, regret: Floats, total: Floats, actions: int, hands: int, out: Floats) -> None:
+    """Regret matching in rows of hands: the children from ``first`` on, whose positive regrets sum to ``total`` [H]."""
+    c = first
+    while c != NONE:
+        at = np.uint64(c)
+        for h in range(hands):
+            out[at, h] = share(positive(regret[at, h]), total[h], actions)
+        c = following[at]
+
+
+@kernel
+def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: Step) -> None:
+    """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place.
+
+    ``tables`` [2, K, H, H] are signed for each player. The average that takes part is the opponent's: what the player
+    has been playing against. One flat loop, because calls with so many arrays cost more than the sums.
+    """
+    first, following, movers = nodes.child, nodes.sibling, nodes.mover
+    regret, average, strategy, value, fold_out, earned = rows
+    own, opponent, values = tables[player], scratch.reach[1 - player], scratch.values
+    hands = len(scratch.lanes) if len(scratch.lanes) > 0 else values.shape[1]
+    total = np.empty(hands)
+    count = np.uint64(len(first))
+    for back in range(count):
+        n = count - np.uint64(1) - back
+        mover = movers[n]
+        if mover == TERMINAL:
+            amount, k = nodes.amount[n], np.uint64(nodes.table[n])
+            for h in range(hands):
+                payoff = 0.0
+                for other in range(hands):
+                    payoff += own[k, h, other] * opponent[n, other]
+                values[n, h] = amount * payoff
+            continue
+        for h in range(hands):
+            values[n, h] = 0.0
+        c = first[n]
+        if mover != player:
+            while c != NONE:
+                at = np.uint64(c)
+                for h in range(hands):
+                    values[n, h] += values[at, h]
+                if mover >= 0:
+                    for h in range(hands):
+                        average[at, h] += step.average * opponent[at, h]
+                c = following[at]
+            continue
+        actions = 0
+        while c != NONE:
+            at = np.uint64(c)
+            for h in range(hands):
+                values[n, h] += strategy[at, h] * values[at, h]
+            actions += 1
+            c = following[at]
+        for h in range(hands):
+            earned[n, h] += step.average * values[n, h]
+            total[h] = 0.0
+        c = first[n]
+        while c != NONE:
+            at = np.uint64(c)
+            for h in range(hands):
+                r = floored(regret[at, h] + step.regret * (values[at, h] - values[n, h]), step.floor)
+                regret[at, h] = r
+                total[h] += positive(r)
+                value[at, h] += step.average * values[at, h]
+            z = first[at] if nodes.size[at] > 0.0 else NONE
+            while z != NONE:
+                end = np.uint64(z)
+                if nodes.fold_out[end]:
+                    for h in range(hands):
+                        fold_out[at, h] += step.average * values[end, h]
+                z = following[end]
+            c = following[at]
+        match(first[n], following, regret, total, actions, hands, strategy)
+
+
+@kernel
+def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: int) -> None:
+    """Regret matching at the decisions from node ``begin`` to ``stop``, of regrets or of averages."""
+    hands = regret.shape[1]
+    total = np.empty(hands)
+    for n in range(begin, stop):
+        if nodes.mover[n] < 0:
+            continue
+        total[:] = 0.0
+        actions, c = 0, nodes.child[n]
+        while c != NONE:
+            for h in range(hands):
+                total[h] += positive(regret[c, h])
+            actions += 1
+            c = nodes.sibling[c]
+        match(nodes.child[n], nodes.sibling, regret, total, actions, hands, strategy)
+
+
+@kernel
+def is_reached(scratch: Scratch, archived: Ints) -> bool:
+    """Does anybody reach a node whose subtree is on disk?"""
+    for n in archived:
+        for player in range(2):
+            for h in range(scratch.values.shape[1]):
+                if scratch.reach[player, n, h] != 0.0:
+                    return True
+    return False
+
+
+@kernel
+def iterate(
+    nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, archived: Ints, simultaneous: bool,
+    done: int, upto: int, weight: float, linear: bool, floor: bool,
+) -> int:  # fmt: skip
+    """Half iterations ``done`` to ``upto`` (two make one); stops before one that needs what is archived.
+
+    Both players learn in the first half of an iteration if they do so at once, else player 0, then player 1.
+    ``weight`` of every iteration, in averages and sums times its number if ``linear``; row 0 of the average adds them
+    up. Returns the halves done.
+    """
+    while done < upto:
+        reach(nodes, rows.strategy, 0, scratch.reach[0])
+        reach(nodes, rows.strategy, 1, scratch.reach[1])
+        if is_reached(scratch, archived):
+            return done
+        step = Step(weight, weight * (done // 2 + 1) if linear else weight, floor)
+        if done % 2 == 0:
+            rows.average[0] += step.average
+        if simultaneous:
+            learn(nodes, tables, rows, 0, scratch, step)
+            learn(nodes, tables, rows, 1, scratch, step)
+            done += 2
+        else:
+            learn(nodes, tables, rows, done % 2, scratch, step)
+            done += 1
+    return done
+
+
+@kernel
+def recover(
+    nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, player: int,
+    heads: Floats, alternative: Floats, iterations: int,
+) -> None:  # fmt: skip
+    """Play the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
+
+    ``heads`` [H]: the opponent's share of equation (5), not divided by its sum. ``alternative`` [H]: the sum of the
+    player's values at the head, which the player may take instead of entering. The player plays against the
+    opponent's new strategy, and sums and averages weigh iterations by their number. The regret of a move of the player
+    in the recovery game is ``value`` of the move less ``earned`` where it is made; ``regret`` is cut off at zero.
+    """
+    hands = len(heads)
+    enter, stay = np.zeros(hands), np.zeros(hands)  # regrets at the gate, cut off at zero
+    for t in range(iterations):
+        weight = 2.0 * (t + 1) / (iterations + 1)  # they add up to the number of iterations
+        step = Step(1.0, weight, True)
+        for h in range(hands):
+            scratch.reach[player, 0, h] = share(enter[h], enter[h] + stay[h], 2)
+            scratch.reach[1 - player, 0, h] = heads[h] / iterations
+        reach(nodes, rows.strategy, player, scratch.reach[player])
+        learn(nodes, tables, rows, 1 - player, scratch, step)
+        reach(nodes, rows.strategy, 1 - player, scratch.reach[1 - player])
+        learn(nodes, tables, rows, player, scratch, step)
+        z = nodes.child[0]
+        while z != NONE:
+            if nodes.fold_out[z]:
+                for h in range(hands):
+                    rows.fold_out[0, h] += weight * scratch.values[z, h]
+            z = nodes.sibling[z]
+        for h in range(hands):
+            inside, outside = scratch.values[0, h], alternative[h] / iterations
+            expected = outside + scratch.reach[player, 0, h] * (inside - outside)
+            enter[h] = floored(enter[h] + inside - expected, True)
+            stay[h] = floored(stay[h] + outside - expected, True)
+            rows.value[0, h] += weight * inside
+
+
+@kernel
+def subtree(nodes: Nodes, root: int, out: Ints) -> int:
+    """The nodes of a subtree into ``out``, depth-first; returns how many."""
+    out[0] = root
+    count, n = 1, root
+    while True:
+        if nodes.child[n] != NONE:
+            n = nodes.child[n]
+        else:
+            while n != root and nodes.sibling[n] == NONE:
+                n = nodes.parent[n]
+            if n == root:
+                return count
+            n = nodes.sibling[n]
+        out[count] = n
+        count += 1

@@ -1,0 +1,193 @@
+"""A game that is being solved and may grow: the tree, what is learnt, and how iterations count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.public.archive import Archive
+from treeplex.engines.public.arrays import Nodes, Scratch
+from treeplex.engines.public.build import Start, build
+from treeplex.engines.public.cpu.growing import iterate, reach, rematch
+from treeplex.engines.public.cpu.sizes import respond
+from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch
+from treeplex.games.protocol import TERMINAL
+from treeplex.games.sized import ActionMenu, Menu, sized_label
+
+
+class Rule(NamedTuple):
+    """Which member of the CFR family plays."""
+
+    simultaneous: bool  # simultaneous updates; else alternating ones
+    linear: bool  # an iteration counts by its number in the average
+    floor: bool  # regrets are cut off at zero
+
+
+HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought down
+
+RULES: Final = {"cfr": Rule(True, False, False), "cfr+": Rule(False, True, True)}
+"""``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
+
+
+class Measure(NamedTuple):
+    """Value of the average strategies for player 0, and both best-response values."""
+
+    value: float
+    best_responses: tuple[float, float]
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of what both players could gain."""
+        return max(sum(self.best_responses), 0.0)
+
+
+class Response(NamedTuple):
+    """A best response, node by node and hand by hand."""
+
+    values: Floats  # [P, H] counterfactual
+    fold_out: Floats  # [P, H] the part that does not depend on the size of the move to the node
+    choice: Floats  # [P, H] the best size
+
+
+class GrowingGame:
+    """Rules with sizes, a tree that offers some of them, and the state of the solver in it."""
+
+    def __init__(
+        self, rules: ActionMenu, menu: Menu, rule: Rule, folder: Path | None = None, start: Start | None = None
+    ) -> None:
+        self.rules, self.rule = rules, rule
+        self.builder, block = start or build(rules, menu)
+        self.tree = GrowingTree(block)
+        self.tables, self.bounds = self.builder.tables, self.builder.bounds
+        self.archive = Archive(folder, self.tree.hands)
+        self.halves = 0  # two make an iteration
+        self.weight = 1.0  # of an iteration from now on: larger, where earlier ones have been discounted
+        self.touched = 0  # histories
+        self._scratch: Scratch | None = None
+        self.peak_bytes = 0
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations have been done."""
+        return self.halves // 2
+
+    @property
+    def norm(self) -> float:
+        """What sums are divided by to be regrets: the number of the iteration if the average is linear."""
+        return float(self.iteration) if self.rule.linear else 1.0
+
+    @property
+    def effective(self) -> float:
+        """How many iterations of the present weight the past counts for."""
+        return float(self.tree.rows.average[0, 0]) / (self.weight * self.norm) if self.iteration else 0.0
+
+    @property
+    def infosets(self) -> int:
+        """In memory: decisions times hands that can be held."""
+        mover = self.tree.nodes.mover
+        return int(np.count_nonzero(mover >= 0)) * self.tree.hands
+
+    @property
+    def scratch(self) -> Scratch:
+        """Arrays that an iteration writes over."""
+        if self._scratch is None or self._scratch.values.shape[0] != self.tree.count:
+            self._scratch = fresh_scratch(self.tree.count, self.tree.hands)
+            used = self._scratch.reach.nbytes + self._scratch.values.nbytes
+            self.peak_bytes = max(self.peak_bytes, self.tree.nbytes + used)
+        return self._scratch
+
+    def advance(self, iterations: int) -> None:
+        """Iterate; what is archived comes back before it is needed."""
+        upto = 2 * (self.iteration + iterations)
+        while self.halves < upto:
+            before, histories = self.halves, self.tree.histories
+            self.halves = iterate(
+                self.tree.nodes, self.tables, self.tree.rows, self.scratch, self.archive.nodes,
+                self.rule.simultaneous, self.halves, upto, self.weight, self.rule.linear, self.rule.floor,
+            )  # fmt: skip
+            passes = (self.halves - before) // (2 if self.rule.simultaneous else 1)
+            self.touched += passes * histories
+            if self.halves < upto:
+                self.archive.bring_back_reached(self.tree, self.scratch)
+
+    def discount(self, share: float) -> None:
+        """Weigh all that was done so far by ``share``: later iterations weigh so much more."""
+        self.weight /= share
+        if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
+            self.archive.bring_back_below(self.tree, 0)
+            rows = self.tree.rows
+            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned):
+                sums[:] /= self.weight
+            self.weight = 1.0
+
+    def averages(self) -> Floats:
+        """[P, H] the average strategies."""
+        return _averages(Block(self.tree.nodes, self.tree.rows))
+
+    def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> Response:
+        """A best response to the opponent's average, over all legal sizes or those in the abstraction."""
+        strategy = self.averages() if strategy is None else strategy
+        opponent = np.ones((self.tree.count, self.tree.hands))
+        reach(self.tree.nodes, strategy, 1 - player, opponent)
+        response = Response(*(np.zeros_like(opponent) for _ in Response._fields))
+        for stub, block in self.archive.blocks():
+            values, fold_out = self._respond_in(block, player, opponent[stub], whole)
+            response.values[stub], response.fold_out[stub] = values, fold_out
+        respond(
+            self.tree.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *response
+        )  # fmt: skip
+        return response
+
+    def measure(self, whole: bool = True) -> Measure:
+        """Value and best-response values of the average strategies; ``whole``: in the full game, every size legal."""
+        strategy = self.averages()
+        first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
+        return Measure(self._value(strategy), (first, second))
+
+    def line(self, node: int) -> tuple[str, ...]:
+        """Labels of the moves that lead to a node."""
+        nodes, words = self.tree.nodes, self.builder.words
+        path = [(words[int(nodes.word[n])], float(nodes.size[n])) for n in self.tree.path(node)]
+        return tuple(sized_label(word, size) if size > 0.0 else word for word, size in path)
+
+    def _respond_in(self, block: Block, player: int, arriving: Floats, whole: bool) -> tuple[Floats, Floats]:
+        """A best response's value, and its fold_out part, in a subgame that is on disk."""
+        strategy = _averages(block)
+        opponent = np.empty_like(strategy)
+        opponent[0] = arriving
+        reach(block.nodes, strategy, 1 - player, opponent)
+        found = Response(*(np.zeros_like(opponent) for _ in Response._fields))
+        respond(block.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *found)
+        return found.values[0], found.fold_out[0]
+
+    def _value(self, strategy: Floats) -> float:
+        """Player 0's, when both play their averages."""
+        total = _play(self.tree.nodes, self.tables, strategy, np.ones((2, self.tree.hands)))
+        if len(self.archive.nodes):
+            arriving = np.ones((2, self.tree.count, self.tree.hands))
+            for player in (0, 1):
+                reach(self.tree.nodes, strategy, player, arriving[player])
+            for stub, block in self.archive.blocks():
+                total += _play(block.nodes, self.tables, _averages(block), arriving[:, stub])
+        return total
+
+
+def _averages(block: Block) -> Floats:
+    """[P, H] the average strategies of a tree; uniform where nothing has been played."""
+    out = np.ones_like(block.rows.average)
+    rematch(block.nodes, block.rows.average, out, 0, len(out))
+    return out
+
+
+def _play(nodes: Nodes, tables: Floats, strategy: Floats, arriving: Floats) -> float:
+    """What player 0 gets at the terminals below row 0, which the players reach by ``arriving`` [2, H]."""
+    reached = np.empty((2, *strategy.shape))
+    reached[:, 0] = arriving
+    for player in (0, 1):
+        reach(nodes, strategy, player, reached[player])
+    ends = np.flatnonzero(nodes.mover == TERMINAL)
+    pays = tables[0][nodes.table[ends]]  # [Z, H, H]
+    return float(np.einsum("z,zh,zhk,zk->", nodes.amount[ends], reached[0][ends], pays, reached[1][ends]))

@@ -1,0 +1,194 @@
+"""A public tree whose rows can be added and taken away, with what is learnt in them.
+
+Arrays have room to spare, so that adding costs what is added. ``nodes`` and ``rows`` are views of the part in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Ints
+from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes, Rows, Scratch
+from treeplex.engines.public.cpu.growing import subtree
+
+SPARE: Final = 1.2  # room is made for this many times what is needed
+UNROLLED: Final = 16  # hands up to which kernels are compiled for just that many
+LINKS: Final = ("parent", "child", "sibling")
+
+DTYPES: Final[dict[str, Any]] = {
+    "mover": np.int8,
+    "fold_out": np.int8,
+    "size": np.float64,
+    "scale": np.float64,
+    "amount": np.float64,
+} | dict.fromkeys(("parent", "child", "sibling", "table", "deals", "word", "key", "cards", "idle"), np.int32)
+
+
+class Block(NamedTuple):
+    """Some rows on their own. Links count from its first row, which has neither parent nor sibling."""
+
+    nodes: Nodes
+    rows: Rows
+
+
+def nodes_of(arrays: Iterable[Any]) -> Nodes:
+    """From arrays in the order of the fields."""
+    return Nodes(*arrays)
+
+
+def fresh_rows(count: int, hands: int) -> Rows:
+    """Nothing learnt yet."""
+    return Rows(*(np.zeros((count, hands)) for _ in Rows._fields))
+
+
+def fresh_scratch(count: int, hands: int) -> Scratch:
+    """Both players get to the root."""
+    lanes = (0,) * hands if hands <= UNROLLED else ()
+    return Scratch(np.ones((2, count, hands)), np.zeros((count, hands)), lanes)
+
+
+class GrowingTree:
+    """Rows in arrays with room to spare."""
+
+    def __init__(self, block: Block) -> None:
+        self.count = 0
+        self.hands = block.rows.regret.shape[1]
+        self._nodes = nodes_of(np.empty(0, dtype=DTYPES[name]) for name in Nodes._fields)
+        self._rows = fresh_rows(0, self.hands)
+        self._append(block)
+
+    @property
+    def nodes(self) -> Nodes:
+        """The tree."""
+        return nodes_of(array[: self.count] for array in self._nodes)
+
+    @property
+    def rows(self) -> Rows:
+        """What is learnt."""
+        return Rows(*(array[: self.count] for array in self._rows))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays, room to spare included."""
+        return sum(array.nbytes for array in (*self._nodes, *self._rows))
+
+    @property
+    def histories(self) -> int:
+        """How many histories the nodes stand for."""
+        return int(self._nodes.deals[: self.count].sum())
+
+    def children(self, node: int) -> list[int]:
+        """In order."""
+        found: list[int] = []
+        child = int(self._nodes.child[node])
+        while child != NONE:
+            found.append(child)
+            child = int(self._nodes.sibling[child])
+        return found
+
+    def path(self, node: int) -> list[int]:
+        """From the root, which is left out, to ``node``."""
+        path: list[int] = []
+        while node > 0:
+            path.append(node)
+            node = int(self._nodes.parent[node])
+        return path[::-1]
+
+    def subtree(self, root: int) -> Ints:
+        """Its nodes, parents before children."""
+        out = np.empty(self.count, dtype=np.int32)
+        found = out[: subtree(self.nodes, root, out)]
+        return np.sort(found)
+
+    def copy_out(self, root: int) -> Block:
+        """A copy of a subtree."""
+        where = self.subtree(root)
+        place = _places(where, self.count)
+        nodes = nodes_of(array[where] for array in self._nodes)
+        self._follow(nodes, place)
+        nodes.parent[0] = nodes.sibling[0] = NONE
+        return Block(nodes, Rows(*(array[where] for array in self._rows)))
+
+    def graft(self, block: Block, parent: int) -> int:
+        """Add a block as a child of ``parent``, behind its siblings of smaller size; returns the number of its root."""
+        before = NONE
+        size = float(block.nodes.size[0])
+        for child in self.children(parent):
+            if self._nodes.size[child] == UNSIZED or self._nodes.size[child] < size:
+                before = child
+        root = self._append(block)
+        nodes = self._nodes
+        nodes.parent[root] = parent
+        if before == NONE:
+            nodes.sibling[root], nodes.child[parent] = nodes.child[parent], root
+        else:
+            nodes.sibling[root], nodes.sibling[before] = nodes.sibling[before], root
+        return root
+
+    def hang(self, block: Block, stub: int) -> None:
+        """Put a block back in the place of its root, which is still there: the opposite of ``prune``."""
+        first = self.count - 1  # row i of the block becomes first + i, but for row 0, which is the stub
+        rest = Block(nodes_of(array[1:] for array in block.nodes), Rows(*(array[1:] for array in block.rows)))
+        start = self._append(rest, shift=first)
+        nodes = self._nodes
+        nodes.mover[stub] = block.nodes.mover[0]
+        nodes.child[stub] = block.nodes.child[0] + first if block.nodes.child[0] != NONE else NONE
+        parents = nodes.parent[start : self.count]
+        parents[block.nodes.parent[1:] == 0] = stub
+
+    def prune(self, roots: list[int], mover: int) -> Ints:
+        """Take away all below ``roots``, whose mover becomes ``mover``; returns new numbers of old nodes, or NONE."""
+        keep = np.ones(self.count, dtype=np.bool_)
+        for root in roots:
+            keep[self.subtree(root)[1:]] = False
+            self._nodes.mover[root] = mover
+            self._nodes.child[root] = NONE
+        where = np.flatnonzero(keep).astype(np.int32)
+        place = _places(where, self.count)
+        self._nodes = nodes_of(array[where] for array in self._nodes)
+        self._follow(self._nodes, place)
+        self._rows = Rows(*(array[where] for array in self._rows))
+        self.count = len(where)
+        return place
+
+    @staticmethod
+    def _follow(nodes: Nodes, place: Ints) -> None:
+        """Let links lead to new numbers, in place."""
+        for links in (nodes.parent, nodes.child, nodes.sibling):
+            links[:] = np.where(links >= 0, place[links], NONE)
+
+    def _append(self, block: Block, shift: int | None = None) -> int:
+        """Add rows at the end, their links counted from ``shift`` on; returns the number of the first."""
+        start = self.count
+        self.count += len(block.nodes.parent)
+        self._reserve()
+        for array, part in zip(self._rows, block.rows, strict=True):
+            array[start : self.count] = part
+        for name, array, part in zip(Nodes._fields, self._nodes, block.nodes, strict=True):
+            array[start : self.count] = part
+            if name in LINKS:
+                links = array[start : self.count]
+                links[links >= 0] += start if shift is None else shift
+        return start
+
+    def _reserve(self) -> None:
+        if self.count > len(self._nodes.parent):
+            room = int(SPARE * self.count)
+            self._nodes = nodes_of(_enlarged(array, room) for array in self._nodes)
+            self._rows = Rows(*(_enlarged(array, room) for array in self._rows))
+
+
+def _enlarged(array: npt.NDArray[Any], room: int) -> Any:
+    larger = np.empty((room, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _places(where: Ints, count: int) -> Ints:
+    place = np.full(count, NONE, dtype=np.int32)
+    place[where] = np.arange(len(where))
+    return place

@@ -1,0 +1,77 @@
+"""What sampling kernels keep and what they work with: NamedTuples of arrays, small integers."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.engines.sampling.tree import Longs, Sampling
+
+MATCH: Final = 0  # regret matching, uniform without positive regret
+MATCH_OR_PICK: Final = 1  # regret matching, a random pure strategy without positive regret
+PURE: Final = 2  # the action of the greatest regret or value
+
+BOTH: Final = 2  # in place of a player: both learn from one walk
+
+
+class Table(NamedTuple):
+    """What one player has learnt, in the order of the sample tree; modified in place.
+
+    Arrays that an algorithm does not use have length one.
+    """
+
+    regret: Floats  # [S] weighted sums of sampled instantaneous regrets, or of values for pure strategies
+    average: Floats  # [S] weighted sums of strategies, by reach
+    pick: Ints  # [S] at the first sequence of an infoset: the action a pure strategy plays
+    baseline: Floats  # [S] running means of sampled values, player 0's
+
+
+class Frames(NamedTuple):
+    """A stack of the nodes on the path that are not done yet; scratch."""
+
+    place: Longs  # [depth, 5] FIRST, WIDTH, CHILD, NEXT, ACTOR
+    number: Floats  # [depth, 4] SCALE and TOTAL or DRAWN; or REACH_0, REACH_1, REACH_CHANCE, MEAN
+    util: Floats  # [depth, widest] values of a player's moves
+    sigma: Floats  # [depth, widest] their probabilities
+
+
+class Log(NamedTuple):
+    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations."""
+
+    regret: Floats  # [S]
+    visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
+    seen: Bytes  # [S] at the first sequence: in ``visited`` already?
+    filled: Longs  # [1] how many are in ``visited``
+
+
+def table(sequences: int, *, pick: bool, baseline: bool) -> Table:
+    """Nothing learnt yet. Pages that are never touched take no memory."""
+    return Table(
+        np.zeros(sequences),
+        np.zeros(sequences),
+        np.zeros(sequences if pick else 1, dtype=np.int32),
+        np.zeros(sequences if baseline else 1),
+    )
+
+
+def frames(sampling: Sampling) -> Frames:
+    """Room for the longest path."""
+    depth, widest = sampling.deepest + 1, sampling.widest
+    return Frames(
+        np.empty((depth, 5), dtype=np.int64),
+        np.empty((depth, 4)),
+        np.empty((depth, widest)),
+        np.empty((depth, widest)),
+    )
+
+
+def log(sequences: int) -> Log:
+    """Empty."""
+    return Log(
+        np.zeros(sequences),
+        np.empty((sequences, 2), dtype=np.int64),
+        np.zeros(sequences, dtype=np.int8),
+        np.zeros(1, dtype=np.int64),
+    )

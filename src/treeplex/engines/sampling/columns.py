@@ -1,0 +1,36 @@
+"""Columns of the sampling kernels' arrays by name.
+
+Unsigned, as all indices in these kernels: Numba checks signed ones for counting from the end.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+ZERO: Final = np.uint64(0)
+ONE: Final = np.uint64(1)
+
+# Columns of ``SampleTree.packed``, and of the same memory read as numbers, ``SampleTree.payoff_factor``.
+NODE: Final = np.uint64(0)  # who moves, how many moves, the first child
+START: Final = np.uint64(1)  # the first sequence, or where the distribution of a chance node begins
+FACTOR: Final = np.uint64(1)  # of a terminal's payoffs
+
+# Columns of ``Frames.place``; the first two are those of ``Log.visited``, too.
+FIRST: Final = np.uint64(0)  # the infoset's first sequence, or where the distribution of a chance node begins
+WIDTH: Final = np.uint64(1)  # how many moves
+CHILD: Final = np.uint64(2)  # the first child
+NEXT: Final = np.uint64(3)  # the move that is being tried
+ACTOR: Final = np.uint64(4)  # who moves
+
+# Columns of ``Frames.number``: walks for one player.
+SCALE: Final = np.uint64(0)  # one over the player's part of the probability of sampling the path
+TOTAL: Final = np.uint64(1)  # average-strategy sampling: the prior and the averages of all moves
+DRAWN: Final = np.uint64(1)  # outcome sampling: the probability with which the move was drawn
+
+# Columns of ``Frames.number``: walks that try the moves of both players.
+REACH_0: Final = np.uint64(0)  # each player's part of the probability of getting here
+REACH_1: Final = np.uint64(1)
+REACH_CHANCE: Final = np.uint64(2)
+MEAN: Final = np.uint64(3)  # of the values below a chance node, so far

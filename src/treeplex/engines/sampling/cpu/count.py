@@ -1,0 +1,40 @@
+"""How many histories a game has left when some actions are taken out. One thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Bytes
+from treeplex.engines.sampling.columns import NODE, START, ZERO
+from treeplex.engines.sampling.cpu.frame import actor_of, child_of, width_of
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
+from treeplex.jit import kernel
+
+
+@kernel
+def histories(tree: SampleTree, kept: tuple[Bytes, Bytes]) -> int:
+    """Histories after the deal, over all deals, that only sequences with ``kept`` [S] not 0 lead to."""
+    packed, _, chances, _, hands = tree
+    stack = np.empty(len(packed), dtype=np.uint64)
+    count = 0
+    for deal in range(np.uint64(hands.shape[1])):
+        stack[0], height = ZERO, 1
+        while height > 0:
+            height -= 1
+            node = stack[height]
+            count += 1
+            here = np.uint64(packed[node, NODE])
+            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            if actor == TERMINAL_NODE:
+                continue
+            for k in range(width):
+                start = np.uint64(packed[node, START])
+                if actor == CHANCE_NODE:
+                    goes = chances.probability[start + deal * width + k] > 0.0
+                else:
+                    mask = kept[0] if actor == ZERO else kept[1]
+                    goes = mask[start + np.uint64(hands[actor, deal]) * width + k] != 0
+                if goes:
+                    stack[height] = child + k
+                    height += 1
+    return count

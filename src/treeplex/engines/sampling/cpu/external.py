@@ -1,0 +1,145 @@
+"""External sampling, and average-strategy sampling, which is the same with fewer moves.
+
+Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.sampling.arrays import Frames, Log, Table
+from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, NODE, ONE, SCALE, START, TOTAL, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import actor_of, child_of, iterations, observe, width_of
+from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.jit import inlined, kernel
+from treeplex.updates.rules import positive
+
+
+@kernel
+def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> float:
+    """The value of an infoset: those of its moves weighted by positive regret, or evenly without any."""
+    total, value = 0.0, 0.0
+    for k in range(width):
+        r = positive(float(regret[start + k]))
+        total += r
+        value += r * util[row, k]
+    if total > 0.0:
+        return value / total
+    for k in range(width):
+        value += util[row, k]
+    return value / np.float64(width)
+
+
+@kernel
+def chosen(regret: Floats, average: Floats, start: Any, width: Any, weight: float, counter: Counter) -> Any:
+    """Draw a move of the opponent by regret matching, and add its strategy, times ``weight``, to the average."""
+    total = 0.0
+    for s in range(start, start + width):
+        total += positive(regret[s])
+    if total <= 0.0:
+        share = weight / np.float64(width)
+        for s in range(start, start + width):
+            average[s] += share
+        return np.uint64(uniform(counter) * np.float64(width))
+    x, move = uniform(counter) * total, ZERO
+    share = weight / total
+    for s in range(start, start + width):  # without branches: which move it is cannot be predicted
+        r = positive(regret[s])
+        average[s] += share * r
+        x -= r
+        move += ONE if x >= 0.0 else ZERO
+    if move == width:  # by rounding: the last one that is played
+        move -= ONE
+        while regret[start + move] <= 0.0:
+            move -= ONE
+    return move
+
+
+@inlined
+def walk(
+    options: tuple[float, float, float], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    weight: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+) -> int:  # fmt: skip
+    """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior.
+
+    Every move of the player is tried with probability ``max(least, (prior + bonus * s) / (prior + sum s))``, where s is
+    its average so far; with ``least`` one, all are, and that is external sampling.
+    """
+    least, bonus, prior = options
+    packed, factor, (_, threshold, alias), outcome, hands = tree
+    place, number, util, _ = frames
+    mine_regret, mine_average, _, _ = mine
+    regret, average, _, _ = theirs
+    deals = np.uint64(hands.shape[1])
+    own, other = np.uint64(hands[player, deal]), np.uint64(hands[1 - player, deal])
+    me, sign = np.uint64(player), 1.0 if player == 0 else -1.0
+    node, depth, nodes, scale, value = ZERO, ZERO, 0, 1.0, 0.0
+    while True:
+        arrived = True
+        while True:  # down
+            nodes += 1
+            here = np.uint64(packed[node, NODE])
+            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            if actor == TERMINAL_NODE:
+                value = sign * scale * (factor[node, FACTOR] * outcome[child * deals + deal])
+                break
+            start = np.uint64(packed[node, START])
+            if actor == CHANCE_NODE:
+                node = child + drawn(threshold, alias, start + deal * width, width, counter)
+            elif actor == me:
+                start += own * width
+                place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = (
+                    start, width, child, 0,
+                )  # fmt: skip
+                number[depth, SCALE] = scale
+                if least < 1.0:
+                    total = prior
+                    for s in range(start, start + width):
+                        total += mine_average[s]
+                    number[depth, TOTAL] = total
+                depth += ONE
+                arrived = False
+                break
+            else:
+                start += other * width
+                node = child + chosen(regret, average, start, width, weight * scale, counter)
+        while depth > ZERO:  # up
+            top = depth - ONE
+            move, width = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH])
+            start, scale = np.uint64(place[top, FIRST]), number[top, SCALE]
+            if arrived:
+                util[top, move] = value
+                move += ONE
+            if least < 1.0:
+                while move < width:
+                    odds = max(least, (prior + bonus * mine_average[start + move]) / number[top, TOTAL])
+                    if odds >= 1.0:
+                        break
+                    if uniform(counter) < odds:
+                        scale /= odds
+                        break
+                    util[top, move] = 0.0
+                    move += ONE
+            if move < width:
+                place[top, NEXT] = move
+                node = np.uint64(place[top, CHILD]) + move
+                break
+            value = expected(mine_regret, start, width, util, top)
+            observe(mine_regret, start, width, util, top, weight, value, plus, later, log)
+            arrived = True
+            depth = top
+        if depth == ZERO:
+            return nodes
+
+
+@kernel
+def external_iterations(
+    options: tuple[float, float, float], tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
+    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
+) -> None:  # fmt: skip
+    """As ``frame.iterations``."""
+    iterations(walk, options, tree, pre_deal, tables, weights, plus, turns, logs, frames, counter, nodes)

@@ -1,0 +1,152 @@
+"""What all samplers share: packed nodes, the deal, strategies from regrets, regrets that wait, and the order of walks.
+
+Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath. A walk keeps its own stack,
+because a recursive kernel would hand on its arrays at every node. Walks are inlined: called, they would be handed all
+arrays, each to be counted as in use and no longer in use, at every walk, which costs as much as ten nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.sampling.arrays import MATCH, PURE, Frames, Log, Table
+from treeplex.engines.sampling.columns import FIRST, ONE, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs, SampleTree
+from treeplex.jit import inlined, kernel
+from treeplex.updates.rules import floored, positive, share
+from treeplex.updates.turns import SIMULTANEOUS
+
+ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
+ANY_WIDTH: Final = np.uint64(2**WIDTH_BITS - 1)
+TO_WIDTH: Final = np.uint64(ACTOR_BITS)
+TO_CHILD: Final = np.uint64(ACTOR_BITS + WIDTH_BITS)
+
+
+@inlined
+def actor_of(node: Any) -> Any:
+    """Who moves at a packed node: 0, 1, CHANCE_NODE or TERMINAL_NODE."""
+    return node & ANY_ACTOR
+
+
+@inlined
+def width_of(node: Any) -> Any:
+    """How many moves a packed node has."""
+    return (node >> TO_WIDTH) & ANY_WIDTH
+
+
+@inlined
+def child_of(node: Any) -> Any:
+    """The first child of a packed node, or a terminal's table of outcomes."""
+    return node >> TO_CHILD
+
+
+@inlined
+def dealt(threshold: Floats, alias: Ints, deals: Any, counter: Counter) -> Any:
+    """The deal of a walk, if there is more than one."""
+    return drawn(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
+
+
+@kernel
+def matched(regret: Floats, start: Any, width: Any, sigma: Floats, row: Any) -> float:
+    """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
+    total = 0.0
+    for k in range(width):
+        sigma[row, k] = positive(float(regret[start + k]))
+        total += sigma[row, k]
+    for k in range(width):
+        sigma[row, k] = share(sigma[row, k], total, width)
+    return total
+
+
+@inlined
+def greatest(regret: Floats, start: Any, width: Any, counter: Counter) -> Any:
+    """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
+    best, move, ties = regret[start], ZERO, 1.0
+    for k in range(ONE, width):
+        r = regret[start + k]
+        if r > best:
+            best, move, ties = r, k, 1.0
+        elif r == best:
+            ties += 1.0
+            if uniform(counter) * ties < 1.0:
+                move = k
+    return move
+
+
+@inlined
+def observe(
+    regret: Floats, start: Any, width: Any, util: Floats, row: Any, mass: float, level: float, plus: bool, later: bool,
+    log: Log,
+) -> None:  # fmt: skip
+    """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``."""
+    if later:
+        if log.seen[start] == 0:
+            log.seen[start] = 1
+            place = np.uint64(log.filled[ZERO])
+            log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
+            log.filled[ZERO] += 1
+        for k in range(width):
+            log.regret[start + k] += mass * (util[row, k] - level)
+    else:
+        for k in range(width):
+            regret[start + k] = floored(regret[start + k] + mass * (util[row, k] - level), plus)
+
+
+@kernel
+def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: Log, counter: Counter) -> None:
+    """Add what waited, times ``weight``, and pick what to play where that is one action; ``log`` is emptied."""
+    for i in range(np.uint64(log.filled[ZERO])):
+        start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
+        total = 0.0
+        for s in range(start, start + width):
+            regret[s] = floored(regret[s] + weight * log.regret[s], plus)
+            log.regret[s] = 0.0
+            total += positive(regret[s])
+        if rule == PURE:
+            pick[start] = greatest(regret, start, width, counter)
+        elif rule != MATCH and total <= 0.0:
+            pick[start] = np.uint64(uniform(counter) * np.float64(width))
+        log.seen[start] = 0
+    log.filled[ZERO] = 0
+
+
+@inlined
+def iterations(
+    walk: Callable[..., Any],
+    options: tuple[float, ...],
+    tree: SampleTree,
+    pre_deal: int,
+    tables: tuple[Table, Table],
+    weights: Floats,
+    plus: bool,
+    turns: int,
+    logs: tuple[Log, Log],
+    frames: Frames,
+    counter: Counter,
+    nodes: Longs,
+) -> None:
+    """One iteration for each of ``weights``; ``tables``, ``counter`` and ``nodes`` are modified in place.
+
+    Each player in turn: a deal is drawn, then one walk. With simultaneous updates regrets wait until both are over.
+    ``pre_deal``: nodes that drawing a deal enters. ``options``: the walk's own numbers.
+    """
+    first, second = tables
+    threshold, alias = tree.chances.threshold, tree.chances.alias
+    deals, later = np.uint64(tree.hands.shape[1]), turns == SIMULTANEOUS
+    entered = 0
+    for t in range(len(weights)):
+        deal = dealt(threshold, alias, deals, counter)
+        entered += pre_deal
+        entered += walk(options, 0, deal, tree, first, second, weights[t], plus, later, logs[0], frames, counter)
+        deal = dealt(threshold, alias, deals, counter)
+        entered += pre_deal
+        entered += walk(options, 1, deal, tree, second, first, weights[t], plus, later, logs[1], frames, counter)
+        if later:
+            settle(first.regret, first.pick, MATCH, 1.0, plus, logs[0], counter)
+            settle(second.regret, second.pick, MATCH, 1.0, plus, logs[1], counter)
+    nodes[ZERO] += entered

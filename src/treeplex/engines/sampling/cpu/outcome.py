@@ -1,0 +1,105 @@
+"""Outcome sampling with learned baselines: one path per walk. Maths: ``engines.sampling.reference.sampling``.
+
+Float64; one thread per stream; no fastmath.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.sampling.arrays import Frames, Log, Table
+from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, NODE, ONE, SCALE, START, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import actor_of, child_of, iterations, matched, observe, width_of
+from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.jit import inlined, kernel
+
+
+@kernel
+def draw(odds: Floats, row: Any, width: Any, counter: Counter) -> Any:
+    """A move with the probabilities in ``odds[row]``."""
+    x, move = uniform(counter), ZERO
+    for k in range(width):
+        if odds[row, k] > 0.0:
+            move = k
+            x -= odds[row, k]
+            if x < 0.0:
+                break
+    return move
+
+
+@inlined
+def walk(
+    options: tuple[float, float], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    weight: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+) -> int:  # fmt: skip
+    """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.
+
+    ``util`` serves for probabilities of drawing, then for estimates.
+    """
+    epsilon, rate = options
+    packed, factor, (_, threshold, alias), outcome, hands = tree
+    place, number, util, sigma = frames
+    mine_regret, _, _, mine_baseline = mine
+    regret, average, _, baseline = theirs
+    deals, me = np.uint64(hands.shape[1]), np.uint64(player)
+    node, depth, nodes, scale = ZERO, ZERO, 0, 1.0
+    while True:
+        nodes += 1
+        here = np.uint64(packed[node, NODE])
+        actor, width, child = actor_of(here), width_of(here), child_of(here)
+        if actor == TERMINAL_NODE:
+            value = factor[node, FACTOR] * outcome[child * deals + deal]
+            break
+        start = np.uint64(packed[node, START])
+        if actor == CHANCE_NODE:
+            node = child + drawn(threshold, alias, start + deal * width, width, counter)
+            continue
+        start += np.uint64(hands[actor, deal]) * width
+        if actor == me:
+            matched(mine_regret, start, width, sigma, depth)
+            for k in range(width):
+                util[depth, k] = epsilon / np.float64(width) + (1.0 - epsilon) * sigma[depth, k]
+        else:
+            matched(regret, start, width, sigma, depth)
+            for k in range(width):
+                util[depth, k] = sigma[depth, k]
+                average[start + k] += weight * scale * sigma[depth, k]
+        move = draw(util, depth, width, counter)
+        place[depth, FIRST], place[depth, WIDTH], place[depth, NEXT], place[depth, ACTOR] = start, width, move, actor
+        number[depth, DRAWN], number[depth, SCALE] = util[depth, move], scale
+        if actor == me:
+            scale /= util[depth, move]
+        depth += ONE
+        node = child + move
+    sign = 1.0 if player == 0 else -1.0
+    while depth > ZERO:
+        depth -= ONE
+        start, width = np.uint64(place[depth, FIRST]), np.uint64(place[depth, WIDTH])
+        move, own = np.uint64(place[depth, NEXT]), np.uint64(place[depth, ACTOR]) == me
+        known = mine_baseline if own else baseline
+        below = value
+        for k in range(width):
+            util[depth, k] = known[start + k] if rate > 0.0 else 0.0
+        util[depth, move] += (below - util[depth, move]) / number[depth, DRAWN]
+        value = 0.0
+        for k in range(width):
+            value += sigma[depth, k] * util[depth, k]
+        if rate > 0.0:
+            known[start + move] += rate * (below - known[start + move])
+        if own:
+            mass = weight * number[depth, SCALE] * sign
+            observe(mine_regret, start, width, util, depth, mass, value, plus, later, log)
+    return nodes
+
+
+@kernel
+def outcome_iterations(
+    options: tuple[float, float], tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
+    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
+) -> None:  # fmt: skip
+    """As ``frame.iterations``."""
+    iterations(walk, options, tree, pre_deal, tables, weights, plus, turns, logs, frames, counter, nodes)

@@ -1,0 +1,296 @@
+"""Monte Carlo walks as recursions, sampler by sampler; the specification of the sampling kernels.
+
+Whatever is random is asked of ``draws``, so that a test can put every possible answer in its place. Sums run in the
+order of the kernels, and random numbers are drawn in their order: with one stream both give the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Table
+from treeplex.engines.sampling.columns import FACTOR, NODE, START
+from treeplex.engines.sampling.reference.random import Draws
+from treeplex.engines.sampling.tree import ACTOR_BITS, CHANCE_NODE, TERMINAL_NODE, WIDTH_BITS, SampleTree
+from treeplex.updates.reference import matched_numbers
+
+
+class Node(NamedTuple):
+    """A node of a sample tree, unpacked for one deal."""
+
+    actor: int
+    moves: list[int]  # children
+    start: int  # first sequence, or place in the chances
+    payoff: float  # player 0's, at a terminal
+
+
+def unpack(tree: SampleTree, node: int, deal: int) -> Node:
+    """What a packed node says."""
+    here = int(tree.packed[node, NODE])
+    actor, width = here % 2**ACTOR_BITS, (here >> ACTOR_BITS) % 2**WIDTH_BITS
+    child = here >> (ACTOR_BITS + WIDTH_BITS)
+    if actor == TERMINAL_NODE:
+        deals = tree.hands.shape[1]
+        return Node(actor, [], 0, float(tree.payoff_factor[node, FACTOR] * tree.outcome[child * deals + deal]))
+    block = deal if actor == CHANCE_NODE else int(tree.hands[actor, deal])
+    return Node(actor, [child + k for k in range(width)], int(tree.packed[node, START]) + block * width, 0.0)
+
+
+@dataclass
+class Walk:
+    """What a walk is told, and what it counts."""
+
+    tree: SampleTree
+    deal: int
+    tables: tuple[Table, Table]
+    weight: float
+    plus: bool
+    draws: Draws
+    nodes: int = 0
+    refused: int = 0
+    later: list[tuple[int, int, list[float]]] | None = None  # to be added later: player, first sequence, regrets
+    regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
+
+    def enter(self, node: int) -> Node:
+        """Count a node and look at it."""
+        self.nodes += 1
+        return unpack(self.tree, node, self.deal)
+
+    def learn(self, player: int, start: int, regrets: list[float]) -> None:
+        """Add instantaneous regrets, now or later."""
+        if self.later is None:
+            add(self.tables[player], start, regrets, self.plus)
+        else:
+            self.later.append((player, start, regrets))
+
+
+def add(table: Table, start: int, regrets: list[float], plus: bool) -> None:
+    """R(a) <- R(a) + r(a), floored at zero with ``plus``; ``table`` is modified in place."""
+    for k, instantaneous in enumerate(regrets):
+        r = float(table.regret[start + k]) + instantaneous
+        table.regret[start + k] = r if r > 0.0 or not plus else 0.0
+
+
+def regrets_of(table: Table, start: int, width: int) -> list[float]:
+    """R of an infoset."""
+    return [float(r) for r in table.regret[start : start + width]]
+
+
+def positive(table: Table, start: int, width: int) -> list[float]:
+    """max(R, 0) of an infoset."""
+    return [max(r, 0.0) for r in regrets_of(table, start, width)]
+
+
+def total(numbers: list[float]) -> float:
+    """A sum from left to right (``sum`` of newer Pythons compensates for rounding)."""
+    result = 0.0
+    for number in numbers:
+        result += number
+    return result
+
+
+def mean(weights: list[float], values: list[float]) -> float:
+    """Values weighted by regrets, or evenly without positive regret."""
+    norm = total(weights)
+    if norm > 0.0:
+        return total([w * v for w, v in zip(weights, values, strict=True) if w > 0.0]) / norm
+    return total(values) / len(values)
+
+
+def external(
+    walk: Walk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0
+) -> float:
+    """External and average-strategy sampling; the estimate of the player's value below ``node``.
+
+    v(z) = u(z) / q;  v(h) at chance nodes and the opponent's is that of one sampled move;  v(I) = sum_a sigma(a) v(a)
+    over the moves tried, the others count 0;  r(a) = v(a) - v(I). Lanctot et al. (2009) with q = 1; Gibson et al.
+    (2012), Algorithm 1, with q the product of the probabilities of trying.
+    """
+    here = walk.enter(node)
+    mine, theirs = walk.tables[player], walk.tables[1 - player]
+    width = len(here.moves)
+    if here.actor == TERMINAL_NODE:
+        return (1.0 if player == 0 else -1.0) * scale * here.payoff
+    if here.actor == CHANCE_NODE:
+        move = walk.draws.chance(walk.tree.chances, here.start, width)
+        return external(walk, player, least, bonus, prior, here.moves[move], scale)
+    if here.actor != player:
+        weights = positive(theirs, here.start, width)
+        norm, weight = total(weights), walk.weight * scale
+        for k in range(width):
+            theirs.average[here.start + k] += weight / norm * weights[k] if norm > 0.0 else weight / width
+        return external(walk, player, least, bonus, prior, here.moves[walk.draws.move(weights)], scale)
+    values: list[float] = []
+    norm = prior
+    for k in range(width):
+        norm += float(mine.average[here.start + k])
+    for k, child in enumerate(here.moves):
+        odds = 1.0
+        if least < 1.0:
+            odds = max(least, (prior + bonus * float(mine.average[here.start + k])) / norm)
+        if odds >= 1.0:
+            values.append(external(walk, player, least, bonus, prior, child, scale))
+        elif walk.draws.coin(odds):
+            values.append(external(walk, player, least, bonus, prior, child, scale / odds))
+        else:
+            values.append(0.0)
+    expected = mean(positive(mine, here.start, width), values)
+    walk.learn(player, here.start, [walk.weight * (value - expected) for value in values])
+    return expected
+
+
+def pure(walk: Walk, player: int, node: int = 0) -> float:
+    """External sampling with pure strategies: Q(a) <- Q(a) + w v(a), then play argmax Q. Ju et al., (20) and (21)."""
+    here = walk.enter(node)
+    mine, theirs = walk.tables[player], walk.tables[1 - player]
+    width = len(here.moves)
+    if here.actor == TERMINAL_NODE:
+        return (1.0 if player == 0 else -1.0) * here.payoff
+    if here.actor == CHANCE_NODE:
+        return pure(walk, player, here.moves[walk.draws.chance(walk.tree.chances, here.start, width)])
+    if here.actor != player:
+        move = int(theirs.pick[here.start])
+        theirs.average[here.start + move] += walk.weight
+        return pure(walk, player, here.moves[move])
+    values = [pure(walk, player, child) for child in here.moves]
+    played = values[int(mine.pick[here.start])]
+    level = played if walk.plus else 0.0
+    add(mine, here.start, [walk.weight * (value - level) for value in values], walk.plus)
+    mine.pick[here.start] = best(mine, here.start, width, walk.draws)
+    return played
+
+
+def best(table: Table, start: int, width: int, draws: Draws) -> int:
+    """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
+    move, ties = 0, 1
+    for k in range(1, width):
+        if table.regret[start + k] > table.regret[start + move]:
+            move, ties = k, 1
+        elif table.regret[start + k] == table.regret[start + move]:
+            ties += 1
+            if draws.one_of(ties):
+                move = k
+    return move
+
+
+def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
+    """Outcome sampling with baselines; the estimate of player 0's value below ``node``. Schmid et al. (2019).
+
+    v(a) = b(a) + [a was drawn] (v(below) - b(a)) / xi(a);  v(I) = sum_a sigma(a) v(a);  r(a) = (v(a) - v(I)) / xi(I),
+    where xi(I) is the player's part of the probability of the path: the others play what is drawn.
+    """
+    here = walk.enter(node)
+    width = len(here.moves)
+    if here.actor == TERMINAL_NODE:
+        return here.payoff
+    if here.actor == CHANCE_NODE:
+        move = walk.draws.chance(walk.tree.chances, here.start, width)
+        return outcome(walk, player, epsilon, rate, here.moves[move], scale)
+    own, table = here.actor == player, walk.tables[here.actor]
+    sigma = matched_numbers(regrets_of(table, here.start, width))
+    xi = [epsilon / width + (1.0 - epsilon) * p if own else p for p in sigma]
+    if not own:
+        for k in range(width):
+            table.average[here.start + k] += walk.weight * scale * sigma[k]
+    move = walk.draws.odds(xi)
+    below = outcome(walk, player, epsilon, rate, here.moves[move], scale / xi[move] if own else scale)
+    values = [float(table.baseline[here.start + k]) if rate > 0.0 else 0.0 for k in range(width)]
+    values[move] += (below - values[move]) / xi[move]
+    expected = total([p * v for p, v in zip(sigma, values, strict=True)])
+    if rate > 0.0:
+        table.baseline[here.start + move] += rate * (below - table.baseline[here.start + move])
+    if own:
+        mass = walk.weight * scale * (1.0 if player == 0 else -1.0)
+        walk.learn(player, here.start, [mass * (value - expected) for value in values])
+    return expected
+
+
+def joint(
+    walk: Walk, who: int, rule: int, sampled: bool, node: int = 0, reach: tuple[float, float] = (1.0, 1.0),
+    chance: float = 1.0,
+) -> float:  # fmt: skip
+    """All moves that somebody reaches whose opponent learns; player 0's value below ``node``.
+
+    r(a) = chance * reach of the opponent * (v(a) - v(I)), added up over the histories of an infoset; without v(I) for
+    pure strategies. Zinkevich et al. (2007), (7); Ju et al., (20).
+    """
+    here = walk.enter(node)
+    width = len(here.moves)
+    if here.actor == TERMINAL_NODE:
+        return here.payoff
+    if here.actor == CHANCE_NODE:
+        if sampled:
+            move = walk.draws.chance(walk.tree.chances, here.start, width)
+            return joint(walk, who, rule, sampled, here.moves[move], reach, chance)
+        odds = [float(p) for p in walk.tree.chances.probability[here.start : here.start + width]]
+        below = [
+            joint(walk, who, rule, sampled, child, reach, chance * p) if p > 0.0 else 0.0
+            for child, p in zip(here.moves, odds, strict=True)
+        ]
+        return total([p * v for p, v in zip(odds, below, strict=True)])
+    table, actor = walk.tables[here.actor], here.actor
+    sigma = played(table, here.start, width, rule)
+    if reach[actor] > 0.0 and who != actor:
+        for k in range(width):
+            table.average[here.start + k] += walk.weight * chance * reach[actor] * sigma[k]
+    values: list[float] = []
+    for child, p in zip(here.moves, sigma, strict=True):
+        after = (reach[0] * p, reach[1]) if actor == 0 else (reach[0], reach[1] * p)
+        if (after[0] > 0.0 and who != 0) or (after[1] > 0.0 and who != 1):
+            values.append(joint(walk, who, rule, sampled, child, after, chance))
+        else:
+            walk.refused += 1
+            values.append(0.0)
+    value = total([p * v for p, v in zip(sigma, values, strict=True)])
+    if reach[1 - actor] > 0.0 and who in (BOTH, actor):
+        mass = chance * reach[1 - actor] * (1.0 if actor == 0 else -1.0)
+        level = 0.0 if rule == PURE and not walk.plus else value
+        regrets = walk.regrets.setdefault((actor, here.start), [0.0] * width)
+        for k in range(width):
+            regrets[k] += mass * (values[k] - level)
+    return value
+
+
+def played(table: Table, start: int, width: int, rule: int) -> list[float]:
+    """What a rule plays at an infoset."""
+    if rule == MATCH or (rule != PURE and any(positive(table, start, width))):
+        return matched_numbers(regrets_of(table, start, width))
+    return [1.0 if k == int(table.pick[start]) else 0.0 for k in range(width)]
+
+
+def settle(walk: Walk, player: int, rule: int) -> None:
+    """Add the regrets of a joint walk, in the order in which infosets were visited, and pick what is played next."""
+    table = walk.tables[player]
+    for (owner, start), regrets in walk.regrets.items():
+        if owner != player:
+            continue
+        add(table, start, [walk.weight * r for r in regrets], walk.plus)
+        if rule == PURE:
+            table.pick[start] = best(table, start, len(regrets), walk.draws)
+        elif rule != MATCH and not any(positive(table, start, len(regrets))):
+            table.pick[start] = walk.draws.any_of(len(regrets))
+
+
+def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], draws: Draws) -> None:
+    """Random actions to begin with."""
+    for node in range(len(tree.packed)):
+        here = unpack(tree, node, 0)
+        if here.actor < CHANCE_NODE:
+            width, first = len(here.moves), int(tree.packed[node, START])
+            for hand in range(held[here.actor]):
+                tables[here.actor].pick[first + hand * width] = draws.any_of(width)
+
+
+def deal(tree: SampleTree, draws: Draws) -> int:
+    """The hands, if there are any to deal."""
+    deals: Any = tree.hands.shape[1]
+    return draws.chance(tree.chances, 0, deals) if deals > 1 else 0
+
+
+def copied(tables: tuple[Table, Table]) -> tuple[Table, Table]:
+    """Tables that can be modified without harm to the old ones."""
+    first, second = (
+        Table(table.regret.copy(), table.average.copy(), table.pick.copy(), table.baseline.copy()) for table in tables
+    )
+    return first, second

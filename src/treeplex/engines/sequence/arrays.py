@@ -1,0 +1,97 @@
+"""What full-width iterations keep, and the rules by which their infosets learn: NamedTuples of arrays.
+
+The types of ``learner`` and ``rule`` choose the code when a kernel is compiled: ``cpu.learn``, ``reference.learn``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+
+
+class Learner(NamedTuple):
+    """What CFR keeps for one player between iterations; all arrays [S], float64 or float32, modified in place."""
+
+    regret: npt.NDArray[Any]
+    average: npt.NDArray[Any]  # weighted sum of realization plans played
+    strategy: npt.NDArray[Any]  # the current strategy
+    plan: npt.NDArray[Any]  # its realization plan
+
+
+class Learner16(NamedTuple):
+    """As ``Learner``, with regrets in 16 bits: infoset i has regrets ``scale[i] * regret[first[i]:first[i + 1]]``."""
+
+    regret: npt.NDArray[np.int16]  # [S]
+    scale: npt.NDArray[np.float32]  # [I]
+    average: Floats  # [S]
+    strategy: Floats  # [S]
+    plan: Floats  # [S]
+
+
+class HedgeLearner(NamedTuple):
+    """What CFR with Hedge keeps for one player between iterations; all modified in place."""
+
+    regret: Floats  # [S]
+    average: Floats  # [S] weighted sum of realization plans played
+    strategy: Floats  # [S] the current strategy
+    plan: Floats  # [S] its realization plan
+    mean: Floats  # [I] of v(I) over all iterations
+    squares: Floats  # [I] sum of the squared distances of v(I) to its mean
+
+
+class Responder(NamedTuple):
+    """A player of fictitious play; both arrays [S], modified in place."""
+
+    plan: Floats  # the average of all best responses, as a realization plan
+    response: Floats  # scratch: the last best response
+
+
+class Matching(NamedTuple):
+    """Regret matching in every infoset, with the discounts of a step."""
+
+    predict: float  # how much of the last instantaneous regret is expected to come again
+
+
+class MatchingAgainstBestResponse(NamedTuple):
+    """Regret matching against an opponent who best responds to every strategy played."""
+
+    predict: float
+    response: Floats  # [S] scratch: the player's own best response, as a realization plan
+
+
+class HedgeRule(NamedTuple):
+    """Hedge in every infoset of one player."""
+
+    log_actions: Floats  # [I] ln |A|
+    payoff_range: Floats  # [I] Delta(I)
+    limit: Floats  # [I] the threshold, to be divided by sqrt(t)
+    step_size: int  # VARIANCE or THEORY
+
+
+class OwnRule(NamedTuple):
+    """A user's rule in every infoset."""
+
+    update: Any  # compiled: (iteration, values [A], strategy [A], memory [rows, A])
+    memory: Floats  # [rows, S] modified in place
+
+
+class Steps(NamedTuple):
+    """What differs between iterations, one number each."""
+
+    iteration: Floats  # [T] counted from 1
+    weight: Floats  # [T] of this iteration's strategies in the average
+    positive: Floats  # [T] what positive regret is multiplied by afterwards
+    negative: Floats  # [T] what negative regret is multiplied by afterwards
+
+
+class Step(NamedTuple):
+    """The same for one iteration."""
+
+    iteration: float
+    weight: float
+    positive: float
+    negative: float

@@ -1,0 +1,63 @@
+"""Walks over one treeplex. Maths: ``engines.sequence.reference.treeplex``.
+
+Storage and accumulation float64; one thread; no fastmath, so sums run in the order of the arrays.
+"""
+
+from __future__ import annotations
+
+from treeplex.arrays import Floats
+from treeplex.compile.treeplex import Treeplex
+from treeplex.jit import kernel
+from treeplex.updates.rules import share
+
+
+@kernel
+def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
+    """Strategy to sequence form, top-down; ``plan`` [S] is modified in place and may be ``strategy``."""
+    first, parent = treeplex
+    plan[0] = 1.0
+    for infoset in range(len(parent)):
+        above = plan[parent[infoset]]
+        for s in range(first[infoset], first[infoset + 1]):
+            plan[s] = above * strategy[s]
+
+
+@kernel
+def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
+    """Non-negative weights [S] to a strategy [S], modified in place; uniform where they are all zero."""
+    first = treeplex.first
+    strategy[0] = 1.0
+    for infoset in range(len(first) - 1):
+        total = 0.0
+        for s in range(first[infoset], first[infoset + 1]):
+            total += weights[s]
+        for s in range(first[infoset], first[infoset + 1]):
+            strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
+
+
+@kernel
+def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
+    """Bottom-up maximum; ``values`` [S] (the gradient) and ``choice`` [S] are modified in place."""
+    first, parent = treeplex
+    for s in range(len(choice)):
+        choice[s] = 0.0
+    choice[0] = 1.0
+    for infoset in range(len(parent) - 1, -1, -1):
+        best = first[infoset]
+        for s in range(first[infoset] + 1, first[infoset + 1]):
+            if values[s] > values[best]:
+                best = s
+        choice[best] = 1.0
+        values[parent[infoset]] += values[best]
+
+
+@kernel
+def best_value(treeplex: Treeplex, values: Floats) -> float:
+    """The value of a best response; ``values`` [S] (the gradient) is modified in place."""
+    first, parent = treeplex
+    for infoset in range(len(parent) - 1, -1, -1):
+        best = values[first[infoset]]
+        for s in range(first[infoset] + 1, first[infoset + 1]):
+            best = max(best, values[s])
+        values[parent[infoset]] += best
+    return values[0]

@@ -1,0 +1,76 @@
+"""The dilated entropy of a game's treeplexes, and scratch for what is done with it."""
+
+from __future__ import annotations
+
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.cpu.entropy import entropy_weights
+from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015, KROER_2020, Entropy, ProxScratch
+from treeplex.errors import ParameterError
+
+WEIGHTS: Final = {"kroer2015": KROER_2015, "kroer2020": KROER_2020, "farina2021": FARINA_2021}
+"""Weight schemes by name; with M(I) the largest norm of what begins at infoset I:
+
+kroer2015: 2^(height + 1) M(I). Kroer, Waugh, Kılınç-Karzan & Sandholm, "Faster first-order methods for extensive-form
+game solving", EC 2015. Convex of modulus 1 / (number of infosets) in the 1-norm.
+kroer2020: 2 + 2 max_a (sum of the weights right below a). The same authors, "Faster algorithms for extensive-form game
+solving via improved smoothing functions", Mathematical Programming 2020. Modulus 1 / M.
+farina2021: M(I). Farina, Kroer & Sandholm, "Better regularization for sequential decision spaces", EC 2021.
+Modulus 1 / M.
+"""
+
+
+def scheme(name: object) -> int:
+    """The number of a weight scheme."""
+    if not isinstance(name, str) or name not in WEIGHTS:
+        raise ParameterError(f"The 'weights' parameter must be one of {', '.join(WEIGHTS)}, got {name!r}.")
+    return WEIGHTS[name]
+
+
+_KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[tuple[Entropy, Entropy], tuple[float, float]]]] = (
+    WeakKeyDictionary()
+)
+
+
+def entropies(game: CompiledGame, kind: int) -> tuple[Entropy, Entropy]:
+    """Both players' dilated entropies."""
+    return _known(game, kind)[0]
+
+
+def moduli(game: CompiledGame, kind: int) -> tuple[float, float]:
+    """How strongly convex they are in the 1-norm, by their authors' theorems."""
+    return _known(game, kind)[1]
+
+
+def smoothing_guess(game: CompiledGame, kind: int) -> float:
+    """Smoothing that makes the largest temperature as large as the largest payoff."""
+    heaviest = max(float(entropy.weight.max(initial=1.0)) for entropy in entropies(game, kind))
+    return (game.largest_payoff or 1.0) / heaviest
+
+
+def prox_scratch(treeplex: Treeplex) -> ProxScratch:
+    """Scratch of smoothed best responses."""
+    sequences, infosets = treeplex.sequences, treeplex.infosets
+    return ProxScratch(np.zeros(sequences), np.empty(sequences), np.empty(infosets), np.empty(infosets))
+
+
+def _known(game: CompiledGame, kind: int) -> tuple[tuple[Entropy, Entropy], tuple[float, float]]:
+    known = _KNOWN.setdefault(game, {})
+    if kind not in known:
+        first, second = (_build(treeplex, kind) for treeplex in game.treeplexes)
+        known[kind] = (first[0], second[0]), (first[1], second[1])
+    return known[kind]
+
+
+def _build(treeplex: Treeplex, kind: int) -> tuple[Entropy, float]:
+    weight, height = np.empty(treeplex.infosets), np.empty(treeplex.infosets, dtype=np.int32)
+    norm = entropy_weights(treeplex, kind, weight, height)
+    order = np.argsort(height, kind="stable").astype(np.int32)
+    level = np.concatenate(([0], np.cumsum(np.bincount(height)))).astype(np.int32)
+    modulus = 1.0 / max(float(treeplex.infosets) if kind == KROER_2015 else norm, 1.0)
+    return Entropy(weight, np.log(treeplex.actions), order, level), modulus

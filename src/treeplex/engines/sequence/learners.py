@@ -1,0 +1,94 @@
+"""Learners before their first iteration, in every storage, and the strategies in them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame, Operator
+from treeplex.engines.sequence.arrays import Learner, Learner16, Steps
+from treeplex.engines.sequence.cpu import treeplex as walks
+from treeplex.updates.protocol import Minimizer
+from treeplex.updates.regret_matching import RegretMatching
+from treeplex.updates.schedules import Schedule
+
+Strategies = tuple[Floats, Floats]
+"""Both players' behavioural strategies: one probability per sequence, in the game's order."""
+
+Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16]
+
+STORAGES: Final = ("float64", "float32", "int16")  # of regrets; with int16 all else is float64
+
+
+def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
+    """Both players' uniform strategies, and their realization plans."""
+    first, second = game.treeplexes
+    strategies = normalised(game, (np.zeros(first.sequences), np.zeros(second.sequences)))
+    plans = np.empty(first.sequences), np.empty(second.sequences)
+    for treeplex, strategy, plan in zip(game.treeplexes, strategies, plans, strict=True):
+        walks.realization_plan(treeplex, strategy, plan)
+    return strategies, plans
+
+
+def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
+    """No regret, uniform strategies."""
+    first, second = (
+        Learner(np.zeros(len(plan), dtype), np.zeros(len(plan), dtype), strategy.astype(dtype), plan.astype(dtype))
+        for strategy, plan in zip(*uniform_strategies(game), strict=True)
+    )
+    return first, second
+
+
+def initial_learners_16(game: CompiledGame) -> tuple[Learner16, Learner16]:
+    """The same with regrets in 16 bits."""
+    first, second = (
+        Learner16(learner.regret.astype(np.int16), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
+        for treeplex, learner in zip(game.treeplexes, initial_learners(game), strict=True)
+    )
+    return first, second
+
+
+def normalised(game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> Strategies:
+    """Strategies in proportion to non-negative weights, such as sums of realization plans."""
+    strategies = np.empty(len(weights[0])), np.empty(len(weights[1]))
+    for treeplex, own, out in zip(game.treeplexes, weights, strategies, strict=True):
+        walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
+    return strategies
+
+
+def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """An uninitialised number for each sequence."""
+    return np.empty(game.treeplexes[0].sequences, dtype), np.empty(game.treeplexes[1].sequences, dtype)
+
+
+def steps(iteration: Floats, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:
+    """What iterations numbered ``iteration`` are told; without a minimizer nothing is discounted."""
+    return Steps(iteration, weight(iteration), *(minimizer or RegretMatching()).discounts(iteration))
+
+
+def numbered(done: int, count: int) -> Floats:
+    """The numbers of the next ``count`` iterations."""
+    return np.arange(done + 1, done + count + 1, dtype=np.float64)
+
+
+_CONVERTED: WeakKeyDictionary[CompiledGame, Operator] = WeakKeyDictionary()
+"""The payoff operators of games in float32; they go when the game goes."""
+
+
+def operator_in(game: CompiledGame, storage: str) -> Operator:
+    """The payoff operator with its numbers in float32 if learners have theirs so, else in float64."""
+    if storage != "float32":
+        return game.operator
+    if game not in _CONVERTED:
+        sides: list[Any] = [
+            side._replace(
+                **{key: array.astype(storage) for key, array in side._asdict().items() if array.dtype == np.float64}
+            )
+            for side in game.operator
+        ]
+        _CONVERTED[game] = type(game.operator)(*sides)
+    return _CONVERTED[game]

@@ -1,0 +1,85 @@
+"""Cutting a treeplex and an operator into pieces for threads, so that any number of them gives the same bits.
+
+Infosets are cut into runs of consecutive ones, a run per thread. An infoset with something below it in another run is
+a *separator*; what hangs right below separators, or below nothing, is on the *boundary* of its run. One thread does
+the separators and adds up what comes from the boundary, in the old order. So every sum is taken in the same order as by
+a single thread.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+
+from treeplex.arrays import Bytes, Ints
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.treeplex import Treeplex
+from treeplex.jit import kernel
+from treeplex.system import cores
+
+INTERIOR: Final = 0  # an infoset that concerns one thread alone
+BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread's, or of a separator
+SEPARATOR: Final = 2  # one with something below it in another run
+
+THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
+
+
+class Partition(NamedTuple):
+    """Who does what for one player."""
+
+    role: Bytes  # [I] INTERIOR, BOUNDARY or SEPARATOR
+    shared: Ints  # infosets of the other two kinds, in order
+    runs: Ints  # [K + 1] where each thread's run of infosets begins
+    rows: Ints  # [K + 1] where each thread's rows of the operator begin
+
+
+Partitions = tuple[Partition, Partition] | tuple[None, None]
+"""Both players'; None: one thread."""
+
+_KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] = WeakKeyDictionary()
+
+
+def partitions(game: CompiledGame, threads: int) -> Partitions:
+    """Pieces of a game for ``threads``; 0: all cores for large games, else one. Numba is told their number."""
+    work = game.operator.nbytes + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
+    wanted = threads or (cores() if work >= THREADS_FROM else 1)
+    pieces = min(wanted, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
+    if pieces == 1:
+        return None, None
+    numba.set_num_threads(pieces)
+    known = _KNOWN.setdefault(game, {})
+    if pieces not in known:
+        first, second = (
+            partition(treeplex, side.start, pieces)
+            for treeplex, side in zip(game.treeplexes, game.operator, strict=True)
+        )
+        known[pieces] = first, second
+    return known[pieces]
+
+
+def partition(treeplex: Treeplex, row_start: Ints, pieces: int) -> Partition:
+    """Cut a player's treeplex and rows into ``pieces``; ``row_start`` is the operator's ``start``."""
+    owner = np.searchsorted(treeplex.first, treeplex.parent, side="right").astype(np.int32) - 1  # -1: nobody
+    runs = np.searchsorted(treeplex.first, np.linspace(1, treeplex.sequences, pieces + 1)).astype(np.int32)
+    runs[0], runs[-1] = 0, treeplex.infosets
+    role = np.full(treeplex.infosets, INTERIOR, dtype=np.int8)
+    _mark(owner, runs, role)
+    role[(role == INTERIOR) & ((owner < 0) | (role[owner] == SEPARATOR))] = BOUNDARY
+    shared = np.flatnonzero(role != INTERIOR).astype(np.int32)
+    work = row_start + np.arange(len(row_start), dtype=np.int32)
+    rows = np.searchsorted(work, np.linspace(0, int(work[-1]), pieces + 1)).astype(np.int32)
+    rows[0], rows[-1] = 0, len(row_start) - 1
+    return Partition(role, shared, runs, rows)
+
+
+@kernel
+def _mark(owner: Ints, runs: Ints, role: Bytes) -> None:
+    """Mark every infoset with something below it that is in another run or marked itself; ``role`` in place."""
+    for run in range(len(runs) - 2, -1, -1):
+        for infoset in range(runs[run + 1] - 1, runs[run] - 1, -1):
+            above = owner[infoset]
+            if above >= 0 and (role[infoset] == SEPARATOR or above < runs[run]):
+                role[above] = SEPARATOR

@@ -1,0 +1,1 @@
+"""The same in NumPy: the specification."""

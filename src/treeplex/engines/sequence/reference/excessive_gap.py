@@ -1,0 +1,130 @@
+"""The excessive gap technique, equation by equation.
+
+With g = the gradient, the values of a player's sequences against the opponent's plan, and
+    F(g, mu) = max over x of <g, x> - mu d(x)                                   (``respond`` gives the maximiser)
+the excessive gap condition is F(g0, mu0) + F(g1, mu1) <= 0. As NashConv is F(g0, 0) + F(g1, 0), it is then at most
+mu0 max d0 + mu1 max d1. A step shrinks one player's mu and keeps the condition (Nesterov 2005; Hoda et al. 2010).
+
+Nesterov's last step is a proximal one around the first response r: argmax tau <e, x> - (1 - tau) mu D(x, r), where e is
+the gradient against the opponent's answer and D the Bregman distance of d. As r is itself the smoothed response to g,
+mu times the gradient of d at r is g up to what no plan can tell, and the step is the smoothed response to
+(1 - tau) g + tau e with smoothing (1 - tau) mu. So smoothed responses are all that is needed; and as gradients are
+linear, the gradient against a mixture of plans is mixed in the same way.
+"""
+
+from __future__ import annotations
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import Operator
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.first_order import (
+    LONGEST_STEP,
+    SHORTEST_STEP,
+    STEP_GROWTH,
+    Entropy,
+    Gap,
+    GapScratch,
+    Pace,
+)
+from treeplex.engines.sequence.reference.operators import gradient
+from treeplex.engines.sequence.reference.prox import mix, respond
+
+
+def begin(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    entropies: tuple[Entropy, Entropy],
+    centre: Floats,
+    gaps: tuple[Gap, Gap],
+    scratch: tuple[GapScratch, GapScratch],
+    pace: Pace,
+    smoothing: float,
+) -> float:
+    """Player 1 answers ``centre``, player 0's uniform plan, and player 0 that answer; returns the gap.
+
+    ``gaps``, ``scratch`` and ``pace`` are modified in place.
+    """
+    first, second = gaps
+    pace.smoothing[:] = smoothing
+    gradient(operator.columns, -1.0, centre, second.gradient)
+    respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.plan)
+    gradient(operator.rows, 1.0, second.plan, first.gradient)
+    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, scratch[0].prox, first.plan)
+    first.response[:] = first.plan
+    gradient(operator.columns, -1.0, first.plan, second.gradient)
+    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.response)
+    return float(pace.value.sum())
+
+
+def gap_iterations(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    entropies: tuple[Entropy, Entropy],
+    gaps: tuple[Gap, Gap],
+    scratch: tuple[GapScratch, GapScratch],
+    pace: Pace,
+    start: int,
+    count: int,
+    slack: float,
+    least: float,
+    adaptive: bool,
+    limit: Floats,
+    cut: float,
+) -> int:
+    """``count`` steps, numbered from ``start + 1``; ``gaps``, ``scratch`` and ``pace`` are modified in place.
+
+    Products with the operator only: ``limit`` and ``cut`` are not used. Returns how many products it took.
+    """
+    del limit, cut
+    products = 0
+    for t in range(start, start + count):
+        player = t % 2
+        if adaptive:
+            player = 0 if pace.smoothing[0] >= pace.smoothing[1] else 1
+        else:
+            pace.step[0] = 2.0 / (t + 3.0)
+        products += 1
+        while not _shrink(treeplexes, operator, entropies, gaps, scratch, pace, player, slack, least, adaptive):
+            pace.step[0] *= 0.5
+            products += 2
+        products += 2
+        if adaptive:
+            pace.step[0] = min(LONGEST_STEP, STEP_GROWTH * pace.step[0])
+    return products
+
+
+def _shrink(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    entropies: tuple[Entropy, Entropy],
+    gaps: tuple[Gap, Gap],
+    scratch: tuple[GapScratch, GapScratch],
+    pace: Pace,
+    i: int,
+    slack: float,
+    least: float,
+    adaptive: bool,
+) -> bool:
+    """Shrink mu of player i; False, with nothing but scratch changed, if the gap is not what it must be."""
+    j, step = 1 - i, float(pace.step[0])
+    sides, signs = (operator.rows, operator.columns), (1.0, -1.0)
+    mine, theirs, me, they = gaps[i], gaps[j], scratch[i], scratch[j]
+    smaller = max((1.0 - step) * float(pace.smoothing[i]), least)
+    gradient(sides[j], signs[j], mine.response, they.against)  # r = response to g, mu
+    mix(theirs.gradient, step, they.against, they.mixed)  # the gradient against (1 - tau) plan + tau r
+    respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.answer)
+    gradient(sides[i], signs[i], they.answer, me.gradient)  # e
+    mix(mine.gradient, step, me.gradient, me.mixed)
+    mine_value = respond(treeplexes[i], entropies[i], smaller, me.mixed, me.prox, me.answer)
+    gradient(sides[j], signs[j], me.answer, they.gradient)
+    mix(theirs.gradient, step, they.gradient, they.mixed)
+    their_value = respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.next)
+    if adaptive and mine_value + their_value > slack and step > SHORTEST_STEP:
+        return False
+    mix(mine.plan, step, me.answer, mine.plan)
+    mix(theirs.plan, step, they.answer, theirs.plan)
+    mine.gradient[:], theirs.gradient[:] = me.mixed, they.mixed
+    mine.response[:], theirs.response[:] = me.answer, they.next
+    pace.smoothing[i] = smaller
+    pace.value[i], pace.value[j] = mine_value, their_value
+    return True

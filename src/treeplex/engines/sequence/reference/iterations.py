@@ -1,0 +1,56 @@
+"""The iteration of every full-width algorithm over the sequence form, equation by equation.
+
+Each player in turn: find every sequence's counterfactual value against the opponent's realization plan, add the plan
+just played to the average, update regrets bottom-up, and take the next strategy from them (``reference.learn``).
+Alternating: player 1 meets player 0's new plan. Simultaneous: both meet the other's old one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import Operator
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Step, Steps
+from treeplex.engines.sequence.partition import Partitions
+from treeplex.engines.sequence.reference.learn import learn
+from treeplex.engines.sequence.reference.operators import gradient
+from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
+from treeplex.updates.turns import SIMULTANEOUS
+
+
+def iterate(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    partitions: Partitions,
+    learners: tuple[Any, Any],
+    rules: tuple[Any, Any],
+    values: tuple[Floats, Floats],
+    steps: Steps,
+    turns: int,
+) -> None:
+    """One iteration for each of ``steps``; ``learners`` and the scratch ``values`` [S] are modified in place.
+
+    ``partitions`` are not used: threads make no difference.
+    """
+    del partitions
+
+    def take_gradient(player: int, plan: Floats) -> None:
+        gradient(operator[player], 1.0 - 2.0 * player, plan, values[player])
+
+    for step in map(Step, *steps):
+        faced = [learners[1].plan, learners[0].plan]
+        if isinstance(rules[0], MatchingAgainstBestResponse):  # who learns meets the best response to its own plan
+            for player in (0, 1):
+                take_gradient(player, learners[1 - player].plan)
+                best_response(treeplexes[player], values[player], rules[player].response)
+                realization_plan(treeplexes[player], rules[player].response.copy(), rules[player].response)
+            faced = [rules[1].response, rules[0].response]
+        if turns == SIMULTANEOUS:
+            for player in (0, 1):
+                take_gradient(player, faced[player])
+        for player in (0, 1):
+            if turns != SIMULTANEOUS:
+                take_gradient(player, faced[player])
+            learn(treeplexes[player], learners[player], rules[player], values[player], step)

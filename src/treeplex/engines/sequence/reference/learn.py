@@ -1,0 +1,93 @@
+"""What a player does with a gradient, equation by equation. Learners and ``values`` are modified in place.
+
+    v(I) = sum over a of sigma(a) v(I, a),   r(a) = v(I, a) - v(I),   v(parent of I) += v(I)
+
+Regret matching (``updates.protocol``):
+
+    R(a) <- d+ x if x > 0, d- x otherwise, with x = R(a) + r(a);   sigma(a) ~ max(R(a) + p r(a), 0)
+
+In 16 bits an infoset keeps whole numbers q(a) and one scale c; its regrets are c q(a). After every update R the new
+scale is c = max over a of |R(a)| / 32767 (in float32), and q(a) is R(a) / c rounded to the nearest whole number. The
+next strategy is taken from R before it is rounded.
+
+Hedge (Brown, Kroer & Sandholm 2017, sections 2, 3 and 5), with VAR(I) the variance of the values v(I) after t
+iterations and Delta(I) the range of payoffs below I:
+
+    eta = sqrt(8 ln |A|) / (Delta(I) sqrt(t))                         THEORY
+    eta = sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t))                     VARIANCE
+    sigma(a) = exp(eta R(a)) / sum over b of exp(eta R(b))            (8)
+    sigma(a) = 0 if it is below limit(I) / sqrt(t + 1); then all are divided by their new sum
+
+In VARIANCE, 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` times Delta(I) and Delta(I), which keeps the guarantee of
+convergence (the paper's footnote 1); while nothing has varied it is Delta(I). An infoset whose limit is zero is not
+thresholded.
+
+Fictitious play: x <- x + w (BR - x), for realization plans.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, Responder, Step
+from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
+from treeplex.updates.reference import regret_matching, step_size
+from treeplex.updates.storage import LARGEST
+from treeplex.updates.thresholds import cut
+
+
+def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Step) -> None:
+    """Average, regrets and next strategy of one player."""
+    if isinstance(learner, Responder):
+        best_response(treeplex, values, learner.response)
+        realization_plan(treeplex, learner.response.copy(), learner.response)
+        learner.plan[:] += step.weight * (learner.response - learner.plan)
+        return
+    first, parent = treeplex
+    learner.average[:] += step.weight * learner.plan
+    predicted = np.zeros(len(values))
+    for infoset in range(len(parent) - 1, -1, -1):
+        own = slice(first[infoset], first[infoset + 1])
+        expected = learner.strategy[own] @ values[own]
+        values[parent[infoset]] += expected
+        instantaneous = values[own] - expected
+        if isinstance(learner, HedgeLearner):
+            predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
+        else:
+            predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
+    learner.strategy[:] = regret_matching(predicted, first)
+    realization_plan(treeplex, learner.strategy, learner.plan)
+
+
+def _match(
+    learner: Learner | Learner16, rule: Matching, infoset: int, own: slice, instantaneous: Floats, step: Step
+) -> Floats:
+    """New regrets of an infoset; returns what its next strategy is in proportion to."""
+    whole = isinstance(learner, Learner16)
+    x = learner.regret[own] * (np.float64(learner.scale[infoset]) if whole else 1.0) + instantaneous
+    regret = np.where(x > 0.0, step.positive * x, step.negative * x)
+    if whole:
+        scale = np.float64(np.float32(np.abs(regret).max() / LARGEST))
+        learner.scale[infoset] = scale
+        learner.regret[own] = np.rint(regret / scale) if scale > 0.0 else 0
+    else:
+        learner.regret[own] = regret
+    return np.maximum(regret + rule.predict * instantaneous, 0.0)
+
+
+def _hedge(
+    learner: HedgeLearner, rule: HedgeRule, infoset: int, own: slice, instantaneous: Floats, value: float, step: Step
+) -> Floats:
+    """New regrets of an infoset; returns its next strategy."""
+    learner.regret[own] += instantaneous
+    off = value - learner.mean[infoset]
+    learner.mean[infoset] += off / step.iteration
+    learner.squares[infoset] += off * (value - learner.mean[infoset])
+    log_actions, payoff_range = rule.log_actions[infoset], rule.payoff_range[infoset]
+    eta = step_size(rule.step_size, log_actions, payoff_range, learner.squares[infoset], step.iteration)
+    likely = np.exp(eta * (learner.regret[own] - learner.regret[own].max()))
+    return cut(likely / likely.sum(), rule.limit[infoset] / np.sqrt(step.iteration + 1.0))

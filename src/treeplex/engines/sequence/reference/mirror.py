@@ -1,0 +1,102 @@
+"""Mirror prox and optimistic mirror descent, equation by equation.
+
+For each player, with d* (G) = max over x of <G, x> - d(x), whose maximiser ``respond`` finds:
+
+    w     = respond(G + step p)         what is played, where p is the predicted gradient
+    G    <- G + step g                  g is the gradient against the opponent's w
+    average: the w, each weighted by its step
+
+Mirror prox (Nemirovski 2004): p is the gradient against the opponent's respond(G), which costs another product.
+Optimistic mirror descent (Rakhlin & Sridharan 2013; Popov 1980): p is the g of the iteration before.
+The proximal steps of both papers, around a point that is itself respond(G), are responses to sums of gradients, because
+the gradient of d there is G up to what no plan can tell.
+
+Steps are found, not given. As <g0, w0> + <g1, w1> = 0 in a zero-sum game, for any plans x and y
+    sum over iterations of step (u0(x, w1) + u1(w0, y)) = <G0, x> + <G1, y> <= d0*(G0) + d1*(G1) + d0(x) + d1(y),
+so NashConv of the average is at most (max d0 + max d1) / (sum of the steps) as long as the potential d0*(G0) + d1*(G1)
+never becomes positive. A step that makes the potential grow is halved; one that does not lets the next be a little
+longer. Optimistic mirror descent may owe something for a while: there the sum of the potential and ``LAG`` times the
+Bregman distance between what was played and what should have been, respond(G) after the iteration, must not grow.
+"""
+
+from __future__ import annotations
+
+from treeplex.compile.game import Operator
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.first_order import (
+    LAG,
+    ROUNDING,
+    SHORTEST_STEP,
+    STEP_GROWTH,
+    Entropy,
+    Mirror,
+    MirrorScratch,
+    Rate,
+)
+from treeplex.engines.sequence.reference.operators import gradient
+from treeplex.engines.sequence.reference.prox import respond
+
+
+def mirror_iterations(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    entropies: tuple[Entropy, Entropy],
+    mirrors: tuple[Mirror, Mirror],
+    scratch: tuple[MirrorScratch, MirrorScratch],
+    rate: Rate,
+    start: int,
+    count: int,
+    optimistic: bool,
+    longest: float,
+) -> int:
+    """``count`` iterations, numbered from ``start + 1``; ``mirrors``, ``scratch`` and ``rate`` are modified in place.
+
+    ``longest``: where steps stop to grow. Returns how many products it took.
+    """
+    products = 0
+    for t in range(start, start + count):
+        if not optimistic or t == 0:
+            gradient(operator.rows, 1.0, mirrors[1].response, mirrors[0].predicted)
+            gradient(operator.columns, -1.0, mirrors[0].response, mirrors[1].predicted)
+            products += 2
+        least = SHORTEST_STEP * SHORTEST_STEP * longest
+        while not _attempt(treeplexes, operator, entropies, mirrors, scratch, rate, optimistic, least):
+            rate.growth[0] = STEP_GROWTH
+            rate.step[0] *= 0.5
+            products += 2
+        products += 2
+        for mirror, own in zip(mirrors, scratch, strict=True):
+            mirror.average[:] += rate.step[0] * own.played
+            mirror.dual[:], mirror.response[:], mirror.predicted[:] = own.moved, own.next, own.gradient
+        rate.step[0] = min(rate.growth[0] * rate.step[0], longest)
+    return products
+
+
+def _attempt(
+    treeplexes: tuple[Treeplex, Treeplex],
+    operator: Operator,
+    entropies: tuple[Entropy, Entropy],
+    mirrors: tuple[Mirror, Mirror],
+    scratch: tuple[MirrorScratch, MirrorScratch],
+    rate: Rate,
+    optimistic: bool,
+    least: float,
+) -> bool:
+    """One iteration into ``scratch``; False if the bound grows."""
+    step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
+    for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
+        own.moved[:] = mirror.dual + step * mirror.predicted
+        lag += respond(treeplex, entropy, 1.0, own.moved, own.prox, own.played)  # d*(G + step p)
+    gradient(operator.rows, 1.0, scratch[1].played, scratch[0].gradient)
+    gradient(operator.columns, -1.0, scratch[0].played, scratch[1].gradient)
+    for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
+        own.moved[:] = mirror.dual + step * own.gradient
+        value = respond(treeplex, entropy, 1.0, own.moved, own.prox, own.next)  # d*(G + step g), at z
+        lag += step * float((own.gradient - mirror.predicted) @ own.next) - value  # D(z, w)
+        potential += value
+        size += abs(value)
+    bound = potential + (LAG * lag if optimistic else 0.0)
+    if bound > rate.bound[0] + ROUNDING * size and step > least:
+        return False
+    rate.bound[0] = bound
+    return True

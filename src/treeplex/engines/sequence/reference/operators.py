@@ -1,0 +1,36 @@
+"""What every form of the payoff operator computes: the value of each sequence against the opponent's plan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.compile.blocks import BlockRows, RankedRows
+from treeplex.compile.payoffs import Csr
+
+Side = Csr | BlockRows | RankedRows
+
+
+def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+    """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
+    values[:] = 0.0
+    if isinstance(side, Csr):
+        for row in range(len(values)):
+            entries = slice(side.start[row], side.start[row + 1])
+            values[row] = sign * (side.data[entries] @ opponent[side.column[entries]])
+        return
+    for row, sequences in enumerate(side.sequence):
+        for entry in range(side.start[row], side.start[row + 1]):
+            facing = side.other[side.column[entry]]
+            weights = np.where(facing >= 0, opponent[facing], 0.0)
+            earned = side.amount[entry] * (weights @ _table(side, entry))
+            alive = sequences >= 0
+            np.add.at(values, sequences[alive], sign * earned[alive])
+
+
+def _table(side: BlockRows | RankedRows, entry: int) -> Floats:
+    """[opponent's H, own H]."""
+    if isinstance(side, BlockRows):
+        return side.tables[side.table[entry]]
+    rank = np.arange(side.sequence.shape[1], dtype=np.float64)
+    return np.sign(rank[None, :] - rank[:, None]) if side.showdown[entry] else 1.0 - np.eye(len(rank))

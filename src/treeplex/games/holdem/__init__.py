@@ -1,0 +1,1 @@
+"""Texas hold'em's rules: cards, ranges, bet sizes, spots, betting trees."""

@@ -1,0 +1,174 @@
+"""The betting tree of a spot: who may do what, whatever the cards are.
+
+Chips are whole. The pot a size refers to is the pot after calling the bet that is faced. Raises have no cap other
+than the stack.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from treeplex.games.holdem.sizes import CHIPS, GEOMETRIC, MULTIPLE, POT, Size
+from treeplex.games.holdem.spot import STREETS, Spot
+
+DECISION: Final = "decision"
+CHANCE: Final = "chance"
+FOLD: Final = "fold"
+SHOWDOWN: Final = "showdown"
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a player may do. ``amount``: chips put in on this street in total, for bets and raises."""
+
+    kind: str  # "fold", "check", "call", "bet", "raise", "all-in"
+    amount: int = 0
+
+    @property
+    def name(self) -> str:
+        """As people write it."""
+        return f"{self.kind} {self.amount}" if self.amount else self.kind
+
+
+@dataclass
+class Node:
+    """A public node. ``paid``: chips each player has put in since the start and the other has matched."""
+
+    kind: str
+    street: int  # 0 flop, 1 turn, 2 river
+    paid: int
+    player: int = -1  # who decides, or who has folded
+    faced: int = 0  # what the bettor has put in on this street, if there is a bet to call
+    to_call: int = 0  # chips that a call costs
+    actions: list[Action] = field(default_factory=list[Action])
+    children: list[Node] = field(default_factory=list["Node"])  # one per action; of a chance node the next street's one
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What the rules need to know of the way here."""
+
+    left: tuple[int, int]  # both stacks
+    bet: int = 0  # what the last bettor has put in on this street
+    raises: int = 0  # bets and raises on this street
+    opened: bool = False  # has anyone acted on this street?
+    donk: bool = False  # did the player out of position call the last bet of the street before?
+    all_in: bool = False
+
+
+def betting_tree(spot: Spot) -> Node:
+    """All lines of betting from the start of the spot."""
+    street = STREETS.index(spot.street)
+    root = Node(DECISION, street, 0, player=0)
+    waiting = [(root, _Moment((spot.effective_stack, spot.effective_stack)))]
+    while waiting:
+        node, moment = waiting.pop()
+        if node.kind == CHANCE:
+            waiting.extend(_deal(node, moment))
+        elif node.kind == DECISION:
+            waiting.extend(_decide(spot, node, moment))
+    return root
+
+
+def _deal(node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
+    """The next street; nobody can bet any more after an all-in."""
+    street = node.street + 1
+    if not moment.all_in:
+        child, after = Node(DECISION, street, node.paid, player=0), _Moment(moment.left, donk=moment.donk)
+    else:
+        kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
+        child, after = Node(kind, street, node.paid), moment
+    node.children = [child]
+    return [(child, after)]
+
+
+def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
+    player, other = node.player, 1 - node.player
+    to_call = moment.left[player] - moment.left[other]
+    closes = SHOWDOWN if STREETS[node.street] == "river" else CHANCE
+    node.actions = legal_actions(spot, node, moment)
+    made: list[tuple[Node, _Moment]] = []
+    for action in node.actions:
+        left = list(moment.left)
+        if action.kind == "fold":
+            child, after = Node(FOLD, node.street, node.paid, player=player), moment
+        elif action.kind == "check":
+            kind = DECISION if player == 0 else closes
+            child = Node(kind, node.street, node.paid, player=other if kind == DECISION else -1)
+            after = _Moment(moment.left, opened=True)
+        elif action.kind == "call":
+            left[player] -= to_call
+            child = Node(closes, node.street, node.paid + to_call)
+            after = _Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
+        else:
+            left[player] -= to_call + action.amount - moment.bet
+            more = action.amount - moment.bet
+            child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
+            all_in = action.kind == "all-in"
+            after = _Moment((left[0], left[1]), action.amount, moment.raises + 1, opened=True, all_in=all_in)
+        node.children.append(child)
+        made.append((child, after))
+    return made
+
+
+def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
+    """What may be done here, smallest bet first."""
+    player, other = node.player, 1 - node.player
+    to_call = moment.left[player] - moment.left[other]
+    pot = spot.pot + 2 * (node.paid + to_call)
+    most = moment.left[other] + moment.bet
+    least = min(max(moment.bet + to_call, 1), most)
+    if moment.raises:
+        first, kind = [Action("fold"), Action("call")], "raise"
+        sizes = () if moment.all_in else spot.raises(STREETS[node.street], player)
+    else:
+        first, kind = [Action("check")], "bet"
+        donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
+        sizes = spot.bets(STREETS[node.street], player) if donks is None else donks
+    streets = len(STREETS) - node.street
+    amounts = {_amount(size, moment, pot, most, streets) for size in sizes}
+    if not moment.all_in and most <= moment.bet + _rounded(pot * spot.add_allin_threshold):
+        amounts.add(most)
+    legal: set[int] = set()
+    for amount in amounts:
+        clamped = min(max(amount, least), most)
+        behind = _rounded((pot + 2 * (clamped - moment.bet)) * spot.force_allin_threshold)
+        legal.add(most if most <= clamped + behind else clamped)
+    kept = _merged(sorted(legal), pot, moment.bet, spot.merging_threshold)
+    return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
+
+
+def _amount(size: Size, moment: _Moment, pot: int, most: int, streets: int) -> int:
+    """The chips of a bet or raise, before it is brought into the legal range."""
+    if size.kind == POT:
+        return moment.bet + _rounded(pot * size.amount)
+    if size.kind == MULTIPLE:
+        return _rounded(moment.bet * size.amount)
+    if size.kind == CHIPS:
+        return moment.bet + int(size.amount)
+    if size.kind == GEOMETRIC:
+        left = max((int(size.amount) or streets) - max(moment.raises - 1, 0), 1)
+        behind = (most - moment.bet) / pot
+        fraction = ((2.0 * behind + 1.0) ** (1.0 / left) - 1.0) / 2.0
+        return moment.bet + _rounded(pot * min(fraction, size.most))
+    return most  # all-in
+
+
+def _merged(amounts: list[int], pot: int, bet: int, threshold: float) -> list[int]:
+    """From the largest X down: drop every Y with (1 + X) / (1 + Y) < 1 + threshold, both as shares of the pot."""
+    kept: list[int] = []
+    for amount in reversed(amounts):
+        share = (amount - bet) / pot
+        if kept:
+            bound = ((kept[-1] - bet) / pot - threshold) / (1.0 + threshold)
+            if share >= bound * (1.0 - 1e-12):
+                continue
+        kept.append(amount)
+    return kept[::-1]
+
+
+def _rounded(x: float) -> int:
+    """To the nearest whole chip, halves up."""
+    return math.floor(x + 0.5)

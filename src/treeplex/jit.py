@@ -1,0 +1,145 @@
+"""How kernels are compiled, and where their machine code is kept.
+
+None uses fastmath: sums keep their order, so equal input gives equal bits.
+
+Numba keeps machine code on disk and looks only at the file of the kernel itself, not at files whose functions are
+inlined into it, called by it or chosen for it by type. So the folder is named by a hash of ``updates/`` and of all
+files that kernels import from: when one of them changes, all kernels are compiled anew, and nobody ever deletes caches
+by hand. A user's ``NUMBA_CACHE_DIR`` is the parent of that folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+import numba
+import numba.core.event as events  # pyright: ignore[reportMissingTypeStubs]
+import numpy as np
+from numba.extending import intrinsic  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
+
+Index = int | np.uint64
+"""Loops over short runs are twice as fast with unsigned indices."""
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+PACKAGE: Final = Path(__file__).parent
+KEPT_DAYS: Final = 7  # how long machine code of other versions of the kernels stays on disk
+
+_IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
+
+
+def cache_key(package: Path = PACKAGE) -> str:
+    """A hash of this file and of every file that a file with kernels imports from: what may be copied into others."""
+    texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
+    wanted, engines = {package / "jit.py", *package.glob("updates/*.py")}, package / "engines"
+    scanned = [path for path, text in texts.items() if b"from treeplex.jit import" in text]
+    for path in scanned:  # it grows: parts of kernels that import no decorator have imports of their own
+        for module, names in _IMPORT.findall(texts[path]):
+            place = package.joinpath(*module.decode().split("."))
+            below = [place / f"{name.split()[0]}.py" for name in names.decode().split(",") if name.strip()]
+            found = {place.with_suffix(".py"), *below} & texts.keys()
+            wanted |= found
+            scanned += [other for other in found if other not in scanned and engines in other.parents]
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(wanted):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + texts[path] + b"\0")
+    return digest.hexdigest()
+
+
+def cache_folder() -> str:
+    """Beside the package, or among the user's caches where the package cannot be written."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        parent = Path(given)
+    elif os.access(PACKAGE, os.W_OK):
+        parent = PACKAGE / "__pycache__"
+    else:
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treeplex"
+    folder = parent / f"kernels-{cache_key()}"
+    if not folder.exists():
+        remove_old(parent)
+    return str(folder)
+
+
+def remove_old(parent: Path) -> None:
+    """Delete folders of machine code that no process has written to for a week."""
+    for folder in parent.glob("kernels-*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+CACHE_FOLDER: Final = cache_folder()
+
+
+@contextmanager
+def _own_cache() -> Generator[None]:
+    """Functions that are decorated meanwhile are kept in our folder; the user's own ones stay where they are."""
+    settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = CACHE_FOLDER
+    try:
+        yield
+    finally:
+        settings.CACHE_DIR = before
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs."""
+    with _own_cache():
+        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False)(function))
+
+
+def parallel_kernel(function: Function) -> Function:
+    """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
+    with _own_cache():
+        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=True)(function))
+
+
+def inlined(function: Function) -> Function:
+    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions."""
+    return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))
+
+
+def instruction(build: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of kernels that is written as processor instructions: see ``numba.extending.intrinsic``."""
+    return cast(Callable[..., Any], intrinsic(build))
+
+
+class CompileTimer(events.Listener):
+    """Adds up the seconds spent compiling kernels or loading them from disk, so that no run is charged with them."""
+
+    def __init__(self, started: Callable[[], None] | None = None) -> None:
+        self.seconds = 0.0
+        self._depth, self._began, self._started = 0, 0.0, started
+
+    def on_start(self, event: Any) -> None:
+        """Numba has begun; it may begin again inside."""
+        if self._depth == 0:
+            self._began = time.perf_counter()
+            if self._started:
+                self._started()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Numba is done."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
+
+
+@contextmanager
+def timed_compilation(started: Callable[[], None] | None = None) -> Generator[CompileTimer]:
+    """Count compilation while this lasts; ``started`` is called whenever some begins."""
+    timer = CompileTimer(started)
+    install: Any = events.install_listener  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    with install("numba:compiler_lock", timer):
+        yield timer

@@ -1,1 +1,0 @@
-"""What every kernel must compute, in NumPy, for reading and for testing."""

@@ -1,0 +1,22 @@
+"""What a poker player sees: spots, ranges, bet sizes, solving, browsing. Public name: ``treeplex.holdem``."""
+
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.evaluation.spots import Reader, View
+from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
+from treeplex.poker.solving import open_run, resume, solve
+
+__all__ = [
+    "HoldemGame",
+    "Lock",
+    "Reader",
+    "Spot",
+    "View",
+    "load_spot",
+    "make_spot",
+    "open_run",
+    "read_spot",
+    "resume",
+    "sizes_for",
+    "solve",
+]

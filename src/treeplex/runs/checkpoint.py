@@ -1,0 +1,79 @@
+"""Checkpoints: a run as it stood after some iteration, in one file that says which run it belongs to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.errors import FormatError
+from treeplex.runs.log import LogRow
+from treeplex.tensors import copied, leaves, read_tensors, restored, write_tensors
+
+FORMAT: Final = "treeplex-checkpoint-2"
+OLD_FORMATS: Final = ("treeplex-checkpoint-1", "treeplex-growing-checkpoint-1")
+
+Game = TypeVar("Game")
+State = TypeVar("State")
+
+
+class Best(NamedTuple):
+    """The best strategies at any evaluation so far."""
+
+    nash_conv: float
+    strategies: Any
+
+
+class Checkpoint(NamedTuple, Generic[State]):
+    """A run as it stood after some iteration."""
+
+    state: State
+    rows: list[LogRow]
+    seconds: float  # spent so far
+    evaluating: float  # of these, on evaluations
+    best: Best | None = None
+
+
+def save_checkpoint(
+    path: Path, identity: Mapping[str, Any], algorithm: Algorithm[Game, State], point: Checkpoint[State]
+) -> None:
+    """Write under another name, then replace: whoever is killed leaves the old checkpoint or the new one."""
+    tensors = dict(algorithm.save(point.state))
+    if point.best is not None:
+        tensors |= {name: np.ascontiguousarray(leaf) for name, leaf in leaves(point.best.strategies, "best")}
+    about = {
+        "run": dict(identity),
+        "rows": [row.fields() for row in point.rows],
+        "seconds": point.seconds,
+        "evaluating": point.evaluating,
+        "best": None if point.best is None else point.best.nash_conv,
+    }
+    write_tensors(path, FORMAT, tensors, about)
+
+
+def load_checkpoint(
+    path: Path, identity: Mapping[str, Any], algorithm: Algorithm[Game, State], game: Game, seed: int
+) -> Checkpoint[State]:
+    """Read a checkpoint of this very run."""
+    try:
+        tensors, about = read_tensors(path, FORMAT)
+        owner: dict[str, Any] = about["run"]
+        other = next((key for key in identity if owner.get(key) != identity[key]), None)
+        if other is not None:
+            raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
+        state = algorithm.restore(game, tensors, seed)
+        rows = [LogRow.of(row) for row in about["rows"]]
+        best = None
+        if about["best"] is not None:
+            fresh = copied(algorithm.strategies(game, state, "average"))
+            best = Best(float(about["best"]), restored(fresh, "best", tensors))
+        seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
+        if not (math.isfinite(seconds) and math.isfinite(evaluating)):
+            raise ValueError("its seconds are not numbers")
+        return Checkpoint(state, rows, seconds, evaluating, best)
+    except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+        raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error

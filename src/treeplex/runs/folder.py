@@ -1,0 +1,179 @@
+"""A run folder: what was asked, how far it got, and the answer. It explains itself and can be resumed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.arrow import write_parquet
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.storage import load as load_compiled
+from treeplex.compile.storage import save as save_compiled
+from treeplex.errors import FormatError, ParameterError
+from treeplex.evaluation.plot import plot_convergence
+from treeplex.evaluation.policy import Policy
+from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from treeplex.runs.request import Request
+from treeplex.system import replace_text
+
+if TYPE_CHECKING:
+    from treeplex.runs.solution import Solution
+
+FORMAT: Final = "treeplex-run-2"
+FIRST_FORMATS: Final = ("treeplex-run-1", "treeplex-growing-run-1", "treeplex-holdem-1")
+"""Of 0.1: their checkpoints say neither which game nor which algorithm they belong to, so they are not resumed."""
+
+Game = TypeVar("Game")
+State = TypeVar("State")
+
+
+class RunFolder(NamedTuple):
+    """A folder with ``run.json`` in it."""
+
+    path: Path
+    request: Request
+
+    @staticmethod
+    def claim(folder: str | Path, request: Request, game: object) -> RunFolder:
+        """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
+
+        A folder that holds anything else is refused: what is not ours is never touched.
+        """
+        path = Path(folder)
+        if path.exists() and not path.is_dir():
+            raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
+        if path.is_dir() and any(path.iterdir()):
+            if not is_run(path):
+                raise ParameterError(f"The folder {path} is not empty and holds no run; choose another.")
+            before = RunFolder.open(path).request
+            other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
+            if other is not None:
+                what = {"kind": "kind of game", "options": "set of options"}.get(other, other)
+                raise ParameterError(
+                    f"The folder {path} holds a run with another {what} ({before.identity[other]!r}); choose another"
+                    " folder."
+                )
+        kept = RunFolder(path, request)
+        with _writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+            if request.source is None and isinstance(game, CompiledGame):
+                save_compiled(game, path / "game.safetensors")
+            kept.record()
+        return kept
+
+    @staticmethod
+    def open(folder: str | Path) -> RunFolder:
+        """Read ``run.json`` of an earlier run."""
+        path = Path(folder)
+        if not (path / "run.json").exists() and (path / "holdem.json").exists():
+            raise _too_old(path)
+        try:
+            fields: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
+            form = fields.pop("format")
+            if form not in (FORMAT, *FIRST_FORMATS):
+                raise ValueError(f"its format is {form!r}, not {FORMAT!r}")
+            request = Request.of(fields) if form == FORMAT else None
+        except FileNotFoundError:
+            raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
+        if request is None:
+            raise _too_old(path)
+        return RunFolder(path, request)
+
+    def record(self) -> None:
+        """Write ``run.json``."""
+        fields = {"format": FORMAT} | json.loads(self.request.to_json())
+        replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
+
+    def stored_game(self) -> CompiledGame:
+        """The game kept in the folder itself."""
+        return load_compiled(self.path / "game.safetensors")
+
+    def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
+        """Replace the checkpoint."""
+        save_checkpoint(self.path / "checkpoint.safetensors", self.request.identity, algorithm, point)
+
+    def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
+        """Where to continue, or None if the run was ended before its first checkpoint."""
+        path = self.path / "checkpoint.safetensors"
+        if not path.exists():
+            return None
+        return load_checkpoint(path, self.request.identity, algorithm, game, self.request.seed)
+
+    def finish(self, solution: Solution) -> Path:
+        """Leave the answer."""
+        with _writing(self.path):
+            self._finish(solution)
+        return self.path
+
+    def _finish(self, solution: Solution) -> None:
+        path, files = self.path, dict(FILES)
+        replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
+        write_parquet(solution.log, path / "log.parquet")
+        if isinstance(solution.policy, Policy):
+            solution.policy.save(path / "policy.parquet")
+        else:
+            del files["policy.parquet"]
+        for name, table in solution.extras.tables().items():
+            write_parquet(table, path / f"{name}.parquet")
+        for name, document in solution.extras.documents().items():
+            replace_text(path / f"{name}.json", json.dumps(document, indent=0) + "\n")
+        title = f"{self.request.game}, {self.request.asked}"
+        known = any(not math.isnan(row.nash_conv) for row in solution.rows)
+        if not known:
+            del files["convergence.png"]
+        replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
+        if known:
+            plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
+
+
+def is_run(folder: str | Path) -> bool:
+    """Whether a folder holds a run of ours, of this version or an earlier one."""
+    return any((Path(folder) / name).is_file() for name in ("run.json", "holdem.json"))
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise ParameterError(f"The run folder {path} cannot be written: {why}; choose another.") from error
+
+
+def _too_old(path: Path) -> ParameterError:
+    return ParameterError(
+        f"The run in {path} was made by treeplex 0.1, whose checkpoints cannot be resumed; its result.json, log.parquet"
+        " and policy.parquet can still be read. Start a new run in another folder."
+    )
+
+
+FILES: Final = {
+    "result.json": "value, NashConv and how the run ended",
+    "policy.parquet": "the strategies: player, infoset, action, probability",
+    "log.parquet": "one row per evaluation: iteration, nodes touched, seconds, value, NashConv",
+    "convergence.png": "NashConv against iterations, nodes and seconds",
+    "run.json": "what was asked for",
+    "checkpoint.safetensors": "where `treeplex resume` continues",
+    "game.safetensors": "the game itself, if it has no name to load it by",
+}
+
+
+def _explanation(title: str, files: dict[str, str]) -> str:
+    listed = "\n".join(f"| `{name}` | {what} |" for name, what in files.items())
+    return f"""# A run of treeplex: {title}
+
+| file | what it holds |
+| --- | --- |
+{listed}
+
+Read the tables with any Parquet reader (`pandas.read_parquet`, `polars.read_parquet`, `duckdb`), or in Python with
+`treeplex.Policy.load("policy.parquet")`. Continue with `treeplex resume FOLDER`. NashConv is the sum of what both
+players could gain by a best response; exploitability is half of it.
+"""

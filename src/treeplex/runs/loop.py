@@ -1,0 +1,227 @@
+"""The one run loop: advance, evaluate when due, keep what is done, stop at a limit, on Ctrl-C, or when good enough."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work
+from treeplex.errors import SolverError
+from treeplex.evaluation.exact import Evaluation
+from treeplex.jit import CompileTimer, timed_compilation
+from treeplex.runs.checkpoint import Best, Checkpoint
+from treeplex.runs.limits import Limits
+from treeplex.runs.log import LogRow
+from treeplex.runs.schedule import next_evaluation
+from treeplex.system import ctrl_c
+from treeplex.tensors import copied
+
+CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
+
+SOLVED: Final = "solved"
+INTERRUPTED: Final = "interrupted"
+
+Game = TypeVar("Game")
+State = TypeVar("State")
+
+Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
+"""The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
+
+
+class Progress(NamedTuple):
+    """What a progress line shows."""
+
+    iteration: int
+    seconds: float
+    rows: list[LogRow]  # the log so far
+    compiling: bool = False  # kernels are being compiled, which is not counted as solving
+
+
+class Outcome(NamedTuple, Generic[State]):
+    """How a run ended."""
+
+    status: str  # "solved", or what stopped it: "iterations", "seconds", "nodes", "interrupted"
+    state: State
+    work: Work
+    rows: list[LogRow]
+    seconds: float
+    strategies: Any
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class Plan(Generic[State]):
+    """How to run: when to stop, what to report, whom to tell, where to keep checkpoints and how often."""
+
+    limits: Limits
+    iterate: str = "average"
+    threads: int = 0
+    seed: int = 0
+    watch: Callable[[Progress], None] | None = None
+    keep: Callable[[Checkpoint[State]], None] | None = None
+    keep_every: float = 30.0  # seconds
+    schedule: Schedule = next_evaluation
+
+
+def run(
+    game: Game, algorithm: Algorithm[Game, State], plan: Plan[State], resumed: Checkpoint[State] | None = None
+) -> Outcome[State]:
+    """Run ``algorithm`` in ``game``, which only it looks into, until a limit is reached.
+
+    The first Ctrl-C ends the run with the answer so far. Limits on seconds count from now, without what it takes to
+    compile kernels; the others count from the very start of the run.
+    """
+    with ctrl_c() as pressed, timed_compilation(_announcement(plan)) as compilation:
+        point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
+        return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed.is_set).go()
+
+
+class _Run(Generic[Game, State]):
+    """The moving parts of one call of ``run``."""
+
+    def __init__(
+        self,
+        game: Game,
+        algorithm: Algorithm[Game, State],
+        plan: Plan[State],
+        point: Checkpoint[State],
+        clock: _Clock,
+        pressed: Stop,
+    ) -> None:
+        self.game, self.algorithm, self.plan, self.clock, self.pressed = game, algorithm, plan, clock, pressed
+        self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
+        self.cost = algorithm.cost(game)
+        self.pace, self.kept = 1.0, clock.total()
+
+    def go(self) -> Outcome[State]:
+        """Until a limit is reached."""
+        limits, status = self.plan.limits, self._already()
+        while True:
+            due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
+            while not status and self.work.iterations < due:
+                status = self._chunk(due)
+            strategies, evaluation, best = self._timed_report()
+            log = self._logged(evaluation)
+            if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
+                self.rows, self.best = log, best
+            self._tell(log)
+            if limits.nash_conv is not None and evaluation.nash_conv <= limits.nash_conv:
+                status = SOLVED
+            self._keep(at_once=bool(status))
+            if status:
+                seconds = self.clock.total()
+                return Outcome(status, self.state, self.work, log, seconds, strategies, evaluation)
+
+    @property
+    def work(self) -> Work:
+        """Done so far."""
+        return self.algorithm.work(self.game, self.state)
+
+    def _chunk(self, due: int) -> str:
+        """Iterate for a moment; returns why to stop, if so."""
+        limits, work = self.plan.limits, self.work
+        upto = limits.next_stop(work.iterations, work.nodes, min(due, work.iterations + int(self.pace)))
+        began = self.clock.now()
+        self.state = self.algorithm.advance(self.game, self.state, upto - work.iterations, self._enough)
+        took = max(self.clock.now() - began, 1e-9)
+        work, done = self.work, upto - work.iterations
+        self.pace = min(max(done * CHUNK / took, 1.0), 8.0 * self.pace)
+        status = limits.reason(self.clock.now(), work.iterations, work.nodes)
+        if self.algorithm.finished(self.state):
+            status = SOLVED
+        elif self.pressed():
+            status = INTERRUPTED
+        self._tell(self.rows)
+        if not status and work.iterations < due:
+            self._keep()
+        return status
+
+    def _enough(self) -> bool:
+        seconds = self.plan.limits.seconds
+        return self.pressed() or (seconds is not None and self.clock.now() >= seconds)
+
+    def _already(self) -> str:
+        """Why a resumed run has nothing left to do, if so."""
+        work, limits = self.work, self.plan.limits
+        if work.iterations == 0:
+            return ""
+        measured = self.rows and self.rows[-1].iteration == work.iterations
+        if measured and limits.nash_conv is not None and self.rows[-1].nash_conv <= limits.nash_conv:
+            return SOLVED
+        return limits.reason(0.0, work.iterations, work.nodes)
+
+    def _timed_report(self) -> tuple[Any, Evaluation, Best | None]:
+        began = self.clock.now()
+        found = self._report()
+        self.evaluating += self.clock.now() - began
+        return found
+
+    def _report(self) -> tuple[Any, Evaluation, Best | None]:
+        """The strategies to report, how good they are, and the best so far."""
+        iterate = self.plan.iterate
+        if iterate != "best":
+            return *self._evaluated(iterate), None
+        strategies, evaluation = min((self._evaluated(kind) for kind in ("average", "current")), key=_nash_conv)
+        if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
+            kept = self.best.strategies
+            return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
+        return strategies, evaluation, Best(evaluation.nash_conv, copied(strategies))
+
+    def _evaluated(self, iterate: str) -> tuple[Any, Evaluation]:
+        strategies = self.algorithm.strategies(self.game, self.state, iterate)
+        return strategies, self.algorithm.evaluate(self.game, strategies, self.plan.threads)
+
+    def _logged(self, evaluation: Evaluation) -> list[LogRow]:
+        work = self.work
+        value, nash_conv = evaluation.value, evaluation.nash_conv
+        if not math.isfinite(value) or math.isinf(nash_conv):
+            raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
+        if self.rows and self.rows[-1].iteration == work.iterations:
+            return self.rows
+        row = LogRow(
+            work.iterations,
+            work.nodes,
+            self.clock.total(),
+            self.evaluating,
+            value,
+            nash_conv,
+            nash_conv / 2.0,
+            evaluation.extra,
+        )
+        return [*self.rows, row]
+
+    def _tell(self, rows: list[LogRow]) -> None:
+        if self.plan.watch:
+            self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows))
+
+    def _keep(self, *, at_once: bool = False) -> None:
+        if self.plan.keep and (at_once or self.clock.total() - self.kept >= self.plan.keep_every):
+            point = Checkpoint(self.state, self.rows, self.clock.total(), self.evaluating, self.best)
+            self.plan.keep(point)
+            self.kept = self.clock.total()
+
+
+def _nash_conv(found: tuple[Any, Evaluation]) -> float:
+    return found[1].nash_conv
+
+
+def _announcement(plan: Plan[Any]) -> Callable[[], None] | None:
+    watch = plan.watch
+    return None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
+
+
+class _Clock:
+    """Seconds since now, and since the start of the run in an earlier process; compiling kernels does not count."""
+
+    def __init__(self, before: float, compilation: CompileTimer) -> None:
+        self._before, self._compilation = before, compilation
+        self._began = time.perf_counter() - compilation.seconds
+
+    def now(self) -> float:
+        return time.perf_counter() - self._began - self._compilation.seconds
+
+    def total(self) -> float:
+        return self._before + self.now()

@@ -1,0 +1,132 @@
+"""The answer of a run: the policy, how good it is, and how it was obtained. One class for every kind of game."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from treeplex.algorithms.protocol import Algorithm, Extras
+from treeplex.arrow import Table
+from treeplex.evaluation.exact import Evaluation
+from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.log import LogRow, to_table
+from treeplex.runs.request import Request
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a run found. Quality is always measured in the game that was asked about.
+
+    What only some kinds of games have (sizes found, EV of both players, ...) is in ``extras``, whose attributes can be
+    asked of the solution itself.
+    """
+
+    game: Any
+    request: Request
+    status: str  # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"
+    iterations: int  # each updates every player once
+    nodes_touched: int  # histories entered
+    seconds: float  # spent in all, without compiling kernels
+    evaluation: Evaluation
+    rows: list[LogRow]  # the log, one row per evaluation
+    solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was carried out
+    state: Any = field(repr=False)  # the solver's own
+    strategies: Any = field(repr=False)  # both players', in the solver's own form
+    checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if nothing is left to do
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.request.game}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
+            f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(self.extras, name):
+            raise AttributeError(f"A solution of this kind has no '{name}'.")
+        return getattr(self.extras, name)
+
+    @property
+    def algorithm(self) -> str:
+        """As it was asked for."""
+        return self.request.asked
+
+    @property
+    def seed(self) -> int:
+        """Of random numbers."""
+        return self.request.seed
+
+    @property
+    def iterate(self) -> str:
+        """Which strategies are reported: "average", "current" or "best"."""
+        return self.request.iterate
+
+    @property
+    def value(self) -> float:
+        """Player 0's."""
+        return self.evaluation.value
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of what both players could gain by a best response; nan where it is not known."""
+        return self.evaluation.nash_conv
+
+    @property
+    def exploitability(self) -> float:
+        """Half of ``nash_conv``."""
+        return self.evaluation.exploitability
+
+    @property
+    def best_response_values(self) -> tuple[float, float]:
+        """Each player's own payoff when best-responding to the opponent."""
+        return self.evaluation.best_response_values
+
+    @cached_property
+    def log(self) -> Table:
+        """The log as an Arrow table."""
+        return to_table(self.rows)
+
+    @cached_property
+    def policy(self) -> Any:
+        """The strategies, by infoset; of a hold'em spot, by line and hand."""
+        return self.solver.policy(self.game, self.strategies)
+
+    @cached_property
+    def extras(self) -> Extras:
+        """What this kind of game has beside."""
+        return self.solver.extras(self.game, self.state, self.strategies, self.evaluation)
+
+    def summary(self) -> dict[str, Any]:
+        """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
+        request, evaluation = self.request, self.evaluation
+        return {
+            "game": request.game,
+            "algorithm": request.asked,
+            "iterations": self.iterations,
+            "nodes_touched": self.nodes_touched,
+            "seconds": self.seconds,
+            "value": evaluation.value,
+            "nash_conv": _known(evaluation.nash_conv),
+            "exploitability": _known(evaluation.exploitability),
+            "best_response_values": [_known(value) for value in evaluation.best_response_values],
+            "status": self.status,
+            "backend": request.backend,
+            "threads": request.threads,
+            "storage": request.storage,
+            "seed": request.seed,
+            "iterate": request.iterate,
+        } | self.extras.summary()
+
+    def save(self, folder: str | Path) -> Path:
+        """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
+        kept = RunFolder.claim(folder, self.request, self.game)
+        if self.checkpoint is not None:
+            kept.keep(self.solver, self.checkpoint)
+        return kept.finish(self)
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None

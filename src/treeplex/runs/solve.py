@@ -1,0 +1,121 @@
+"""Carry out a request: start it, or continue what its folder holds, and leave the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.engines import backend_of
+from treeplex.errors import ParameterError
+from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import Plan, Progress, run
+from treeplex.runs.request import EXPLORATION, Request, check_iterate
+from treeplex.runs.solution import Solution
+
+UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iterations or nodes."
+
+Game = TypeVar("Game")
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, beside what and when to stop: what changes no bit of the answer."""
+
+    threads: int = 0
+    backend: str = "auto"
+    checkpoint_seconds: float = 30.0
+    watch: Callable[[Progress], None] | None = None
+    answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
+
+    def __post_init__(self) -> None:
+        every: Any = self.checkpoint_seconds
+        if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0.0:
+            raise ParameterError(f"The 'checkpoint_seconds' parameter must be a number >= 0, got {every!r}.")
+        threads: Any = self.threads
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+            raise ParameterError(f"The 'threads' parameter must be an integer >= 0, got {threads!r}.")
+
+
+def execute(
+    game: Game, algorithm: Algorithm[Game, State], request: Request, options: Options, folder: str | Path | None
+) -> Solution:
+    """Run until a limit of the request is reached. A folder that holds this very run is continued.
+
+    Seconds that it has spent already count.
+    """
+    check_iterate(request.iterate, algorithm.iterates)
+    if not request.limits.any and not algorithm.ends:
+        raise ParameterError(UNLIMITED)
+    execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
+    solver = algorithm.prepared(game, execution)
+    request = replace(
+        request, storage=solver.stored_as, threads=options.threads, backend=backend_of(solver.engine, options.backend)
+    )
+    kept = None if folder is None else RunFolder.claim(folder, request, game)
+    point = None if kept is None else kept.checkpoint(solver, game)
+    limits = request.limits if point is None else request.limits.left(point.seconds)
+    return _run(game, solver, request, options, kept, point, limits)
+
+
+def resume(
+    kept: RunFolder, game: Game, algorithm: Algorithm[Game, State], limits: Limits, options: Options
+) -> Solution:
+    """Continue the run in a folder. Without limits of its own: to those of the run, less the seconds already spent."""
+    request = kept.request
+    check_iterate(request.iterate, algorithm.iterates)
+    if algorithm.fingerprint(game) != request.fingerprint:
+        raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
+    execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
+    solver = algorithm.prepared(game, execution)
+    point = kept.checkpoint(solver, game)
+    if limits.nash_conv is not None and request.kind == EXPLORATION:
+        raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
+    if not limits.any:
+        limits = request.limits.left(point.seconds if point is not None else 0.0)
+    else:
+        request = replace(request, limits=limits, threads=options.threads)
+    if not limits.any and not algorithm.ends:
+        raise ParameterError(UNLIMITED)
+    return _run(game, solver, request, options, RunFolder(kept.path, request), point, limits)
+
+
+def _run(
+    game: Game,
+    solver: Algorithm[Game, State],
+    request: Request,
+    options: Options,
+    kept: RunFolder | None,
+    point: Checkpoint[State] | None,
+    limits: Limits,
+) -> Solution:
+    last: list[Checkpoint[State]] = []
+    failed: list[ParameterError] = []
+
+    def keep(checkpoint: Checkpoint[State]) -> None:
+        last[:] = [checkpoint]
+        failed.clear()
+        if kept is not None and not solver.finished(checkpoint.state):
+            try:
+                kept.keep(solver, checkpoint)
+            except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
+                failed.append(error)
+
+    plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
+    status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
+    resumable = None if solver.finished(state) else last[0]
+    solution = Solution(game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable)
+    try:
+        if options.answer is not None:
+            options.answer(solution)
+    finally:
+        if kept is not None:
+            kept.finish(solution)
+    if failed:
+        raise failed[0]
+    return solution

@@ -1,0 +1,8 @@
+"""What an information set learns from the values of its actions: one small file per rule."""
+
+from treeplex.updates.discounted import Discounted
+from treeplex.updates.predictive import PredictivePlus
+from treeplex.updates.protocol import Minimizer
+from treeplex.updates.regret_matching import RegretMatching, RegretMatchingPlus
+
+__all__ = ["Discounted", "Minimizer", "PredictivePlus", "RegretMatching", "RegretMatchingPlus"]

@@ -1,0 +1,28 @@
+"""What all rules of the regret matching family have in common.
+
+    r^t(a) = u^t(a) - <sigma^t, u^t>                                the instantaneous regret of action a
+    R^t(a) = d+_t x  if x > 0,  d-_t x otherwise,  where x = R^{t-1}(a) + r^t(a)
+    sigma^{t+1}(a) ~ max(R^t(a) + p r^t(a), 0),  uniform if that is zero for every a
+
+u: counterfactual values of the actions, sigma: the strategy played. A rule is a choice of the discounts d+ and d- of
+every iteration, and of the prediction p.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from treeplex.arrays import Floats
+
+
+class Minimizer(Protocol):
+    """A rule of the regret matching family."""
+
+    @property
+    def predict(self) -> float:
+        """``p``: how much of the last instantaneous regret is expected to come again."""
+        ...
+
+    def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
+        """d+ and d- of iterations ``t`` counted from 1."""
+        ...

@@ -1,0 +1,52 @@
+"""The same rules in NumPy, over all infosets of a treeplex or all hands of a row at once: the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeplex.arrays import Floats, Ints
+from treeplex.updates.hedge import LEAST_RANGE, VARIANCE
+
+
+def regret_matching(regret: Floats, first: Ints) -> Floats:
+    """[S] max(R, 0) over its sum within each infoset, uniform where the sum is zero; 1 for the empty sequence.
+
+    ``first`` [I + 1]: where the sequences of each infoset begin.
+    """
+    return shares(np.maximum(regret, 0.0), first)
+
+
+def shares(weights: Floats, first: Ints) -> Floats:
+    """[S] non-negative weights over their sums within infosets, uniform where the sum is zero."""
+    width = np.diff(first)
+    total = np.add.reduceat(weights, first[:-1]) if len(width) else np.empty(0)
+    out = np.ones(len(weights))
+    sums, count = np.repeat(total, width), np.repeat(width, width)
+    out[1:] = np.where(sums > 0.0, weights[1:] / np.where(sums > 0.0, sums, 1.0), 1.0 / count)
+    return out
+
+
+def matched(regret: Floats, tiny: float = 0.0) -> Floats:
+    """[A, ...] the same along the first axis, for rows of hands; sums up to ``tiny`` count as zero."""
+    positive = np.maximum(regret, 0.0)
+    total = positive.sum(axis=0)
+    return np.where(total > tiny, positive / np.where(total > tiny, total, 1.0), 1.0 / len(regret))
+
+
+def matched_numbers(regret: Sequence[float]) -> list[float]:
+    """The same for one infoset, in numbers of Python; the sum runs from left to right, as in kernels."""
+    positive = [max(r, 0.0) for r in regret]
+    total = 0.0
+    for r in positive:
+        total += r
+    return [r / total if total > 0.0 else 1.0 / len(positive) for r in positive]
+
+
+def step_size(rule: int, log_actions: float, payoff_range: float, squares: float, t: float) -> float:
+    """Hedge's eta after t iterations: ``updates.hedge.step_size``."""
+    if rule != VARIANCE:
+        return float(np.sqrt(8.0 * log_actions / t) / payoff_range)
+    width = 3.0 * np.sqrt(squares / t) if squares else payoff_range
+    return float(np.sqrt(log_actions / t) / np.clip(width, LEAST_RANGE * payoff_range, payoff_range))

@@ -1,0 +1,60 @@
+"""The update rules of the regret matching family, each written once: small functions that every engine inlines.
+
+They are plain arithmetic on numbers, so the NumPy references call the same functions on arrays where a rule has no
+branch, and ``updates.reference`` has the forms for whole infosets.
+
+    positive(R) = max(R, 0)
+    share(x, total, width) = x / total, or 1 / width where the total is zero                 regret matching
+    matched(x, total, ...) = the same for rows of hands, without a branch
+    discounted(R, r, d+, d-) = d+ (R + r) if R + r > 0, else d- (R + r)                      Brown & Sandholm (2019)
+    decayed(R, d+, d-, 0) = d+ R if R > 0, else d- R                                         discounts on their own
+    floored(R, plus) = max(R, 0) if plus, else R                                             regret matching+
+
+Division, not multiplication by a reciprocal: a pure strategy must come out as exactly one. ``+ 0.0`` turns -0.0 into
+0.0.
+"""
+
+from __future__ import annotations
+
+from treeplex.jit import Index, inlined
+
+
+@inlined
+def positive(regret: float) -> float:
+    """max(R, 0): what regret matching plays in proportion to."""
+    return max(regret, 0.0)
+
+
+@inlined
+def share(part: float, total: float, width: Index) -> float:
+    """Regret matching: the share of a positive part in the total, uniform over ``width`` actions if there is none."""
+    return part / total if total > 0.0 else 1.0 / width
+
+
+@inlined
+def matched(part: float, total: float, tiny: float, one: float) -> tuple[bool, float]:
+    """``share`` for rows of numbers: is there a positive part, and ``part`` over the total. Computed without a branch.
+
+    Totals up to ``tiny`` count as none. All numbers are of one type, of which ``one`` is one.
+    """
+    some = total > tiny
+    return some, part / (total if some else one)
+
+
+@inlined
+def discounted(regret: float, instantaneous: float, up: float, down: float) -> float:
+    """The regret after an iteration: instantaneous regret added, then discounted by its sign."""
+    r = regret + instantaneous
+    return r * up if r > 0.0 else r * down + 0.0
+
+
+@inlined
+def decayed(regret: float, up: float, down: float, zero: float) -> float:
+    """A regret times the discount of its sign; all numbers are of one type, of which ``zero`` is zero."""
+    return regret * (up if regret > zero else down)
+
+
+@inlined
+def floored(regret: float, plus: bool) -> float:
+    """Regret matching+ forgets negative regret; regret matching keeps it."""
+    return regret if regret > 0.0 or not plus else 0.0

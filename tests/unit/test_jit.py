@@ -1,0 +1,106 @@
+"""The cache of machine code: named by what is copied into kernels, hit by later processes, cleaned of old folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, remove_old
+
+COUNT = """
+import treeplex as tp
+from numba.core import event
+
+class Compiled(event.Listener):
+    count = 0
+    def on_start(self, event): self.count += 1
+    def on_end(self, event): pass
+
+with event.install_listener("numba:compile", compiled := Compiled()):
+    tp.solve("kuhn", "cfr+", iterations=3)
+    tp.solve("kuhn", "hedge", iterations=3)
+print(compiled.count)
+"""
+
+
+@pytest.fixture
+def package(tmp_path) -> Path:
+    """A copy of the package's files."""
+    return Path(shutil.copytree(PACKAGE, tmp_path / "treeplex", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_the_key_is_that_of_the_files(package) -> None:
+    assert cache_key(package) == cache_key(PACKAGE)
+    (package / "updates" / "__pycache__").mkdir()
+    assert cache_key(package) == cache_key(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "jit.py",
+        "updates/rules.py",  # inlined
+        "updates/hedge.py",  # called
+        "engines/sequence/cpu/operators.py",  # chosen by the operator's type
+        "engines/sequence/cpu/bottom_up.py",  # chosen by the learner's type; has no kernel of its own
+        "engines/sequence/cpu/treeplex.py",  # kernels that other kernels call
+        "engines/sequence/arrays.py",  # the order of fields
+        "engines/sequence/partition.py",  # constants
+        "engines/sampling/cpu/frame.py",
+        "compile/treeplex.py",
+    ],
+)
+def test_the_key_changes_with_whatever_is_copied_into_kernels(package, file) -> None:
+    before = cache_key(package)
+    with (package / file).open("a") as text:
+        text.write("\n# changed\n")
+    assert cache_key(package) != before
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "engines/sequence/cpu/iterations.py",  # Numba itself looks at the file of a kernel
+        "engines/sequence/reference/iterations.py",
+        "runs/loop.py",
+        "cli/output.py",
+    ],
+)
+def test_the_key_does_not_change_with_other_files(package, file) -> None:
+    before = cache_key(package)
+    with (package / file).open("a") as text:
+        text.write("\n# changed\n")
+    assert cache_key(package) == before
+
+
+def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package, tmp_path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(package.parent)}
+
+    def compiled() -> int:
+        command = [sys.executable, "-c", COUNT]
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return int(found.stdout)
+
+    first = compiled()
+    assert first > 0
+    assert compiled() == 0
+    with (package / "updates" / "rules.py").open("a") as text:
+        text.write("\n# changed\n")
+    assert compiled() == first
+    assert len(list((tmp_path / "cache").glob("kernels-*"))) == 2
+
+
+def test_folders_older_than_a_week_are_removed(tmp_path) -> None:
+    ages = {"kernels-old": KEPT_DAYS + 1, "kernels-young": KEPT_DAYS - 1, "mine": 100 * KEPT_DAYS}
+    for name, days in ages.items():
+        (tmp_path / name / "inside").mkdir(parents=True)
+        then = time.time() - days * 86_400
+        os.utime(tmp_path / name, (then, then))
+    remove_old(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"kernels-young", "mine"}
