@@ -43,7 +43,7 @@ from treeplex.engines.history.cpu.rules import (
     thresholds,
     worthwhile,
 )
-from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to
+from treeplex.engines.history.cpu.sums import Sums, infosets_below, look_below, pass_to
 from treeplex.engines.history.cpu.walk import enter
 from treeplex.engines.history.levels import LevelTree
 from treeplex.jit import Index, inlined, kernel
@@ -63,19 +63,17 @@ def _reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index
     width[infoset] = free - begin
 
 
-@inlined
-def _respond(player: Player, count: Index, now: int, t: float) -> None:
-    """Say that in the first ``count`` infosets ``nested``, all that lies below a sequence, a best response was played.
-
-    The best one for ``scratch.paid``.
-    """
+@kernel
+def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
+    """End the pruning of a sequence: count a best response to ``scratch.paid`` as what was played below it."""
     first, parent = player.treeplex
-    sequences, infosets, inside_pruned = player.tables.sequences, player.tables.infosets, player.tables.inside_pruned
+    sequences, infosets, pruned, value_then, _, inside_pruned = player.tables
     open_, width = player.open
-    nested, paid, stamp, rule = player.scratch.nested, player.scratch.paid, player.scratch.stamp, player.rule
+    below, paid, stamp, rule = player.scratch.nested, player.scratch.paid, player.scratch.stamp, player.rule
     one = np.uint64(1)
+    count = infosets_below(first, player.side.child_start, player.side.child, s, below)
     for back in range(np.uint64(count)):
-        infoset = np.uint64(nested[np.uint64(count) - one - back])
+        infoset = np.uint64(below[np.uint64(count) - one - back])
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
         best = paid[begin]
         for q in range(begin + one, end):
@@ -87,46 +85,37 @@ def _respond(player: Player, count: Index, now: int, t: float) -> None:
             missed = t - infosets[infoset, SEEN]
             observe(infosets, infoset, best / missed, missed)
     for place in range(np.uint64(count)):
-        infoset = np.uint64(nested[place])
+        infoset = np.uint64(below[place])
         inside_pruned[infoset] = 0
         pass_to(first, parent, sequences, infosets, infoset)
         stamp[infoset] = now
-        begin = np.uint64(first[infoset])
         eta, least = rate_and_threshold(rule, infosets, infoset, t)
-        play(sequences, open_, begin, width[infoset], rule, eta, least)
-
-
-@inlined
-def _revisit(player: Player, s: Index, all_below: Index, now: int, t: float) -> None:
-    """End the pruning of a sequence, or of what is pruned in the first ``all_below`` infosets ``found`` below it."""
-    first, found, pruned = player.treeplex.first, player.scratch.found, player.tables.pruned
-    sequences, infosets, value_then = player.tables.sequences, player.tables.infosets, player.tables.value_then
-    open_, width = player.open
-    owner, paid, nested = player.side.owner, player.scratch.paid, player.scratch.nested
-    one = np.uint64(1)
-    begin, end = np.uint64(s), np.uint64(s) + one
-    for step in range(np.uint64(all_below) + one):
-        for q in range(begin, end):
-            if pruned[q] == 1:
-                _respond(player, infosets_below(first, player.side, q, nested), now, t)
-                infoset = np.uint64(owner[q])
-                gain = paid[q] - (infosets[infoset, TOTAL_VALUE] - value_then[q])
-                sequences[q, REGRET] = revisited_regret(sequences[q, REGRET], gain, player.rule.plus)
-                pruned[q] = 0
-                _reopen(first, pruned, open_, width, infoset)
-        if step < all_below:
-            begin = np.uint64(first[np.uint64(found[step])])
-            end = np.uint64(first[np.uint64(found[step]) + one])
+        play(sequences, open_, np.uint64(first[infoset]), width[infoset], rule, eta, least)
+    infoset = np.uint64(player.side.owner[s])
+    gain = paid[s] - (infosets[infoset, TOTAL_VALUE] - value_then[s])
+    sequences[s, REGRET] = revisited_regret(sequences[s, REGRET], gain, rule.plus)
+    pruned[s] = 0
+    _reopen(first, pruned, open_, width, infoset)
 
 
 @kernel
 def _revise(player: Player, opponent: Player, events: Index, threshold: float, t: float, now: int) -> int:
     """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
     one = np.uint64(1)
-    first, best = player.treeplex.first, player.side.best
-    sequences, infosets, pruned, value_then, _, inside_pruned = player.tables
+    first, matrix, sign, rule = player.treeplex.first, player.matrix, player.sign, player.rule
+    _, child_start, child, best, _, _, nodes_below = player.side
+    sequences, infosets, pruned, value_then, paid_then, inside_pruned = player.tables
     open_, width = player.open
-    listed, found, rule = player.scratch.events, player.scratch.found, player.rule
+    listed, found, paid = player.scratch.events, player.scratch.found, player.scratch.paid
+    theirs = Sums(
+        opponent.treeplex.first,
+        opponent.treeplex.parent,
+        opponent.side.owner,
+        opponent.tables.sequences,
+        opponent.tables.infosets,
+        opponent.scratch.stamp,
+        opponent.scratch.stack,
+    )
     nodes = 0
     for back in range(np.uint64(events)):
         infoset = np.uint64(listed[np.uint64(events) - one - back])  # parents first
@@ -149,11 +138,17 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
                 begins = worthwhile(rule, eta, least, highest, total, sequences[s, REGRET], drift, threshold, t)
             if not (ends or begins):
                 continue
-            count = infosets_below(first, player.side, s, found)
-            nodes += player.side.below[s]
-            look_below(player, opponent, s, count, now)
-            _revisit(player, s, np.uint64(0) if ends else count, now, t)
-            if ends:
+            count = infosets_below(first, child_start, child, s, found)
+            nodes += nodes_below[s]
+            look_below(matrix, sign, first, found, paid, paid_then, theirs, s, count, now)
+            if begins:
+                for step in range(np.uint64(count)):
+                    below = np.uint64(found[step])
+                    for q in range(np.uint64(first[below]), np.uint64(first[below + one])):
+                        if pruned[q] == 1:
+                            _end_pruning(player, q, now, t)
+            else:
+                _end_pruning(player, s, now, t)
                 last_open = begin + np.uint64(width[infoset])
                 highest = max(highest, sequences[s, REGRET])
                 if thresholds(rule):

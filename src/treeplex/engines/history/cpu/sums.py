@@ -6,14 +6,28 @@ last did. So an iteration costs nothing where nothing happens. Parts of the kern
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
+from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.arrays import PLAYED, SUM, Player
+from treeplex.engines.history.arrays import PLAYED, SUM
 from treeplex.engines.history.cpu.walk import pass_on
-from treeplex.engines.history.paths import Side
 from treeplex.jit import Index, inlined, kernel
+
+
+class Sums(NamedTuple):
+    """What completing a player's sums takes."""
+
+    first: Ints
+    parent: Ints
+    owner: Ints
+    sequences: Floats
+    infosets: Floats
+    stamp: Ints
+    stack: Ints
 
 
 @inlined
@@ -57,9 +71,8 @@ def complete(
 
 
 @inlined
-def infosets_below(first: Ints, side: Side, s: Index, found: Ints) -> Index:
+def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
-    child_start, child = side.child_start, side.child
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
     for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
         found[count] = child[place]
@@ -75,17 +88,24 @@ def infosets_below(first: Ints, side: Side, s: Index, found: Ints) -> Index:
 
 
 @inlined
-def look_below(player: Player, opponent: Player, s: Index, count: Index, now: int) -> None:
+def look_below(
+    matrix: Csr,
+    sign: float,
+    first: Ints,
+    found: Ints,
+    paid: Floats,
+    paid_then: Floats,
+    opponent: Sums,
+    s: Index,
+    count: Index,
+    now: int,
+) -> None:
     """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
 
-    Since it was last looked at, into ``scratch.paid``; the opponent's sums are completed on the way.
+    Since it was last looked at, into ``paid``; the opponent's sums are completed on the way.
     """
-    start, column, data = player.matrix
-    first, found = player.treeplex.first, player.scratch.found
-    paid, paid_then, sign = player.scratch.paid, player.tables.paid_then, player.sign
-    opponent_first, parent = opponent.treeplex
-    sequences, infosets, owner = opponent.tables.sequences, opponent.tables.infosets, opponent.side.owner
-    stamp, stack = opponent.scratch.stamp, opponent.scratch.stack
+    start, column, data = matrix
+    first1, parent, owner, sequences, infosets, stamp, stack = opponent
     one = np.uint64(1)
     played = np.uint64(PLAYED if sequences.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
@@ -96,7 +116,7 @@ def look_below(player: Player, opponent: Player, s: Index, count: Index, now: in
                 other = np.uint64(column[entry])
                 infoset = owner[other]
                 if infoset >= 0 and stamp[np.uint64(infoset)] != now:
-                    complete(opponent_first, parent, owner, sequences, infosets, stamp, stack, infoset, now)
+                    complete(first1, parent, owner, sequences, infosets, stamp, stack, infoset, now)
                 total += data[entry] * sequences[other, played]
             paid[q] = sign * total - paid_then[q]
             paid_then[q] = sign * total

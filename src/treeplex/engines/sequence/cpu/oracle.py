@@ -21,14 +21,14 @@ from treeplex.jit import kernel
 
 
 class TreeSide(NamedTuple):
-    """The history tree as one player's gradients need it; the last five are scratch, one number per depth."""
+    """The history tree as one player's gradients need it; the last five are the stack of a walk, [depth]."""
 
     tree: LevelTree
     player: int
     limit: Floats  # [1] what the probability of chance and opponent must reach; modified in place
     entered: npt.NDArray[np.int64]  # [1] nodes entered so far; modified in place
     node: Ints
-    next: Ints  # the next child of ``node``
+    next: Ints  # the child of ``node`` to be looked at next
     chance: Floats  # chance's probability of ``node``
     own: Ints  # the player's last sequence on the way there
     other: Ints  # the opponent's
@@ -55,39 +55,47 @@ def _product(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
 
 
 def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
+    """Depth first; a node whose children are not all done waits on the stack while a child is entered."""
     tree, player, limit, total, node, next_, chance, own, other = side
     record, probability, payoff = tree
-    least, one = limit[0], np.uint64(1)
+    least, one, depth = limit[0], np.uint64(1), np.uint64(0)
     values[:] = 0.0
-    if opponent[0] < least:
-        return
-    entered, depth = np.int64(1), np.uint64(0)
-    node[0], next_[0], chance[0], own[0], other[0] = 0, record[0, CHILD], 1.0, 0, 0
-    while True:
-        here, child = np.uint64(node[depth]), np.uint64(next_[depth])
-        if child == np.uint64(record[here + one, CHILD]):
-            if depth == np.uint64(0):
-                break
-            depth -= one
-            continue
-        next_[depth] = child + one
-        mover, s, q = record[here, MOVER], np.uint64(own[depth]), np.uint64(other[depth])
-        if mover >= 0:
-            chosen = np.uint64(record[here, FIRST]) + (child - np.uint64(record[here, CHILD]))
+    here, child, reach, s, q = np.uint64(0), np.uint64(record[0, CHILD]), 1.0, np.uint64(0), np.uint64(0)
+    weight = opponent[0]
+    entered = np.int64(weight >= least)
+    while entered > 0:
+        mover, base = record[here, MOVER], np.uint64(record[here, FIRST]) - np.uint64(record[here, CHILD])
+        end, descend = np.uint64(record[here + one, CHILD]), False
+        while child < end:
+            below, mine, theirs, plan = reach, s, q, weight
             if mover == player:
-                s = chosen
+                mine = base + child
+            elif mover >= 0:
+                theirs = base + child
+                plan = opponent[theirs]
             else:
-                q = chosen
-        reach, weight = chance[depth] * probability[child], opponent[q]
-        if reach * weight < least:
-            continue
-        entered += 1
-        if record[child, MOVER] == TERMINAL:
-            values[s] += sign * (reach * payoff[child]) * weight
+                below = reach * probability[child]
+            child += one
+            if below * plan < least:
+                continue
+            entered += 1
+            if record[child - one, MOVER] == TERMINAL:
+                values[mine] += sign * (below * payoff[child - one]) * plan
+            else:
+                if child < end:  # to be resumed
+                    node[depth], next_[depth], chance[depth], own[depth], other[depth] = here, child, reach, s, q
+                    depth += one
+                here, reach, s, q, weight, descend = child - one, below, mine, theirs, plan, True
+                break
+        if descend:
+            child = np.uint64(record[here, CHILD])
+        elif depth == np.uint64(0):
+            break
         else:
-            depth += one
-            node[depth], next_[depth], chance[depth] = child, record[child, CHILD], reach
-            own[depth], other[depth] = s, q
+            depth -= one
+            here, child, reach = np.uint64(node[depth]), np.uint64(next_[depth]), chance[depth]
+            s, q = np.uint64(own[depth]), np.uint64(other[depth])
+            weight = opponent[q]
     total[0] += entered
 
 
