@@ -3,8 +3,10 @@
     .venv/bin/python benchmarks/before_after.py OLD/src src --rounds 9
 
 Each tree has a process of its own that loads everything first. A round is one stretch of each task in each process, in
-turn; the figure is the median over rounds of the quotient new / old, beside the same quotient of the old tree against
-itself (two processes of it run), which says what the machine's noise is. Times are processor times of one thread.
+turn, of equally many iterations; the figure is the median over rounds of the quotient new / old, beside the same
+quotient of the old tree against itself (two processes of it run), which says what the machine's noise is. Times are
+processor times of one thread, or with ``--clock wall`` those of the clock, for machines with idle cores whose count of
+processor time is coarse.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ except ImportError:
         return algorithm(name, storage, 1)
 
 TASKS = json.loads(sys.argv[1])
+clock = time.perf_counter if sys.argv[2] == "wall" else time.process_time
 ready = {}
 for name, task in TASKS.items():
     if "spot" in task:
@@ -51,21 +54,21 @@ for name, task in TASKS.items():
     state = solver.advance(game, solver.start(game), 2)
     ready[name] = [game, solver, state, 1]
     while True:  # a stretch of about 30 ms
-        began = time.process_time()
+        began = clock()
         ready[name][2] = solver.advance(game, ready[name][2], ready[name][3])
-        took = time.process_time() - began
+        took = clock() - began
         if took > 0.03 or ready[name][3] > 10**6: break
         ready[name][3] *= 2
-print("ready", flush=True)
+print(json.dumps({name: entry[3] for name, entry in ready.items()}), flush=True)
 for line in sys.stdin:
-    name = line.strip()
-    game, solver, state, count = ready[name]
+    name, count = json.loads(line)
+    game, solver, state, _ = ready[name]
     best = float("inf")
     for _ in range(3):
         state = solver.advance(game, solver.start(game), 2) if "spot" not in TASKS[name] else state
-        began = time.process_time()
+        began = clock()
         state = solver.advance(game, state, count)
-        best = min(best, (time.process_time() - began) / count)
+        best = min(best, (clock() - began) / count)
     ready[name][2] = state
     print(best, flush=True)
 """
@@ -113,22 +116,24 @@ SPOTS = {
 class Side:
     """One process with one tree."""
 
-    def __init__(self, tree: str, tasks: str) -> None:
+    def __init__(self, tree: str, tasks: str, clock: str) -> None:
         environment = os.environ | {"PYTHONPATH": str(Path(tree).resolve()), "NUMBA_NUM_THREADS": "2"}
-        command = [sys.executable, "-c", WORKER, tasks]
+        command = [sys.executable, "-c", WORKER, tasks, clock]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
 
-    def wait(self) -> None:
+    def counts(self) -> dict[str, int]:
+        """How many iterations of each task make a stretch, once everything is loaded."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        if line != "ready\n":
-            raise SystemExit(f"a side did not start: {line!r}")
+        if not line:
+            raise SystemExit("a side did not start")
+        return json.loads(line)
 
-    def time(self, task: str) -> float:
+    def time(self, task: str, count: int) -> float:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(task + "\n")
+        self.process.stdin.write(json.dumps([task, count]) + "\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
 
@@ -138,19 +143,19 @@ def main() -> None:
     parser.add_argument("old")
     parser.add_argument("new")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
     parser.add_argument("--only", default="", help="tasks whose name contains this")
     given = parser.parse_args()
     tasks = {name: task for name, task in (ARRAYS | SPOTS).items() if given.only in name}
-    sides = [Side(tree, json.dumps(tasks)) for tree in (given.old, given.old, given.new)]
-    for side in sides:
-        side.wait()
+    sides = [Side(tree, json.dumps(tasks), given.clock) for tree in (given.old, given.old, given.new)]
+    counts, *_ = [side.counts() for side in sides]  # the same for all: iterations of one run may differ in cost
     print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old, least to most':>24}")
     worst = 0.0
     for task in tasks:
         rounds = []
         for number in range(given.rounds):
             order = [0, 2, 1] if number % 2 else [1, 2, 0]
-            times = {side: sides[side].time(task) for side in order}
+            times = {side: sides[side].time(task, counts[task]) for side in order}
             rounds.append([times[side] for side in range(3)])
         quotient = statistics.median(new / ((old + again) / 2) for old, again, new in rounds)
         noise = sorted(old / again for old, again, _ in rounds)
