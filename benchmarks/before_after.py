@@ -86,7 +86,7 @@ ARRAYS = {
         ("dcfr", "leduc5"),
         ("hedge", "kuhn"),
         ("hedge", "leduc5"),
-        ("hedge-dt", "leduc5"),
+        ("hedge-dt(turns=simultaneous)", "leduc5"),
         ("cfr-br", "leduc"),
         ("fp", "leduc"),
         ("egt", "leduc5"),

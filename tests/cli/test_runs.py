@@ -378,13 +378,15 @@ def check_killed(moment: float, undisturbed: Path, tmp_path: Path, cli: Any) -> 
 QUARTERS = [float(np.random.default_rng(quarter).uniform(quarter / 4, quarter / 4 + 0.2)) for quarter in range(4)]
 
 
-@pytest.mark.parametrize("moment", QUARTERS, ids="{:.2f}".format)
+@pytest.mark.parametrize("moment", QUARTERS[::2], ids="{:.2f}".format)
 def test_killed_at_any_moment_nothing_is_lost(moment, undisturbed, tmp_path, cli, no_pictures) -> None:
     check_killed(moment, undisturbed, tmp_path, cli)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", np.random.default_rng(20).uniform(0, 0.95, size=20).tolist(), ids="{:.2f}".format)
+@pytest.mark.parametrize(
+    "moment", [*QUARTERS[1::2], *np.random.default_rng(20).uniform(0, 0.95, size=20).tolist()], ids="{:.2f}".format
+)
 def test_killed_at_many_moments_nothing_is_lost(moment, undisturbed, tmp_path, cli, no_pictures) -> None:
     check_killed(moment, undisturbed, tmp_path, cli)
 

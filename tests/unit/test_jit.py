@@ -16,6 +16,7 @@ from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, remove_old
 COUNT = """
 import treeplex as tp
 from numba.core import event
+from treeplex.algorithms.registry import build
 
 class Compiled(event.Listener):
     count = 0
@@ -23,8 +24,8 @@ class Compiled(event.Listener):
     def on_end(self, event): pass
 
 with event.install_listener("numba:compile", compiled := Compiled()):
-    tp.solve("kuhn", "cfr+", iterations=3)
-    tp.solve("kuhn", "hedge", iterations=3)
+    game, solver = tp.load("kuhn"), build("cfr+")
+    solver.advance(game, solver.start(game), 3)
 print(compiled.count)
 """
 
