@@ -20,7 +20,6 @@ from treeplex.engines.sequence.learners import (
     STORAGES,
     initial_learners,
     initial_learners_16,
-    numbered,
     operator_in,
     scratch,
     steps,
@@ -72,7 +71,7 @@ class CFR(FullWidth[LearnerState]):
             state.learners,
             (rule, rule),
             scratch(game, np.float32 if self.storage == "float32" else np.float64),
-            steps(numbered(state.iteration, iterations), self.weight, self.minimizer),
+            steps(state.iteration, iterations, self.weight, self.minimizer),
             self.turns,
         )
         return LearnerState(state.learners, state.iteration + iterations)

@@ -18,7 +18,7 @@ from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Sto
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
-from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import Reader
@@ -65,7 +65,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        playing = Playing(state.learners, self._playing(state), self.frozen(game))
+        playing = Playing(state.learners, self._playing(state), fix(game))
         runner = engine(game, self.storage, self.threads)
         turns = range(state.iteration + 1, last + 1)
         runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
@@ -92,7 +92,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def policy(self, game: HoldemGame, strategies: Any) -> Any:
         """Browsed by line and hand: a table of all infosets would be too large."""
-        return Reader(game, strategies, self.frozen(game), self.storage, self.threads)
+        return Reader(game, strategies, fix(game), self.storage, self.threads)
 
     def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
         """EV of both players, equity, strategy at the root."""
@@ -116,10 +116,6 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         predict = self.minimizer.predict
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
         return Rule(positive, negative, self.weight(t), predict, prune, self.storage == "int16")
-
-    def frozen(self, game: HoldemGame) -> Frozen:
-        """Which decisions of both players are locked."""
-        return fix(game)
 
     def _playing(self, state: State) -> Sources:
         first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)

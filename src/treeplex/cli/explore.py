@@ -35,8 +35,7 @@ def explore(
 ) -> None:
     """Sample a game from its rules, without compiling it; quality is estimated. Without a limit: 60 seconds."""
     check_policy_file(to)
-    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    limits = limits if limits.any else Limits(seconds=api.DEFAULT_SECONDS)
+    limits = Limits(None, seconds, iterations, nodes).otherwise(Limits(seconds=api.DEFAULT_SECONDS))
     running = partial(
         api.explore,
         game,

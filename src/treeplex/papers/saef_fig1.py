@@ -14,9 +14,9 @@ import numpy as np
 
 from treeplex.algorithms.growth.algorithm import Growing, State
 from treeplex.algorithms.growth.options import Growth
-from treeplex.evaluation.growth_plot import plot_runs
+from treeplex.evaluation.plot import drawing
 from treeplex.papers.curves import dense_run
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome
@@ -61,12 +61,8 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
         for name, run in runs.items()
         for row in run.rows
     ]
-    columns = ["curve", "iteration", "nodes", "nash_conv", *EXTRA]
-    table = write_csv(folder / f"{ID}.csv", columns, rows)
-    picture = folder / f"{ID}.png"
-    title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
-    plot_runs({name: run.rows for name, run in runs.items()}, title, picture)
-    return Report(ID, judge(ID, measure(runs, nodes)), [table, picture])
+    table = Table(["curve", "iteration", "nodes", "nash_conv", *EXTRA], rows)
+    return report(ID, folder, measure(runs, nodes), table, lambda path: _plot(runs, path))
 
 
 def measure(runs: dict[str, Outcome[State]], nodes: int) -> dict[str, float]:
@@ -98,3 +94,18 @@ def at(run: Outcome[State], nodes: float) -> float:
 def _street(decision: str) -> int:
     """2 after the public card, whose label stands in the line."""
     return 2 if any(move in ("J", "Q", "K") for move in decision.split()) else 1
+
+
+def _plot(runs: dict[str, Outcome[State]], path: Path) -> None:
+    """NashConv above, the size of the abstraction below."""
+    title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
+    with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):
+        for name, run in runs.items():
+            touched = [row.nodes_touched for row in run.rows]
+            histories = [row.extra["histories"] + row.extra["archived"] for row in run.rows]
+            style = {"label": name, "linewidth": 1.6, "linestyle": "--" if name in FIXED else "-"}
+            upper.plot(touched, [row.nash_conv for row in run.rows], **style)
+            lower.plot(touched, histories, **style)
+        upper.set(xscale="log", yscale="log", ylabel="NashConv in the full game, chips per hand")
+        lower.set(xscale="log", yscale="log", ylabel="histories of the abstraction", xlabel="nodes touched")
+        upper.legend(frameon=False)

@@ -103,7 +103,9 @@ class _Run(Generic[Game, State]):
             due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
-            strategies, evaluation, best = self._timed_report()
+            began = self.clock.now()
+            strategies, evaluation, best = self._report()
+            self.evaluating += self.clock.now() - began
             log = self._logged(evaluation)
             if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
                 self.rows, self.best = log, best
@@ -153,18 +155,13 @@ class _Run(Generic[Game, State]):
             return SOLVED
         return limits.reason(0.0, work.iterations, work.nodes)
 
-    def _timed_report(self) -> tuple[Any, Evaluation, Best | None]:
-        began = self.clock.now()
-        found = self._report()
-        self.evaluating += self.clock.now() - began
-        return found
-
     def _report(self) -> tuple[Any, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
         iterate = self.plan.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
-        strategies, evaluation = min((self._evaluated(kind) for kind in ("average", "current")), key=_nash_conv)
+        measured = [self._evaluated(kind) for kind in ("average", "current")]
+        strategies, evaluation = min(measured, key=lambda found: found[1].nash_conv)
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             kept = self.best.strategies
             return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
@@ -181,17 +178,8 @@ class _Run(Generic[Game, State]):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
         if self.rows and self.rows[-1].iteration == work.iterations:
             return self.rows
-        row = LogRow(
-            work.iterations,
-            work.nodes,
-            self.clock.total(),
-            self.evaluating,
-            value,
-            nash_conv,
-            nash_conv / 2.0,
-            evaluation.extra,
-        )
-        return [*self.rows, row]
+        spent = self.clock.total(), self.evaluating
+        return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, evaluation.extra)]
 
     def _tell(self, rows: list[LogRow]) -> None:
         if self.plan.watch:
@@ -202,10 +190,6 @@ class _Run(Generic[Game, State]):
             point = Checkpoint(self.state, self.rows, self.clock.total(), self.evaluating, self.best)
             self.plan.keep(point)
             self.kept = self.clock.total()
-
-
-def _nash_conv(found: tuple[Any, Evaluation]) -> float:
-    return found[1].nash_conv
 
 
 def _announcement(plan: Plan[Any]) -> Callable[[], None] | None:
