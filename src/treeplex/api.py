@@ -106,7 +106,7 @@ def solve(
         if spot is None:
             raise ParameterError("The 'locks' parameter is for hold'em spots.")
         loaded = replace(loaded, locks=tuple(locks))
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot_of(loaded))
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
     solver = games.assembled(wanted)
@@ -153,7 +153,7 @@ def resume(
     """
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot)
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
     return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
 
@@ -185,7 +185,7 @@ def grow(
     """
     from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes)
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability)
     start, how = games.sized_game(game), growth or Growth()
     solver = Growing(how)
     request = Request(
@@ -285,20 +285,14 @@ def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: S
 
 
 def limits_of(
-    nash_conv: float | None,
-    exploitability: float | str | None,
-    seconds: float | None,
-    iterations: int | None,
-    nodes: int | None,
-    pot: float | None = None,
-    big_blind: float | None = None,
+    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
 ) -> Limits:
-    """Limits as they are given; ``exploitability`` is another way to say ``nash_conv``."""
-    if exploitability is not None:
-        if nash_conv is not None:
-            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-        nash_conv = nash_conv_of(exploitability, pot, big_blind)
-    return Limits(nash_conv, seconds, iterations, nodes)
+    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
+    if exploitability is None:
+        return given
+    if given.nash_conv is not None:
+        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
 
 
 def pot_of(game: Any) -> float | None:

@@ -143,9 +143,7 @@ class Exploring(Algorithm[Game, State]):
         state.iteration, state.walker.nodes = (int(x) for x in tensors["counts"])
         state.walker.set_random_state(tensors["random"])
         for player, memory in enumerate(state.memory):
-            regret: list[float] = tensors[f"regret.{player}"].tolist()
-            average: list[float] = tensors[f"average.{player}"].tolist()
-            picks: list[int] = tensors[f"pick.{player}"].tolist()
+            regret, average, picks = (tensors[f"{name}.{player}"].tolist() for name in ("regret", "average", "pick"))
             infosets: list[tuple[str, list[str]]] = json.loads(tensors[f"infosets.{player}"].tobytes())
             place = 0
             for (label, actions), pick in zip(infosets, picks, strict=True):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
 from treeplex.engines.boards.engine import engine
@@ -124,15 +125,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def _initial(self, game: HoldemGame, player: int) -> HandLearner:
         size, decisions = game.elements(player), game.decisions(player)
         scales = decisions if self.storage == "int16" else 0
-        predicted = size if self.minimizer.predict else 0
-        return HandLearner(
-            np.zeros(size, self.storage),
-            np.zeros(size, self.storage),
-            np.zeros(predicted, self.storage),
-            np.zeros(decisions, np.int32),
-            np.zeros(scales, np.float32),
-            np.zeros(scales, np.float32),
-        )
+        sizes = (size, size, size if self.minimizer.predict else 0)
+        regret, average, predicted = (np.zeros(count, self.storage) for count in sizes)
+        last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
+        return HandLearner(regret, average, predicted, last, scale, other)
 
 
 class Spotted(Extras):
@@ -186,8 +182,7 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
     RegretMatchingPlus(predict=0.0)
     """
     storage = execution.storage or "float32"
-    if storage not in BYTES:
-        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(BYTES)}, got {storage!r}.")
+    named("storage", storage, BYTES)
     if member.turns != ALTERNATING:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
     if member.minimizer.predict and storage == "int16":

@@ -146,12 +146,8 @@ def _sums(game: CompiledGame, state: State, player: int) -> Floats:
     return np.ascontiguousarray(sequences[:, arrays.SUM])
 
 
-def _cfr(traversal: Traversal, turns: str) -> WalkCFR:
-    return WalkCFR(Matching(), uniform(), traversal, turn_order(turns))
-
-
-def _cfr_plus(traversal: Traversal, turns: str) -> WalkCFR:
-    return WalkCFR(Matching(plus=True), linear(), traversal, turn_order(turns))
+def _cfr(traversal: Traversal, turns: str, *, plus: bool = False) -> WalkCFR:
+    return WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, turn_order(turns))
 
 
 def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: float = 0.0) -> WalkCFR:
@@ -169,7 +165,7 @@ def cfr_full(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
     """CFR+ by walks that enter every history."""
-    return _cfr_plus(full(), turns)
+    return _cfr(full(), turns, plus=True)
 
 
 def cfr_partial(turns: str = "alternating") -> WalkCFR:
@@ -179,7 +175,7 @@ def cfr_partial(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
     """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
-    return _cfr_plus(partial(), turns)
+    return _cfr(partial(), turns, plus=True)
 
 
 def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
@@ -189,7 +185,7 @@ def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
     """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
-    return _cfr_plus(zero_reach_response(), turns)
+    return _cfr(zero_reach_response(), turns, plus=True)
 
 
 def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
@@ -199,7 +195,7 @@ def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "altern
 
 def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return _cfr_plus(_regret_based(threshold, bound), turns)
+    return _cfr(_regret_based(threshold, bound), turns, plus=True)
 
 
 def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> WalkCFR:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from treeplex.algorithms import protocol
-from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
@@ -18,9 +18,6 @@ from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 SPACING: Final = 1.1  # each row is at so many times the iterations of the one before
 

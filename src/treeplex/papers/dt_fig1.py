@@ -21,15 +21,10 @@ from treeplex.runs import Limits
 ID: Final = "dt-fig1"
 
 GAMES: Final = {"leduc": 'leduc(sizes="dt")', "leduc5": 'leduc5(sizes="dt")'}
-NODES: Final = {  # by family, which is how labels begin
-    ("leduc", "EGT"): 5 * 10**8,
-    ("leduc", "Hedge"): 10**9,
-    ("leduc", "RM"): 10**9,
-    ("leduc", "CFR+"): 5 * 10**8,
-    ("leduc5", "EGT"): 5 * 10**9,
-    ("leduc5", "Hedge"): 10**10,
-    ("leduc5", "RM"): 10**9,
-    ("leduc5", "CFR+"): 10**9,
+NODES: Final = {  # by game and by family, which is how labels begin
+    (game, family): millions * 10**6
+    for game, budgets in {"leduc": (500, 1_000, 1_000, 500), "leduc5": (5_000, 10_000, 1_000, 1_000)}.items()
+    for family, millions in zip(("EGT", "Hedge", "RM", "CFR+"), budgets, strict=True)
 }
 LINES: Final = {  # label: algorithm
     "EGT": "egt",

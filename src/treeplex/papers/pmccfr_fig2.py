@@ -62,7 +62,8 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     measured: dict[str, float] = {}
     for name, of_game in runs.items():
         measured |= {f"{name}_{key}": value for key, value in _compared(of_game["MCCFR"], of_game["PMCCFR"]).items()}
-    measured["plus_overtakes"] = _overtakes(runs["leduc"])
+    last = median(points[-1].nash_conv for points in runs["leduc"]["MCCFR"])  # at the end of the time
+    measured["plus_overtakes"] = last / runs["leduc"]["CFR+"][0][-1].nash_conv
     table = Table(["game", "algorithm", "seed", *Point._fields], rows)
     return report(ID, folder, measured, table, lambda path: _plot(runs, path))
 
@@ -71,11 +72,6 @@ def _compared(old: list[Curve], new: list[Curve]) -> dict[str, float]:
     """How many times the seconds, and the nodes, MCCFR needs for the NashConv that both reach; and the pace of both."""
     pace = [median(points[-1].nodes / points[-1].seconds for points in curves) for curves in (old, new)]
     return {axis: crossing(old, new, axis) for axis in ("seconds", "nodes")} | {"pace": pace[1] / pace[0]}
-
-
-def _overtakes(of_game: dict[str, list[Curve]]) -> float:
-    """NashConv of MCCFR over that of CFR+ at the end of the time."""
-    return median(points[-1].nash_conv for points in of_game["MCCFR"]) / of_game["CFR+"][0][-1].nash_conv
 
 
 def _plot(runs: dict[str, dict[str, list[Curve]]], path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -29,22 +29,15 @@ EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
 
 
-class Curve(NamedTuple):
-    """A line of the figure: the sizes to start with, and how they grow."""
-
-    sizes: str
-    growth: Growth
-
-
-CURVES: Final = {
-    "Branch-2": Curve("branch-2", Growth(factor=math.inf)),
-    "Branch-3": Curve("branch-3", Growth(factor=math.inf)),
-    "Branch-5": Curve("branch-5", Growth(factor=math.inf)),
-    "Recovery-1.0": Curve("branch-2", Growth(factor=1.0)),
-    "Recovery-1.01": Curve("branch-2", Growth(factor=1.01)),
-    "Transfer": Curve("branch-2", Growth("transfer", factor=1.01)),
-    "Recovery-1.1": Curve("branch-2", Growth(factor=1.1)),
-    "Recovery-2.0": Curve("branch-2", Growth(factor=2.0)),
+CURVES: Final = {  # by label: the sizes to start with, and how they grow
+    "Branch-2": ("branch-2", Growth(factor=math.inf)),
+    "Branch-3": ("branch-3", Growth(factor=math.inf)),
+    "Branch-5": ("branch-5", Growth(factor=math.inf)),
+    "Recovery-1.0": ("branch-2", Growth(factor=1.0)),
+    "Recovery-1.01": ("branch-2", Growth(factor=1.01)),
+    "Transfer": ("branch-2", Growth("transfer", factor=1.01)),
+    "Recovery-1.1": ("branch-2", Growth(factor=1.1)),
+    "Recovery-2.0": ("branch-2", Growth(factor=2.0)),
 }
 """The figure's six, and the two thresholds that its text compares."""
 
@@ -52,10 +45,10 @@ CURVES: Final = {
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     """Run all curves to ``nodes``; leaves a CSV and a figure."""
     runs: dict[str, Outcome[State]] = {}
-    for name, curve in CURVES.items():
+    for name, (sizes, growth) in CURVES.items():
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
-        start = sized_game(f'continuous_leduc(sizes="{curve.sizes}")')
-        runs[name] = dense_run(start, Growing(curve.growth), Limits(nodes=nodes))
+        start = sized_game(f'continuous_leduc(sizes="{sizes}")')
+        runs[name] = dense_run(start, Growing(growth), Limits(nodes=nodes))
     rows = [
         (name, row.iteration, row.nodes_touched, row.nash_conv, *(row.extra[column] for column in EXTRA))
         for name, run in runs.items()

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.protocol import Algorithm, Execution, State
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-
-State = TypeVar("State")
 
 GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
 FIRST: Final = 1e-3  # seconds

@@ -39,13 +39,9 @@ class Limits:
 
     def reason(self, seconds: float, iterations: int, nodes: int) -> str:
         """Why to stop now, other than for a good enough answer; empty if not at all."""
-        if self.iterations is not None and iterations >= self.iterations:
-            return "iterations"
-        if self.seconds is not None and seconds >= self.seconds:
-            return "seconds"
-        if self.nodes is not None and nodes >= self.nodes:
-            return "nodes"
-        return ""
+        spent = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
+        limits = vars(self)
+        return next((name for name in spent if limits[name] is not None and spent[name] >= limits[name]), "")
 
     def next_stop(self, iterations: int, nodes: int, upto: int) -> int:
         """The last iteration, up to ``upto``, that the limits on iterations and nodes allow: at least one more.

@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.jit import CompileTimer, timed_compilation
@@ -24,8 +24,6 @@ CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the 
 SOLVED: Final = "solved"
 INTERRUPTED: Final = "interrupted"
 
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
@@ -74,7 +72,9 @@ def run(
     The first Ctrl-C ends the run with the answer so far. Limits on seconds count from now, without what it takes to
     compile kernels; the others count from the very start of the run.
     """
-    with ctrl_c() as pressed, timed_compilation(_announcement(plan)) as compilation:
+    watch = plan.watch
+    announce = None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
+    with ctrl_c() as pressed, timed_compilation(announce) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
         return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed.is_set).go()
 
@@ -190,11 +190,6 @@ class _Run(Generic[Game, State]):
             point = Checkpoint(self.state, self.rows, self.clock.total(), self.evaluating, self.best)
             self.plan.keep(point)
             self.kept = self.clock.total()
-
-
-def _announcement(plan: Plan[Any]) -> Callable[[], None] | None:
-    watch = plan.watch
-    return None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
 
 
 class _Clock:

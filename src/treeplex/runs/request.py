@@ -48,10 +48,6 @@ class Request:
         every = asdict(self)
         return json.loads(json.dumps({name: every[name] for name in IDENTITY}))
 
-    def to_json(self) -> str:
-        """As ``run.json`` holds it, without its format."""
-        return json.dumps(asdict(self), indent=1)
-
     @staticmethod
     def of(record: Mapping[str, Any]) -> Request:
         """From the fields of ``run.json``; ValueError, KeyError or TypeError if they are not a request's."""

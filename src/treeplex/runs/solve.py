@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
 from treeplex.engines import backend_of
 from treeplex.errors import ParameterError, non_negative, within
 from treeplex.runs.checkpoint import Checkpoint
@@ -18,9 +17,6 @@ from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
 
 UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iterations or nodes."
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 
 @dataclass(frozen=True)
