@@ -50,26 +50,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CHANCE": "games.protocol",
-    "TERMINAL": "games.protocol",
-    "CompiledGame": "compile.game",
-    "Evaluation": "evaluation.exact",
-    "Game": "games.protocol",
-    "Growth": "algorithms.growth.options",
-    "Policy": "evaluation.policy",
-    "Spot": "games.holdem.spot",
-    "Solution": "runs.solution",
-    "TreeplexError": "errors",
-    "best_response": "api",
-    "evaluate": "api",
-    "explore": "api",
-    "grow": "api",
-    "load": "api",
-    "merge": "api",
-    "minimizer": "algorithms.custom",
-    "regrow": "api",
-    "resume": "api",
-    "solve": "api",
+    name: home
+    for home, names in {
+        "algorithms.custom": ("minimizer",),
+        "algorithms.growth.options": ("Growth",),
+        "api": ("best_response", "evaluate", "explore", "grow", "load", "merge", "regrow", "resume", "solve"),
+        "compile.game": ("CompiledGame",),
+        "errors": ("TreeplexError",),
+        "evaluation.exact": ("Evaluation",),
+        "evaluation.policy": ("Policy",),
+        "games.holdem.spot": ("Spot",),
+        "games.protocol": ("CHANCE", "TERMINAL", "Game"),
+        "runs.solution": ("Solution",),
+    }.items()
+    for name in names
 }
 
 

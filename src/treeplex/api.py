@@ -19,18 +19,9 @@ from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
+from treeplex.runs import games
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.games import (
-    Source,
-    algorithm_of,
-    assembled,
-    game_of,
-    load_game,
-    rules_of,
-    sized_game,
-    spot_game,
-    spot_of,
-)
+from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request
@@ -71,8 +62,8 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> A
     """
     if _is_spot_game(source):
         return source
-    spot = spot_of(source)
-    return load_game(source, report) if spot is None else spot_game(spot)
+    spot = games.spot_of(source)
+    return games.load_game(source, report) if spot is None else games.spot_game(spot)
 
 
 def solve(
@@ -115,11 +106,10 @@ def solve(
         if spot is None:
             raise ParameterError("The 'locks' parameter is for hold'em spots.")
         loaded = replace(loaded, locks=tuple(locks))
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot_of(loaded))
-    limits = limits if limits.any else default_limits(loaded)
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
-    solver = assembled(wanted)
+    solver = games.assembled(wanted)
     if spot is not None and not isinstance(solver, CFR):
         raise ParameterError(f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {asked!r}.")
     request = Request(
@@ -133,7 +123,7 @@ def solve(
         storage=storage,
         iterate=iterate,
         options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits,
+        limits=limits.otherwise(default_limits(loaded)),
         threads=threads,
     )
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
@@ -163,9 +153,9 @@ def resume(
     """
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes, pot)
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot)
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
-    return resume_run(kept, game_of(kept, game), algorithm_of(kept.request, algorithm), limits, options)
+    return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
 
 
 def grow(
@@ -195,10 +185,8 @@ def grow(
     """
     from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
-    limits = limits_of(nash_conv, exploitability, seconds, iterations, nodes)
-    if not limits.any:
-        limits = Limits(seconds=DEFAULT_GROWTH_SECONDS)
-    start, how = sized_game(game), growth or Growth()
+    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability)
+    start, how = games.sized_game(game), growth or Growth()
     solver = Growing(how)
     request = Request(
         kind=GROWTH,
@@ -208,7 +196,7 @@ def grow(
         algorithm=f"grow({how.algorithm})",
         asked=how.algorithm,
         options=growth_fields(how),
-        limits=limits,
+        limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
     )
     options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
     return execute(start, solver, request, options, _one_folder(out, folder))
@@ -245,10 +233,8 @@ def explore(
     """
     from treeplex.algorithms.explore import RESPONSES, exploring  # noqa: PLC0415 - seldom needed
 
-    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    if not limits.any:
-        limits = Limits(seconds=DEFAULT_SECONDS)
-    rules, walks = rules_of(game), RESPONSES if responses is None else responses
+    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes).otherwise(Limits(seconds=DEFAULT_SECONDS))
+    rules, walks = games.rules_of(game), RESPONSES if responses is None else responses
     solver = exploring(algorithm, walks)
     request = Request(
         kind=EXPLORATION,
@@ -271,7 +257,7 @@ def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
     >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
     True
     """
-    return evaluate_policy(load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy))
+    return evaluate_policy(games.load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy))
 
 
 def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
@@ -283,7 +269,7 @@ def best_response(game: Source | Any, policy: Policy | str | Path, player: int) 
     """
     if player not in (0, 1):
         raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
-    return respond(load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
+    return respond(games.load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
 
 
 def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: Sequence[float] | None = None) -> Policy:
@@ -295,24 +281,18 @@ def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: S
     True
     """
     loaded = [policy if isinstance(policy, Policy) else Policy.load(policy) for policy in policies]
-    return merge_policies(load_game(game), loaded, shares)
+    return merge_policies(games.load_game(game), loaded, shares)
 
 
 def limits_of(
-    nash_conv: float | None,
-    exploitability: float | str | None,
-    seconds: float | None,
-    iterations: int | None,
-    nodes: int | None,
-    pot: float | None = None,
-    big_blind: float | None = None,
+    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
 ) -> Limits:
-    """Limits as they are given; ``exploitability`` is another way to say ``nash_conv``."""
-    if exploitability is not None:
-        if nash_conv is not None:
-            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-        nash_conv = nash_conv_of(exploitability, pot, big_blind)
-    return Limits(nash_conv, seconds, iterations, nodes)
+    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
+    if exploitability is None:
+        return given
+    if given.nash_conv is not None:
+        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
 
 
 def pot_of(game: Any) -> float | None:
@@ -344,6 +324,6 @@ def _is_spot_game(game: object) -> bool:
 def _is_named(start: Abstraction) -> bool:
     """Can the game be made again from its name?"""
     try:
-        return sized_game(start.name).name == start.name
+        return games.sized_game(start.name).name == start.name
     except ParameterError:
         return False

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from typing import TypeVar
+
+Number = TypeVar("Number", int, float)
+
 
 class TreeplexError(Exception):
     """A refusal a user can act on. The command line prints its sentence and exits with code 2."""
@@ -40,6 +45,12 @@ class SolverError(TreeplexError, RuntimeError):
 
 def non_negative(name: str, value: object) -> int:
     """An integer that is not negative, or a refusal."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(f"The '{name}' parameter must be an integer >= 0, got {value!r}.")
-    return value
+    return within(int, name, value, "an integer >= 0", 0)
+
+
+def within(kind: type[Number], name: str, value: object, law: str, low: float, high: float = math.inf) -> Number:
+    """A number from ``low`` to ``high``, whole if ``kind`` is int; or a refusal that states the ``law``."""
+    whole = int if kind is int else int | float
+    if isinstance(value, bool) or not isinstance(value, whole) or not low <= value <= high:
+        raise ParameterError(f"The '{name}' parameter must be {law}, got {value!r}.")
+    return kind(value)

@@ -11,14 +11,7 @@ from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Responder
-from treeplex.engines.sequence.learners import (
-    initial_learners,
-    normalised,
-    numbered,
-    scratch,
-    steps,
-    uniform_strategies,
-)
+from treeplex.engines.sequence.learners import initial_learners, normalised, scratch, steps, uniform_strategies
 from treeplex.updates import Minimizer, RegretMatching
 from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
@@ -48,17 +41,13 @@ class FictitiousPlay(Tabular[State]):
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         first, second = (Responder(*pair) for pair in zip(state.averages, scratch(game), strict=True))
-        shares = steps(numbered(state.iteration, iterations), lambda t: 1.0 / (t + 1.0))
+        shares = steps(state.iteration, iterations, lambda t: 1.0 / (t + 1.0))
         iterate_in(game, (first, second), (None, None), shares, self.turns)
         return State(state.averages, state.iteration + iterations)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
         return normalised(game, state.averages)
-
-    def current(self, game: CompiledGame, state: State) -> Strategies:
-        """What is answered next is the average."""
-        return self.average(game, state)
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """One pass per player and iteration."""
@@ -80,7 +69,7 @@ class BestResponseCFR(FullWidth[LearnerState]):
     def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
         """As ``Algorithm``."""
         first, second = (MatchingAgainstBestResponse(self.minimizer.predict, response) for response in scratch(game))
-        now = steps(numbered(state.iteration, iterations), self.weight, self.minimizer)
+        now = steps(state.iteration, iterations, self.weight, self.minimizer)
         iterate_in(game, state.learners, (first, second), now, self.turns)
         return LearnerState(state.learners, state.iteration + iterations)
 

@@ -20,7 +20,6 @@ from treeplex.engines.sequence.learners import (
     STORAGES,
     initial_learners,
     initial_learners_16,
-    numbered,
     operator_in,
     scratch,
     steps,
@@ -72,7 +71,7 @@ class CFR(FullWidth[LearnerState]):
             state.learners,
             (rule, rule),
             scratch(game, np.float32 if self.storage == "float32" else np.float64),
-            steps(numbered(state.iteration, iterations), self.weight, self.minimizer),
+            steps(state.iteration, iterations, self.weight, self.minimizer),
             self.turns,
         )
         return LearnerState(state.learners, state.iteration + iterations)
@@ -89,8 +88,7 @@ def cfr_plus(delay: int = 0, turns: str = "alternating") -> CFR:
     Differs from the paper in: both players' averages start with their first, uniform strategies. Algorithm 1 adds
     player 0's strategy after its update, so there the average of player 0 starts with the second one.
     """
-    averaging = linear(non_negative("delay", delay))
-    return CFR(RegretMatchingPlus(), averaging, turn_order(turns))
+    return CFR(RegretMatchingPlus(), linear(non_negative("delay", delay)), turn_order(turns))
 
 
 def lcfr(turns: str = "alternating") -> CFR:
@@ -111,6 +109,4 @@ def pcfr_plus(turns: str = "alternating") -> CFR:
 
 def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0, turns: str = "alternating") -> CFR:
     """Predictive discounted CFR+ (Xu et al. 2024)."""
-    minimizer = PredictivePlus(number("alpha", alpha))
-    averaging = power(exponent("gamma", gamma))
-    return CFR(minimizer, averaging, turn_order(turns))
+    return CFR(PredictivePlus(number("alpha", alpha)), power(exponent("gamma", gamma)), turn_order(turns))

@@ -51,11 +51,12 @@ class ExcessiveGap(Tabular[State]):
 
         Without ``adaptive``: with as much as the theorem asks for.
         """
-        state = _fresh(game)
+        gaps = (Gap(*(np.empty(treeplex.sequences) for _ in Gap._fields)) for treeplex in game.treeplexes)
+        state = State((next(gaps), next(gaps)), Pace(np.empty(2), np.empty(2), np.array([LONGEST_STEP])), 0, 0)
         if not self.adaptive:
             first, second = moduli(game, self.scheme)
-            smoothing = _largest_entry(game) / math.sqrt(first * second)
-            return self._begin(game, state, smoothing)
+            largest = float(np.abs(game.payoffs.rows.data).max(initial=0.0)) or 1.0
+            return self._begin(game, state, largest / math.sqrt(first * second))
         smoothing = smoothing_guess(game, self.scheme)
         state = self._begin(game, state, smoothing)
         while _gap(state) > 0.0:
@@ -128,11 +129,6 @@ def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive")
     return ExcessiveGap(scheme(weights), named("steps", steps, STEPS), number("c", c, 0.0, 1.0))
 
 
-def _fresh(game: CompiledGame) -> State:
-    first, second = (Gap(*(np.empty(treeplex.sequences) for _ in Gap._fields)) for treeplex in game.treeplexes)
-    return State((first, second), Pace(np.empty(2), np.empty(2), np.array([LONGEST_STEP])), 0, 0)
-
-
 def _scratch(game: CompiledGame) -> tuple[GapScratch, GapScratch]:
     first, second = (
         GapScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in GapScratch._fields[1:]))
@@ -143,10 +139,6 @@ def _scratch(game: CompiledGame) -> tuple[GapScratch, GapScratch]:
 
 def _gap(state: State) -> float:
     return float(state.pace.value.sum())
-
-
-def _largest_entry(game: CompiledGame) -> float:
-    return float(np.abs(game.payoffs.rows.data).max(initial=0.0)) or 1.0
 
 
 def _touched(game: CompiledGame, operator: Operator | TreeOperator, products: int) -> int:

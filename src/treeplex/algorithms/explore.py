@@ -15,7 +15,7 @@ import numpy.typing as npt
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Extras, Stop, Work, never
 from treeplex.engines.sampling.on_the_fly import Entry, Estimate, Memory, OnTheFly, deep_recursion
-from treeplex.errors import ParameterError
+from treeplex.errors import within
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy, Row
 from treeplex.games.protocol import Game, name_of
@@ -125,7 +125,8 @@ class Exploring(Algorithm[Game, State]):
 
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: infosets sorted by label."""
-        tensors: Tensors = {"random": state.walker.random_state(), "counts": _counts(state)}
+        counts = np.array([state.iteration, state.walker.nodes])
+        tensors: Tensors = {"random": state.walker.random_state(), "counts": counts}
         for player, memory in enumerate(state.memory):
             labels = sorted(memory)
             entries = [memory[label] for label in labels]
@@ -142,9 +143,7 @@ class Exploring(Algorithm[Game, State]):
         state.iteration, state.walker.nodes = (int(x) for x in tensors["counts"])
         state.walker.set_random_state(tensors["random"])
         for player, memory in enumerate(state.memory):
-            regret: list[float] = tensors[f"regret.{player}"].tolist()
-            average: list[float] = tensors[f"average.{player}"].tolist()
-            picks: list[int] = tensors[f"pick.{player}"].tolist()
+            regret, average, picks = (tensors[f"{name}.{player}"].tolist() for name in ("regret", "average", "pick"))
             infosets: list[tuple[str, list[str]]] = json.loads(tensors[f"infosets.{player}"].tobytes())
             place = 0
             for (label, actions), pick in zip(infosets, picks, strict=True):
@@ -189,14 +188,7 @@ class Explored(Extras):
 def exploring(algorithm: str, responses: int = RESPONSES) -> Exploring:
     """The algorithm of that name, over rules that are not compiled."""
     named("algorithm", algorithm, WALKS)
-    given: Any = responses
-    if isinstance(given, bool) or not isinstance(given, int) or given < 2:
-        raise ParameterError(f"The 'responses' parameter must be an integer >= 2, got {responses!r}.")
-    return Exploring(algorithm, responses)
-
-
-def _counts(state: State) -> npt.NDArray[np.int64]:
-    return np.array([state.iteration, state.walker.nodes], dtype=np.int64)
+    return Exploring(algorithm, within(int, "responses", responses, "an integer >= 2", 2))
 
 
 def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.algorithms.tabular import Iterated, Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import HedgeLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
@@ -19,17 +19,12 @@ class LearnerState(NamedTuple):
     iteration: int
 
 
-class Learning(Protocol):
+class Learning(Iterated, Protocol):
     """A state with both players' learners."""
 
     @property
     def learners(self) -> Learners | tuple[HedgeLearner, HedgeLearner]:
         """Their arrays are modified in place."""
-        ...
-
-    @property
-    def iteration(self) -> int:
-        """Counted from the start of the run."""
         ...
 
 

@@ -15,7 +15,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.history.paths import counterfactual_ranges
 from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule
-from treeplex.engines.sequence.learners import initial_learners, numbered, steps
+from treeplex.engines.sequence.learners import initial_learners, steps
 from treeplex.updates.hedge import THEORY, VARIANCE
 from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.thresholds import hedge_threshold
@@ -44,7 +44,7 @@ class HedgeCFR(FullWidth[LearnerState]):
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         parts = zip(log_actions(game), payoff_ranges(game, self.rate), limits(game, self.d), strict=True)
         first, second = (HedgeRule(*part, self.rate) for part in parts)
-        now = steps(numbered(state.iteration, iterations), self.weight)
+        now = steps(state.iteration, iterations, self.weight)
         iterate_in(game, state.learners, (first, second), now, self.turns)
         return LearnerState(state.learners, state.iteration + iterations)
 

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
-from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import Reader
@@ -65,7 +66,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        playing = Playing(state.learners, self._playing(state), self.frozen(game))
+        playing = Playing(state.learners, self._playing(state), fix(game))
         runner = engine(game, self.storage, self.threads)
         turns = range(state.iteration + 1, last + 1)
         runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
@@ -92,7 +93,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def policy(self, game: HoldemGame, strategies: Any) -> Any:
         """Browsed by line and hand: a table of all infosets would be too large."""
-        return Reader(game, strategies, self.frozen(game), self.storage, self.threads)
+        return Reader(game, strategies, fix(game), self.storage, self.threads)
 
     def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
         """EV of both players, equity, strategy at the root."""
@@ -117,10 +118,6 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
         return Rule(positive, negative, self.weight(t), predict, prune, self.storage == "int16")
 
-    def frozen(self, game: HoldemGame) -> Frozen:
-        """Which decisions of both players are locked."""
-        return fix(game)
-
     def _playing(self, state: State) -> Sources:
         first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)
         return Sources(first, second)
@@ -128,15 +125,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def _initial(self, game: HoldemGame, player: int) -> HandLearner:
         size, decisions = game.elements(player), game.decisions(player)
         scales = decisions if self.storage == "int16" else 0
-        predicted = size if self.minimizer.predict else 0
-        return HandLearner(
-            np.zeros(size, self.storage),
-            np.zeros(size, self.storage),
-            np.zeros(predicted, self.storage),
-            np.zeros(decisions, np.int32),
-            np.zeros(scales, np.float32),
-            np.zeros(scales, np.float32),
-        )
+        sizes = (size, size, size if self.minimizer.predict else 0)
+        regret, average, predicted = (np.zeros(count, self.storage) for count in sizes)
+        last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
+        return HandLearner(regret, average, predicted, last, scale, other)
 
 
 class Spotted(Extras):
@@ -190,8 +182,7 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
     RegretMatchingPlus(predict=0.0)
     """
     storage = execution.storage or "float32"
-    if storage not in BYTES:
-        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(BYTES)}, got {storage!r}.")
+    named("storage", storage, BYTES)
     if member.turns != ALTERNATING:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
     if member.minimizer.predict and storage == "int16":

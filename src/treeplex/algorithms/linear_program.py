@@ -18,15 +18,14 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work, never
-from treeplex.algorithms.tabular import Strategies
+from treeplex.algorithms.protocol import Cost, Stop, never
+from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.cpu import treeplex as kernels
+from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import SolverError
-from treeplex.evaluation.exact import Evaluation, evaluate_strategies
-from treeplex.evaluation.policy import Policy
+from treeplex.evaluation.exact import evaluate_strategies
 
 TOLERANCE = 1e-7
 """Largest NashConv, relative to the largest payoff, that still counts as exact."""
@@ -35,13 +34,12 @@ TOLERANCE = 1e-7
 class State(NamedTuple):
     """What the program found: both players' strategies, and after how many simplex iterations; none before."""
 
-    first: Floats  # [S]
-    second: Floats  # [S]
-    iterations: int
+    strategies: Strategies
+    iteration: int
 
 
 @dataclass(frozen=True)
-class LinearProgram(Algorithm[CompiledGame, State]):
+class LinearProgram(Tabular[State]):
     """One linear program, solved in one go: there is nothing to resume."""
 
     iterates: ClassVar[tuple[str, ...]] = ("average", "best", "current")
@@ -49,56 +47,40 @@ class LinearProgram(Algorithm[CompiledGame, State]):
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing solved yet."""
-        return State(np.empty(0), np.empty(0), 0)
+        return State((np.empty(0), np.empty(0)), 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """Solve; ``iterations`` do not matter. ``SolverError`` rather than anything less than an equilibrium."""
         if not np.isfinite(game.payoffs.rows.data).all():
             raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
         x, y, count = _solve(game, 0, stop)
-        first, second = (_normalised(treeplex, plan) for treeplex, plan in zip(game.treeplexes, (x, y), strict=True))
-        if not self._exact(game, first, second):  # duals can be rougher than primals: ask for player 1's own program
-            y, _, more = _solve(game, 1, stop)
-            second, count = _normalised(game.treeplexes[1], y), count + more
-        if not self._exact(game, first, second):  # also if it is not a number
-            nash_conv = evaluate_strategies(game, (first, second)).nash_conv
+        exact, found = TOLERANCE * (game.largest_payoff or 1.0), normalised(game, (x, y))
+        if not evaluate_strategies(game, found).nash_conv <= exact:  # duals can be rougher than primals
+            y, _, more = _solve(game, 1, stop)  # player 1's own program
+            found, count = normalised(game, (x, y)), count + more
+        nash_conv = evaluate_strategies(game, found).nash_conv
+        if not nash_conv <= exact:  # also if it is not a number
             raise SolverError(
                 f"The linear program of {game.name} came back with NashConv {nash_conv:g}, more than rounding"
                 " explains; use an iterative algorithm such as cfr+."
             )
-        return State(first, second, max(count, 1))
-
-    def _exact(self, game: CompiledGame, first: Floats, second: Floats) -> bool:
-        scale = game.largest_payoff or 1.0
-        return evaluate_strategies(game, (first, second)).nash_conv <= TOLERANCE * scale
+        return State(found, max(count, 1))
 
     def finished(self, state: State) -> bool:
         """After the first call."""
-        return state.iterations > 0
+        return state.iteration > 0
 
-    def work(self, game: CompiledGame, state: State) -> Work:
-        """Simplex iterations; the matrix stands for one traversal of the tree."""
-        return Work(state.iterations, game.nodes if state.iterations else 0)
-
-    def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
+    def average(self, game: CompiledGame, state: State) -> Strategies:
         """The equilibrium."""
-        return state.first, state.second
+        return state.strategies
 
-    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
-        """As ``Algorithm``."""
-        return evaluate_strategies(game, strategies, threads)
-
-    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
-        """As ``Algorithm``."""
-        return Policy.of(game, strategies)
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """The matrix stands for one traversal of the tree; iterations are those of the simplex method."""
+        return game.nodes if state.iteration else 0
 
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``: evaluated once, at the end."""
         return Cost(1.0, math.inf)
-
-    def fingerprint(self, game: CompiledGame) -> str:
-        """As ``Algorithm``."""
-        return game.fingerprint
 
 
 def lp() -> LinearProgram:
@@ -133,12 +115,16 @@ def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats,
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
 
+    def look(event: Any) -> None:
+        if stop():
+            event.interrupt()
+
     solver: Any = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("solver", "simplex")
     solver.setOptionValue("primal_feasibility_tolerance", 1e-10)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-10)
-    _interruptible(solver, stop)
+    solver.cbSimplexInterrupt += look
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
         raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
@@ -148,7 +134,7 @@ def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats,
         reason = str(solver.modelStatusToString(status)).lower()
         raise SolverError(f"The linear program of {game.name} was not solved: HiGHS says '{reason}'.")
     solution = solver.getSolution()
-    primal = np.array(solution.col_value)[: own.sequences]
+    primal = np.maximum(np.array(solution.col_value)[: own.sequences], 0.0)
     dual = np.abs(np.array(solution.row_dual)[own.infosets + 1 :])
     return primal, dual, int(solver.getInfo().simplex_iteration_count)
 
@@ -168,19 +154,3 @@ def _flow(treeplex: Treeplex) -> sparse.csr_array:
     column = np.concatenate(([0], np.arange(1, sequences), treeplex.parent))
     value = np.concatenate((np.ones(sequences), -np.ones(infosets)))
     return sparse.csr_array((value, (row, column)), shape=(infosets + 1, sequences))
-
-
-def _normalised(treeplex: Treeplex, weights: Floats) -> Floats:
-    out = np.empty(treeplex.sequences)
-    kernels.normalise(treeplex, np.maximum(weights, 0.0), out)
-    return out
-
-
-def _interruptible(solver: Any, stop: Stop) -> None:
-    """Let HiGHS end when ``stop()`` says so."""
-
-    def look(event: Any) -> None:
-        if stop():
-            event.interrupt()
-
-    solver.cbSimplexInterrupt += look

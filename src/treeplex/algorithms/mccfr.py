@@ -21,7 +21,7 @@ from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Log, Table, frames, log, table
+from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Table, frames, log, table
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
@@ -164,7 +164,8 @@ class MonteCarlo(Tabular[State]):
         joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         frame = (form.tree, pre_deal, tables, weights, self.plus, self.turns)
-        scratch = (_logs(form, simultaneous or joint), frames(form), random, nodes)
+        first, second = form.sequences if simultaneous or joint else (1, 1)
+        scratch = ((log(first), log(second)), frames(form), random, nodes)
         match self.sampler:
             case External():
                 external_iterations(EVERY_MOVE, *frame, *scratch)
@@ -289,8 +290,3 @@ def sample_tree(game: CompiledGame) -> Sampling:
         stored = game.source is None and game.nodes <= STORED_NODES
         _FORMS[game] = sampling(replace(game, dealt=None) if stored else game)
     return _FORMS[game]
-
-
-def _logs(form: Sampling, needed: bool) -> tuple[Log, Log]:
-    first, second = form.sequences if needed else (1, 1)
-    return log(first), log(second)

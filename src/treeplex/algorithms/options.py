@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, within
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
@@ -41,9 +41,7 @@ def named(name: str, value: object, legal: Mapping[str, Meaning]) -> Meaning:
 
 def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> float:
     """A number in a range."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
-    return float(value)
+    return within(float, name, value, f"a number from {low:g} to {high:g}", low, high)
 
 
 def exponent(name: str, value: object) -> float:
@@ -53,6 +51,4 @@ def exponent(name: str, value: object) -> float:
 
 def counted(name: str, value: object, high: int) -> int:
     """A whole number from one up."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be a whole number from 1 to {high:,}, got {value!r}.")
-    return value
+    return within(int, name, value, f"a whole number from 1 to {high:,}", 1, high)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from treeplex.algorithms import walk
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
 from treeplex.algorithms.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
 from treeplex.algorithms.excessive_gap import egt, egt_dt
@@ -15,19 +16,6 @@ from treeplex.algorithms.linear_program import lp
 from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.walk import (
-    cfr_full,
-    cfr_partial,
-    cfr_plus_full,
-    cfr_plus_partial,
-    cfr_plus_rbp,
-    cfr_plus_zero_reach_br,
-    cfr_rbp,
-    cfr_zero_reach_br,
-    hedge_dt,
-    hedge_dt_rbp,
-    rm_dt,
-)
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError
 from treeplex.spec import bind, parameters, parse, unknown, usage
@@ -66,16 +54,19 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
         Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
-        Entry("cfr-full", cfr_full, "CFR by traversals of the whole history tree", RBP),
-        Entry("cfr+-full", cfr_plus_full, "CFR+ by the same traversals", RBP),
-        Entry("cfr-partial", cfr_partial, "CFR with partial pruning", RBP),
-        Entry("cfr+-partial", cfr_plus_partial, "CFR+ with partial pruning", RBP),
-        Entry("cfr-rbp", cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
-        Entry("cfr+-rbp", cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+        Entry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
+        Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by the same traversals", RBP),
+        Entry("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
+        Entry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
+        Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
+        Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry(
-            "cfr-zero-reach-br", cfr_zero_reach_br, "CFR, best response in zero-reach sequences", f"{RBP}, section 3"
+            "cfr-zero-reach-br",
+            walk.cfr_zero_reach_br,
+            "CFR, best response in zero-reach sequences",
+            f"{RBP}, section 3",
         ),
-        Entry("cfr+-zero-reach-br", cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
+        Entry("cfr+-zero-reach-br", walk.cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
         Entry("mccfr-external", mccfr_external, "external sampling", LANCTOT),
         Entry("mccfr-outcome", mccfr_outcome, "outcome sampling with baselines", f"{LANCTOT}; Schmid et al. 2019"),
         Entry("mccfr-average", mccfr_average, "average-strategy sampling", "Gibson et al. 2012"),
@@ -84,9 +75,9 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("pure-mccfr", pure_mccfr, "external sampling with pure strategies", JU),
         Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
         Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
-        Entry("hedge-dt", hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
-        Entry("hedge-dt-rbp", hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
-        Entry("rm-dt", rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+        Entry("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
+        Entry("hedge-dt-rbp", walk.hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),

@@ -36,9 +36,9 @@ class Tabular(Algorithm[CompiledGame, State]):
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """The average strategies: what converges to an equilibrium."""
 
-    @abstractmethod
     def current(self, game: CompiledGame, state: State) -> Strategies:
-        """The strategies to be played next."""
+        """The strategies to be played next; the average where nothing else is."""
+        return self.average(game, state)
 
     @abstractmethod
     def nodes_touched(self, game: CompiledGame, state: State) -> int:

@@ -18,24 +18,8 @@ from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import BOUNDS, Traversal, full, partial, regret_based, zero_reach_response
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.history.arrays import (
-    LIMIT,
-    PASSED,
-    PASSED_PLAYED,
-    PLAYED,
-    SEEN,
-    STRATEGY,
-    SUM,
-    TOTAL_VALUE,
-    PlainRule,
-    Player,
-    Pruning,
-    Rule,
-    Tables,
-    open_sequences,
-    scratch,
-    worklist,
-)
+from treeplex.engines.history import arrays
+from treeplex.engines.history.arrays import PlainRule, Player, Pruning, Rule, Tables
 from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
 from treeplex.engines.history.paths import paths
@@ -101,7 +85,7 @@ class WalkCFR(Tabular[State]):
         touched = walk_iterations(
             tree,
             (self._player(game, state, 0), self._player(game, state, 1)),
-            worklist(tree.inner),
+            arrays.worklist(tree.inner),
             state.iteration,
             self.weight(numbered(state.iteration, iterations)),
             Pruning(traversal.partial, traversal.respond, traversal.threshold),
@@ -126,10 +110,10 @@ class WalkCFR(Tabular[State]):
         infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
         pruning = self.traversal.threshold >= 0.0
         apart = pruning and (self.turns != SIMULTANEOUS or self.weight != uniform())
-        last_of_sequence = PLAYED if apart else LIMIT if pruning else SUM
-        last_of_infoset = PASSED_PLAYED if apart else TOTAL_VALUE if pruning else PASSED
+        last_of_sequence = arrays.PLAYED if apart else arrays.LIMIT if pruning else arrays.SUM
+        last_of_infoset = arrays.PASSED_PLAYED if apart else arrays.TOTAL_VALUE if pruning else arrays.PASSED
         if isinstance(self.minimizer, Thresholded):
-            last_of_infoset = SEEN
+            last_of_infoset = arrays.SEEN
         tables = Tables(
             sequences=np.zeros((sequences, last_of_sequence + 1)),
             infosets=np.zeros((infosets, last_of_infoset + 1)),
@@ -138,7 +122,7 @@ class WalkCFR(Tabular[State]):
             paid_then=np.zeros(sequences if pruning else 0),
             inside_pruned=np.zeros(infosets if pruning else 0, dtype=np.int8),
         )
-        tables.sequences[:, STRATEGY] = strategy
+        tables.sequences[:, arrays.STRATEGY] = strategy
         return tables
 
     def _player(self, game: CompiledGame, state: State, player: int) -> Player:
@@ -149,8 +133,8 @@ class WalkCFR(Tabular[State]):
             game.payoffs[player],
             1.0 - 2.0 * player,
             tables,
-            open_sequences(treeplex.first, tables.pruned),
-            scratch(treeplex.infosets, treeplex.sequences),
+            arrays.open_sequences(treeplex.first, tables.pruned),
+            arrays.scratch(treeplex.infosets, treeplex.sequences),
             self.minimizer.rule(game, player),
         )
 
@@ -159,15 +143,11 @@ def _sums(game: CompiledGame, state: State, player: int) -> Floats:
     """Of copies: reading must not change what the next iterations compute."""
     sequences, infosets = state.tables[player].sequences.copy(), state.tables[player].infosets.copy()
     complete_sums(game.treeplexes[player], sequences, infosets)
-    return np.ascontiguousarray(sequences[:, SUM])
+    return np.ascontiguousarray(sequences[:, arrays.SUM])
 
 
-def _cfr(traversal: Traversal, turns: str) -> WalkCFR:
-    return WalkCFR(Matching(), uniform(), traversal, turn_order(turns))
-
-
-def _cfr_plus(traversal: Traversal, turns: str) -> WalkCFR:
-    return WalkCFR(Matching(plus=True), linear(), traversal, turn_order(turns))
+def _cfr(traversal: Traversal, turns: str, *, plus: bool = False) -> WalkCFR:
+    return WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, turn_order(turns))
 
 
 def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: float = 0.0) -> WalkCFR:
@@ -185,7 +165,7 @@ def cfr_full(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
     """CFR+ by walks that enter every history."""
-    return _cfr_plus(full(), turns)
+    return _cfr(full(), turns, plus=True)
 
 
 def cfr_partial(turns: str = "alternating") -> WalkCFR:
@@ -195,7 +175,7 @@ def cfr_partial(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
     """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
-    return _cfr_plus(partial(), turns)
+    return _cfr(partial(), turns, plus=True)
 
 
 def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
@@ -205,7 +185,7 @@ def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
 
 def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
     """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
-    return _cfr_plus(zero_reach_response(), turns)
+    return _cfr(zero_reach_response(), turns, plus=True)
 
 
 def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
@@ -215,7 +195,7 @@ def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "altern
 
 def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return _cfr_plus(_regret_based(threshold, bound), turns)
+    return _cfr(_regret_based(threshold, bound), turns, plus=True)
 
 
 def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> WalkCFR:

@@ -23,7 +23,7 @@ from treeplex.engines.sampling.cpu.count import histories
 from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.learners import normalised, numbered, steps
+from treeplex.engines.sequence.learners import normalised, steps
 from treeplex.evaluation.exact import gradient
 from treeplex.updates import Minimizer, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear
@@ -125,35 +125,32 @@ class WarmStart(Tabular[State]):
         left = _reduced(game, state.kept)
         for player, learner in enumerate(state.learners):
             own, treeplex = left.sequences[player], left.treeplexes[player]
-            plan = np.empty(len(own))
-            strategy = np.empty(len(own))
+            strategy, plan = np.empty(len(own)), np.empty(len(own))
             walks.normalise(treeplex, learner.regret[own], strategy)
             walks.realization_plan(treeplex, strategy, plan)
             learner.strategy[:], learner.plan[:] = 0.0, 0.0
             learner.strategy[own], learner.plan[own] = strategy, plan
             state.unpaid[player][:] = left.unpaid[player]
         form = mccfr.sample_tree(game)
-        local: list[Bytes] = []
-        for player, mask in enumerate(state.kept):
-            here = np.zeros(form.sequences[player], dtype=np.int8)
-            here[form.place[player]] = mask
-            local.append(here)
-        return state._replace(size=form.pre_deal_nodes + histories(form.tree, (local[0], local[1])))
+        local = (np.zeros(form.sequences[0], dtype=np.int8), np.zeros(form.sequences[1], dtype=np.int8))
+        for here, place, mask in zip(local, form.place, state.kept, strict=True):
+            here[place] = mask
+        return state._replace(size=form.pre_deal_nodes + histories(form.tree, local))
 
     def _solve(self, game: CompiledGame, state: State, iterations: int) -> State:
         """Iterations of CFR+ on what is left."""
         left = _reduced(game, state.kept)
         rule = Matching(self.minimizer.predict)
-        now = steps(numbered(state.iteration - self.warmup, iterations), self.weight, self.minimizer)
+        now = steps(state.iteration - self.warmup, iterations, self.weight, self.minimizer)
         first, second = (
             Learner(*(part[own] for part in learner))
             for learner, own in zip(state.learners, left.sequences, strict=True)
         )
         values = (np.empty(len(first.regret)), np.empty(len(second.regret)))
-        alone = (None, None)
-        iterate(left.treeplexes, left.payoffs, alone, (first, second), (rule, rule), values, now, ALTERNATING)
-        for learner, small, own in zip(state.learners, (first, second), left.sequences, strict=True):
-            for whole, part in zip(learner, small, strict=True):
+        small = first, second
+        iterate(left.treeplexes, left.payoffs, (None, None), small, (rule, rule), values, now, ALTERNATING)
+        for learner, own_part, own in zip(state.learners, small, left.sequences, strict=True):
+            for whole, part in zip(learner, own_part, strict=True):
                 whole[own] = part
         return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
 

@@ -168,11 +168,9 @@ def _exploration(solution: Solution, show: int) -> None:
     fields = solution.summary()
     visited = " + ".join(f"{count:,}" for count in fields["infosets"])
     say(f"{solution.nodes_touched:,} histories, {visited} infosets visited")
-    rows = [
-        ["value for player 0, sampled", f"{fields['value_sampled']:.4g} ± {fields['value_margin']:.2g}"],
-        [
-            "sampled lower bound on NashConv",
-            f"{fields['nash_conv_sampled_at_least']:.4g} ± {fields['nash_conv_margin']:.2g}",
-        ],
-    ]
+    sampled = {
+        "value for player 0, sampled": ("value_sampled", "value_margin"),
+        "sampled lower bound on NashConv": ("nash_conv_sampled_at_least", "nash_conv_margin"),
+    }
+    rows = [[name, f"{fields[mean]:.4g} ± {fields[margin]:.2g}"] for name, (mean, margin) in sampled.items()]
     print_table(["", "95 % interval"], rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from treeplex.cli.options import AsJson, GameName, Goal, Seed, as_arguments, gro
 from treeplex.cli.output import loaded, print_json, print_table, say, unused_folder, writing
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
-from treeplex.runs import Limits, Solution
+from treeplex.runs import Solution
 from treeplex.runs.loop import INTERRUPTED
 
 Algorithms = Annotated[
@@ -39,9 +40,7 @@ def compare(
         build(algorithm)
     chosen = loaded(api.load, game)
     pot = api.pot_of(chosen)
-    limits = goal.limits(pot)
-    if not limits.any:
-        limits = Limits(api.default_limits(chosen).nash_conv, seconds=api.DEFAULT_SECONDS)
+    limits = goal.limits(pot).otherwise(replace(api.default_limits(chosen), seconds=api.DEFAULT_SECONDS))
     folder = out or unused_folder(f"{chosen.name.replace(' ', '')}-compare")
     solutions: list[Solution] = []
 

@@ -33,11 +33,11 @@ def evaluate(game: GameName, policy: PolicyFile, as_json: AsJson = False) -> Non
             }
         )
         return
-    rows = [
-        ["value (player 0)", f"{result.value:.10g}"],
-        ["NashConv", f"{result.nash_conv:.10g}"],
-        ["exploitability (NashConv / 2)", f"{result.exploitability:.10g}"],
-        ["best response of player 0 earns", f"{result.best_response_values[0]:.10g}"],
-        ["best response of player 1 earns", f"{result.best_response_values[1]:.10g}"],
-    ]
-    print_table(["", compiled.name], rows)
+    shown = {
+        "value (player 0)": result.value,
+        "NashConv": result.nash_conv,
+        "exploitability (NashConv / 2)": result.exploitability,
+        "best response of player 0 earns": result.best_response_values[0],
+        "best response of player 1 earns": result.best_response_values[1],
+    }
+    print_table(["", compiled.name], [[name, f"{number:.10g}"] for name, number in shown.items()])

@@ -11,7 +11,7 @@ import typer
 from treeplex import api
 from treeplex.algorithms.explore import RESPONSES
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import AsJson, CheckpointSeconds, GameName, Iterations, Nodes, Seconds, Seed, To
+from treeplex.cli.options import AsJson, CheckpointSeconds, GameName, Iterations, Nodes, Seconds, Seed, To, as_arguments
 from treeplex.cli.output import check_policy_file, say, writing
 from treeplex.runs.limits import Limits
 
@@ -35,15 +35,13 @@ def explore(
 ) -> None:
     """Sample a game from its rules, without compiling it; quality is estimated. Without a limit: 60 seconds."""
     check_policy_file(to)
-    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    limits = limits if limits.any else Limits(seconds=api.DEFAULT_SECONDS)
+    limits = Limits(None, seconds, iterations, nodes).otherwise(Limits(seconds=api.DEFAULT_SECONDS))
+    limited = {name: value for name, value in as_arguments(limits).items() if name != "nash_conv"}
     running = partial(
         api.explore,
         game,
         algorithm,
-        seconds=limits.seconds,
-        iterations=limits.iterations,
-        nodes=limits.nodes,
+        **limited,
         seed=seed,
         responses=responses,
         out=out,

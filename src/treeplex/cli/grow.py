@@ -42,8 +42,7 @@ def grow(
     as_json: AsJson = False,
 ) -> None:
     """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""
-    limits = goal.limits()
-    limits = limits if limits.any else Limits(seconds=api.DEFAULT_GROWTH_SECONDS)
+    limits = goal.limits().otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
     growth, start = Growth(method, factor, every, estimate, discount, algorithm, archive), sized_game(game)
     folder = saving.folder(f"{start.rules.name}-grow")
     running = partial(

@@ -31,6 +31,9 @@ holdem = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}
+"""Fields of a spot, and the options that name them."""
+
 Locks = Annotated[
     Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
 ]
@@ -59,21 +62,14 @@ class SpotOptions:
 
     def read(self) -> Spot:
         """The spot; what an option says replaces what the file says."""
-        given = {
-            "board": self.board,
-            "pot": self.pot,
-            "effective_stack": self.stack,
-            "oop_range": self.oop,
-            "ip_range": self.ip,
-        }
+        given = {key: getattr(self, option) for key, option in SPOT_FIELDS.items()}
         named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if self.bet is not None or self.raise_ is not None:
             named["sizes"] = sizes_for(self.bet or "", self.raise_ or "")
         if self.spot is not None:
             return make_spot(read_spot(self.spot).summary() | named)
-        for key in given:
+        for key, option in SPOT_FIELDS.items():
             if key not in named:
-                option = {"effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}.get(key, key)
                 raise ParameterError(f"Give a spot file, or the option --{option} too.")
         return make_spot(named)
 

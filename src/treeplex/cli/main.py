@@ -29,16 +29,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(listing)
-app.command()(info)
-app.command()(solve)
-app.command()(resume)
-app.command()(compare)
-app.command()(grow)
-app.command()(evaluate)
-app.command()(explore)
-app.command()(merge)
-app.command()(export)
-app.command()(reproduce)
+for command in (info, solve, resume, compare, grow, evaluate, explore, merge, export, reproduce):
+    app.command()(command)
 app.add_typer(holdem)
 
 

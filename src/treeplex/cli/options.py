@@ -61,9 +61,8 @@ class Goal:
 
     def limits(self, pot: float | None = None) -> Limits:
         """As the Python API has them; ``pot``: of a hold'em spot."""
-        return api.limits_of(
-            self.nash_conv, self.exploitability, self.seconds, self.iterations, self.nodes, pot, self.big_blind
-        )
+        given = Limits(self.nash_conv, self.seconds, self.iterations, self.nodes)
+        return api.limits_of(given, self.exploitability, pot, self.big_blind)
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,12 @@ def print_json(fields: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(fields, allow_nan=False))
 
 
-def print_table(columns: list[str], rows: list[list[str]], title: str | None = None) -> None:
+def print_table(columns: list[str], rows: list[list[str]]) -> None:
     """A table on stdout, as wide as it needs to be when that is not a terminal."""
     out = Console(emoji=False)
     if not out.is_terminal:
         out.width = 1000
-    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*row)
     out.print(table, markup=False, highlight=False)

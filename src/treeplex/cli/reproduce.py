@@ -21,12 +21,11 @@ Out = Annotated[Path | None, typer.Option(help="The folder for figures and table
 def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = False) -> None:
     """Reproduce a figure or table of a paper. Exit code 1 if one of its claims does not hold."""
     if identity is None:
+        fields = [{"id": entry.id, "paper": entry.paper, "about": entry.about} for entry in REPRODUCTIONS.values()]
         if as_json:
-            fields = [{"id": entry.id, "paper": entry.paper, "about": entry.about} for entry in REPRODUCTIONS.values()]
             print_json({"reproductions": fields})
         else:
-            rows = [[entry.id, entry.paper, entry.about] for entry in REPRODUCTIONS.values()]
-            print_table(["id", "paper", "about"], rows)
+            print_table(["id", "paper", "about"], [list(entry.values()) for entry in fields])
         return
     if identity not in REPRODUCTIONS:
         raise unknown("reproduction", identity, REPRODUCTIONS, "treeplex reproduce")

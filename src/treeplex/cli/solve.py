@@ -10,21 +10,8 @@ import typer
 
 from treeplex import api
 from treeplex.algorithms.registry import build, with_traversal
+from treeplex.cli import options
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import (
-    AsJson,
-    Backend,
-    Carrying,
-    CheckpointSeconds,
-    Folder,
-    GameName,
-    Goal,
-    Saving,
-    Show,
-    Threads,
-    as_arguments,
-    grouped,
-)
 from treeplex.cli.output import loaded
 from treeplex.games.holdem.locks import Lock
 from treeplex.runs.folder import RunFolder
@@ -47,17 +34,17 @@ Traversal = Annotated[
 ]
 
 
-@grouped
+@options.grouped
 def solve(
     *,
-    game: GameName,
+    game: options.GameName,
     algorithm: Algorithm = None,
     traversal: Traversal = None,
-    goal: Goal,
-    carrying: Carrying,
-    saving: Saving,
-    show: Show = 3,
-    as_json: AsJson = False,
+    goal: options.Goal,
+    carrying: options.Carrying,
+    saving: options.Saving,
+    show: options.Show = 3,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find an equilibrium and prove how close it is. Without a limit: to NashConv 0.001. Ctrl-C keeps what is done."""
     if traversal is not None:
@@ -70,23 +57,23 @@ def solve(
 def solved(
     game: Any,
     algorithm: str | None,
-    goal: Goal,
-    carrying: Carrying,
-    saving: Saving,
+    goal: options.Goal,
+    carrying: options.Carrying,
+    saving: options.Saving,
     show: int,
     as_json: bool,
     locks: Sequence[Lock] = (),
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = api.pot_of(game)
-    limits, wanted = goal.limits(pot), algorithm or api.default_algorithm(game)
-    limits = limits if limits.any else api.default_limits(game)
+    limits = goal.limits(pot).otherwise(api.default_limits(game))
+    wanted = algorithm or api.default_algorithm(game)
     folder = saving.folder(f"{game.name.replace(' ', '')}-{wanted}")
     start = partial(
         api.solve,
         game,
         wanted,
-        **as_arguments(limits, carrying),
+        **options.as_arguments(limits, carrying),
         locks=locks,
         out=folder,
         checkpoint_seconds=saving.checkpoint_seconds,
@@ -95,16 +82,16 @@ def solved(
     return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
 
 
-@grouped
+@options.grouped
 def resume(
     *,
-    folder: Folder,
-    goal: Goal,
-    threads: Threads = 0,
-    backend: Backend = "auto",
-    checkpoint_seconds: CheckpointSeconds = 30.0,
-    show: Show = 3,
-    as_json: AsJson = False,
+    folder: options.Folder,
+    goal: options.Goal,
+    threads: options.Threads = 0,
+    backend: options.Backend = "auto",
+    checkpoint_seconds: options.CheckpointSeconds = 30.0,
+    show: options.Show = 3,
+    as_json: options.AsJson = False,
 ) -> None:
     """Continue any run that was stopped or killed. Without a limit: to those it had."""
     request = RunFolder.open(folder).request
@@ -113,10 +100,10 @@ def resume(
     start = partial(
         api.resume,
         folder,
-        **as_arguments(limits),
+        **options.as_arguments(limits),
         threads=threads,
         backend=backend,
         checkpoint_seconds=checkpoint_seconds,
     )
-    screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits if limits.any else request.limits
+    screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits.otherwise(request.limits)
     raise exit_code(wanted, follow(f"{request.game}, {request.asked}", wanted, screen, start, pot))

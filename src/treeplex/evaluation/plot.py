@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,35 @@ from treeplex.arrow import Table, numbers
 AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": "seconds"}
 
 
-def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) -> None:
-    """One line per log, three panels, both axes logarithmic, as a PNG."""
+@contextmanager
+def drawing(path: str | Path, size: tuple[float, float], title: str, *grid: int, **shared: Any) -> Generator[Any]:
+    """Panels to draw into, row by row, each with a grid and no box; saved as a PNG. Arguments as of ``subplots``."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
-    figure: Any = Figure(figsize=(13, 4.2), layout="constrained")
-    panels = figure.subplots(1, len(AXES), sharey=True)
-    for axes, (column, label) in zip(panels, AXES.items(), strict=True):
-        for name, log in logs.items():
-            nash_conv = numbers(log, "nash_conv")
-            x = np.maximum(numbers(log, column), 1e-6)
-            shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
-            style = {"marker": "."} if shown.sum() < 30 else {}
-            axes.plot(x[shown], nash_conv[shown], label=name.replace("$", r"\$"), linewidth=1.6, **style)
-        axes.set_xlabel(label)
-        if axes.lines and any(len(line.get_xdata()) for line in axes.lines):
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+    figure: Any = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(*grid, squeeze=False, **shared).flatten()
+    for axes in panels:
         axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("NashConv")
-    if len(logs) > 1:
-        panels[-1].legend(frameon=False)
-    figure.suptitle(title, parse_math=False)
+    yield panels
+    if title:
+        figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=130, format="png")
+
+
+def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) -> None:
+    """One line per log, three panels, both axes logarithmic, as a PNG."""
+    with drawing(path, (13, 4.2), title, 1, len(AXES), sharey=True) as panels:
+        for axes, (column, label) in zip(panels, AXES.items(), strict=True):
+            for name, log in logs.items():
+                nash_conv = numbers(log, "nash_conv")
+                x = np.maximum(numbers(log, column), 1e-6)
+                shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
+                style = {"marker": "."} if shown.sum() < 30 else {}
+                axes.plot(x[shown], nash_conv[shown], label=name.replace("$", r"\$"), linewidth=1.6, **style)
+            axes.set_xlabel(label)
+            if axes.lines and any(len(line.get_xdata()) for line in axes.lines):
+                axes.set(xscale="log", yscale="log")
+        panels[0].set_ylabel("NashConv")
+        if len(logs) > 1:
+            panels[-1].legend(frameon=False)

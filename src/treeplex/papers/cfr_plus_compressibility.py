@@ -7,7 +7,7 @@ infoset, as ``storage="int16"`` keeps them), and their size after zstd.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.api import load
 from treeplex.arrow import zstd
 from treeplex.engines.sequence.arrays import Learner16
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.evaluation.plot import drawing
+from treeplex.papers.report import Report, Table, Tell, report
 
 ID: Final = "cfr-plus-compressibility"
 
@@ -36,7 +37,7 @@ class Compression(NamedTuple):
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run CFR and CFR+ side by side; leaves a CSV and a figure."""
     game = load(GAME)
-    rows: list[tuple[str, int, float, float, float]] = []
+    rows: list[tuple[str, int, Compression]] = []
     for name, algorithm in (("cfr", cfr()), ("cfr+", cfr_plus())):
         stored = algorithm.prepared(game, Execution(storage="int16"))
         state = stored.start(game)
@@ -44,18 +45,16 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             tell(f"{GAME}, {name}: iteration {iteration}")
             state = stored.advance(game, state, iteration - state.iteration)
             regrets = np.concatenate([learner.regret for learner in state.learners if isinstance(learner, Learner16)])
-            found = measure(regrets)
-            rows.append((name, iteration, found.zeros, found.entropy, found.compressed))
-    table = write_csv(folder / f"{ID}.csv", ["algorithm", "iteration", *Compression._fields], rows)
-    figure = _plot(rows, folder / f"{ID}.png")
-    last = {row[0]: Compression(*row[2:]) for row in rows}
+            rows.append((name, iteration, measure(regrets)))
+    last = {name: found for name, _, found in rows}
     measured = {
         "zeros_cfr_plus": last["cfr+"].zeros,
         "zeros_cfr": last["cfr"].zeros,
         "entropy_ratio": last["cfr"].entropy / last["cfr+"].entropy,
         "compressed_ratio": last["cfr"].compressed / last["cfr+"].compressed,
     }
-    return Report(ID, judge(ID, measured), [table, figure])
+    table = Table(["algorithm", "iteration", *Compression._fields], [(*where, *found) for *where, found in rows])
+    return report(ID, folder, measured, table, lambda path: _plot(rows, path))
 
 
 def measure(regrets: npt.NDArray[np.int16]) -> Compression:
@@ -68,23 +67,12 @@ def measure(regrets: npt.NDArray[np.int16]) -> Compression:
     return Compression(zeros, entropy, 8.0 * len(packed) / len(regrets))
 
 
-def _plot(rows: list[tuple[str, int, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
-
-    figure: Any = Figure(figsize=(12, 3.8), layout="constrained")
+def _plot(rows: list[tuple[str, int, Compression]], path: Path) -> None:
     labels = ("share of zeros", "entropy, bits per regret", "zstd, bits per regret")
-    for axes, column, label in zip(figure.subplots(1, 3), (2, 3, 4), labels, strict=True):
-        for name in ("cfr", "cfr+"):
-            axes.plot(
-                CHECKPOINTS, [row[column] for row in rows if row[0] == name], marker="o", markersize=4, label=name
-            )
-        axes.set_xscale("log")
-        axes.set_ylim(bottom=0.0)
-        axes.set_xlabel("iterations")
-        axes.set_ylabel(label)
-        axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
-    figure.suptitle(f"16-bit regrets in {GAME} (Tammelin 2014, section 3)")
-    figure.savefig(path, dpi=130, format="png")
-    return path
+    with drawing(path, (12, 3.8), f"16-bit regrets in {GAME} (Tammelin 2014, section 3)", 1, 3) as panels:
+        for axes, column, label in zip(panels, Compression._fields, labels, strict=True):
+            for name in ("cfr", "cfr+"):
+                values = [getattr(found, column) for algorithm, _, found in rows if algorithm == name]
+                axes.plot(CHECKPOINTS, values, marker="o", markersize=4, label=name)
+            axes.set(xscale="log", ylim=(0.0, None), xlabel="iterations", ylabel=label)
+            axes.legend(frameon=False)

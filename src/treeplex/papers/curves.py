@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from treeplex.algorithms import protocol
-from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
-from treeplex.papers.report import Tell, write_csv
+from treeplex.evaluation.plot import drawing
+from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 SPACING: Final = 1.1  # each row is at so many times the iterations of the one before
 
@@ -48,13 +47,18 @@ class Curve(NamedTuple):
     label: str
     rows: list[LogRow]
 
+    def nash_convs(self) -> list[float]:
+        """Of each row."""
+        return [row.nash_conv for row in self.rows]
+
     def best_so_far(self) -> list[float]:
         """The smallest NashConv up to each row."""
-        lowest, out = math.inf, list[float]()
-        for row in self.rows:
-            lowest = min(lowest, row.nash_conv)
-            out.append(lowest)
-        return out
+        return list(accumulate(self.nash_convs(), min))
+
+    @property
+    def best(self) -> float:
+        """The smallest NashConv of all."""
+        return min(self.nash_convs())
 
     def cost_of(self, nash_conv: float, cost: Cost = nodes) -> float:
         """What it cost until NashConv was first at most this; nan if it never was.
@@ -81,6 +85,21 @@ class Curve(NamedTuple):
         ]
 
 
+Height = Callable[[Curve], list[float]]
+"""What is drawn of each row."""
+
+
+def ratio(slow: Curve, fast: Curve, cost: Cost = nodes, nash_conv: float | None = None) -> float:
+    """How many times less the second costs to this NashConv, or to the worse of both final ones."""
+    level = max(slow.best, fast.best) if nash_conv is None else nash_conv
+    return slow.cost_of(level, cost) / fast.cost_of(level, cost)
+
+
+def ratio_columns(slow: Curve, fast: Curve, nash_conv: float) -> tuple[object, ...]:
+    """A row of a table of ratios: NashConv, then how many times fewer nodes and seconds it takes."""
+    return nash_conv, *(f"{ratio(slow, fast, cost, nash_conv):.2f}" for cost in (nodes, seconds))
+
+
 def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, tell: Tell) -> Curve:
     """Solve until a limit; ``tell`` hears of the progress."""
 
@@ -88,7 +107,9 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
         last = f", NashConv {progress.rows[-1].nash_conv:.2g}" if progress.rows else ""
         tell(f"{game.name}, {label}: iteration {progress.iteration:,}{last}")
 
-    assembled = iterating(algorithm)
+    assembled = build(algorithm)
+    if assembled.ends:
+        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
     assembled.advance(game, assembled.start(game), 1)  # what is derived only once is not part of the race
     return Curve(game.name, label, dense_run(game, assembled, limits, watch).rows)
 
@@ -108,44 +129,49 @@ def dense_run(
     return outcome
 
 
-def iterating(algorithm: str) -> Algorithm[CompiledGame, Any]:
-    """The algorithm of that name, which must be one that iterates."""
-    assembled = build(algorithm)
-    if assembled.ends:
-        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
-    return assembled
+class Panel(NamedTuple):
+    """A panel of a figure, both axes logarithmic."""
+
+    title: str
+    curves: Sequence[Curve]
+    across: Cost = nodes
+    up: Height = Curve.best_so_far
 
 
-def write_curves(path: Path, curves: Sequence[Curve]) -> Path:
-    """All rows of all curves."""
+LABELS: Final[dict[Cost | Height, str]] = {
+    nodes: "nodes touched",
+    iterations: "iterations",
+    Curve.nash_convs: "NashConv",
+    Curve.best_so_far: "NashConv",
+    Curve.nodes_per_iteration: "nodes per iteration",
+}
+
+
+def report_curves(
+    identity: str,
+    folder: Path,
+    measured: Mapping[str, float],
+    curves: Sequence[Curve],
+    title: str,
+    panels: Sequence[Panel],
+    ratios: Table | None = None,
+) -> Report:
+    """Judge; leaves all rows of all curves, a figure, and a table of ratios if there is one."""
     rows = [
         (curve.game, curve.label, row.iteration, row.nodes_touched, f"{seconds(row):.4f}", row.nash_conv, low)
         for curve in curves
         for row, low in zip(curve.rows, curve.best_so_far(), strict=True)
     ]
-    return write_csv(
-        path, ["game", "algorithm", "iteration", "nodes_touched", "seconds", "nash_conv", "best_so_far"], rows
-    )
+    columns = ["game", "algorithm", "iteration", "nodes_touched", "seconds", "nash_conv", "best_so_far"]
+    return report(identity, folder, measured, Table(columns, rows), lambda path: plot(path, title, panels), ratios)
 
 
-def plot(
-    path: Path, title: str, panels: Sequence[tuple[str, str, str, Sequence[tuple[str, list[float], list[float]]]]]
-) -> Path:
-    """Panels in rows of two: (title, x label, y label, lines of (label, x, y)); all axes logarithmic."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
-
-    down = (len(panels) + 1) // 2
-    figure: Any = Figure(figsize=(10, 3.6 * down + 0.4), layout="constrained")
-    axes = figure.subplots(down, 2, squeeze=False).flatten()
-    for each, (name, across, up, lines) in zip(axes, panels, strict=False):
-        for label, x, y in lines:
-            each.plot(x, y, label=label, linewidth=1.4)
-        each.set(xscale="log", yscale="log", xlabel=across, ylabel=up, title=name)
-        each.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
-        each.spines[["top", "right"]].set_visible(False)
-        each.legend(frameon=False, fontsize=8)
-    for spare in axes[len(panels) :]:
-        spare.set_visible(False)
-    figure.suptitle(title)
-    figure.savefig(path, dpi=130, format="png")
-    return path
+def plot(path: Path, title: str, panels: Sequence[Panel]) -> None:
+    """Panels in rows of two."""
+    down = len(panels) // 2
+    with drawing(path, (10, 3.6 * down + 0.4), title, down, 2) as places:
+        for axes, (name, curves, across, up) in zip(places, panels, strict=True):
+            for curve in curves:
+                axes.plot([across(row) for row in curve.rows], up(curve), label=curve.label, linewidth=1.4)
+            axes.set(xscale="log", yscale="log", xlabel=LABELS[across], ylabel=LABELS[up], title=name)
+            axes.legend(frameon=False, fontsize=8)

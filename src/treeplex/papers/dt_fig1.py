@@ -12,23 +12,19 @@ import time
 from pathlib import Path
 from typing import Final
 
+from treeplex.algorithms.registry import build
 from treeplex.api import load
-from treeplex.papers.curves import Cost, Curve, iterating, nodes, plot, run_curve, seconds, write_curves
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.papers.curves import Cost, Curve, Panel, nodes, ratio, ratio_columns, report_curves, run_curve, seconds
+from treeplex.papers.report import Report, Table, Tell
 from treeplex.runs import Limits
 
 ID: Final = "dt-fig1"
 
 GAMES: Final = {"leduc": 'leduc(sizes="dt")', "leduc5": 'leduc5(sizes="dt")'}
-NODES: Final = {  # by family, which is how labels begin
-    ("leduc", "EGT"): 5 * 10**8,
-    ("leduc", "Hedge"): 10**9,
-    ("leduc", "RM"): 10**9,
-    ("leduc", "CFR+"): 5 * 10**8,
-    ("leduc5", "EGT"): 5 * 10**9,
-    ("leduc5", "Hedge"): 10**10,
-    ("leduc5", "RM"): 10**9,
-    ("leduc5", "CFR+"): 10**9,
+NODES: Final = {  # by game and by family, which is how labels begin
+    (game, family): millions * 10**6
+    for game, budgets in {"leduc": (500, 1_000, 1_000, 500), "leduc5": (5_000, 10_000, 1_000, 1_000)}.items()
+    for family, millions in zip(("EGT", "Hedge", "RM", "CFR+"), budgets, strict=True)
 }
 LINES: Final = {  # label: algorithm
     "EGT": "egt",
@@ -68,17 +64,19 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for label, algorithm in LINES.items():
             _compile(algorithm)
             family = label.partition(",")[0]
-            goal = curves[short, family].best_so_far()[-1] if (short, family) in curves else None
+            goal = curves[short, family].best if (short, family) in curves else None
             limits = Limits(nash_conv=goal, nodes=NODES[short, family])  # no further than the plain run came
             curves[short, label] = run_curve(game, label, algorithm, limits, tell)
-    files = [
-        write_curves(folder / f"{ID}.csv", list(curves.values())),
-        write_csv(folder / f"{ID}-ratios.csv", COLUMNS, _table(curves)),
-        _plot(curves, folder / f"{ID}.png"),
-    ]
     tell("nodes per second")
     measured = measure(curves) | {"nodes_per_second": _speed(RACE[0]) / _speed(RACE[1])}
-    return Report(ID, judge(ID, measured), files)
+    title = "Dynamic thresholding (Brown, Kroer & Sandholm 2017, Figure 1)"
+    panels = [
+        Panel(curves[game, labels[0]].game, [curves[game, label] for label in labels], up=Curve.nash_convs)
+        for game in GAMES
+        for labels in PANELS
+    ]
+    ratios = Table(COLUMNS, _table(curves))
+    return report_curves(ID, folder, measured, list(curves.values()), title, panels, ratios)
 
 
 def measure(curves: Curves) -> dict[str, float]:
@@ -104,13 +102,13 @@ def measure(curves: Curves) -> dict[str, float]:
 
 def _compile(algorithm: str) -> None:
     """So that seconds do not count it."""
-    game, assembled = load("kuhn"), iterating(algorithm)
+    game, assembled = load("kuhn"), build(algorithm)
     assembled.advance(game, assembled.start(game), 1)
 
 
 def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
     """Nodes per second of processor time on Leduc-5, in the fastest of some stretches of a run that has settled."""
-    game, assembled = load(GAMES["leduc5"]), iterating(algorithm)
+    game, assembled = load(GAMES["leduc5"]), build(algorithm)
     state, best = assembled.advance(game, assembled.start(game), 100), 0.0
     for _ in range(rounds):
         before, began = assembled.work(game, state).nodes, time.process_time()
@@ -121,43 +119,19 @@ def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
 
 def times(curves: Curves, game: str, slow: str, fast: str, cost: Cost = nodes) -> float:
     """How many times less the second costs, at the worse of both final NashConvs."""
-    one, two = curves[game, slow], curves[game, fast]
-    level = max(one.best_so_far()[-1], two.best_so_far()[-1])
-    return one.cost_of(level, cost) / two.cost_of(level, cost)
+    return ratio(curves[game, slow], curves[game, fast], cost)
 
 
-def _table(curves: Curves) -> list[tuple[str, str, str, float, str, str]]:
+def _table(curves: Curves) -> list[tuple[object, ...]]:
     """Ratios on the way: how much is saved grows with the run."""
-    rows: list[tuple[str, str, str, float, str, str]] = []
+    rows: list[tuple[object, ...]] = []
     pairs = (("EGT", "EGT, thresholds"), ("Hedge", "Hedge, thresholds"), ("Hedge", "Hedge, thresholds and RBP"))
     for game in GAMES:
         for slow, fast in pairs:
             one, two = curves[game, slow], curves[game, fast]
-            last = max(one.best_so_far()[-1], two.best_so_far()[-1])
-            level = one.rows[0].nash_conv / 10.0
-            levels = [last]
+            last, level = max(one.best, two.best), one.rows[0].nash_conv / 10.0
             while level > last:
-                levels.insert(-1, level)
+                rows.append((game, slow, fast, *ratio_columns(one, two, level)))
                 level /= 10.0**0.5
-            for each in levels:
-                in_nodes, in_seconds = (one.cost_of(each, cost) / two.cost_of(each, cost) for cost in (nodes, seconds))
-                rows.append((game, slow, fast, each, f"{in_nodes:.2f}", f"{in_seconds:.2f}"))
+            rows.append((game, slow, fast, *ratio_columns(one, two, last)))
     return rows
-
-
-def _plot(curves: Curves, path: Path) -> Path:
-    panels = [
-        (
-            curves[game, labels[0]].game,
-            "nodes touched",
-            "NashConv",
-            [
-                (label, [nodes(row) for row in curve.rows], [row.nash_conv for row in curve.rows])
-                for label in labels
-                for curve in (curves[game, label],)
-            ],
-        )
-        for game in GAMES
-        for labels in PANELS
-    ]
-    return plot(path, "Dynamic thresholding (Brown, Kroer & Sandholm 2017, Figure 1)", panels)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from treeplex.api import load
-from treeplex.papers.curves import Curve, nodes, plot, run_curve, write_curves
+from treeplex.papers.curves import Curve, Panel, report_curves, run_curve
 from treeplex.papers.dt_fig1 import GAMES
-from treeplex.papers.report import Report, Tell, judge
+from treeplex.papers.report import Report, Tell
 from treeplex.runs import Limits
 
 ID: Final = "dt-fig2"
@@ -39,37 +39,23 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             algorithm = f"hedge-dt(d={d},turns=simultaneous)"
             curves[short, "hedge", d] = run_curve(game, f"Hedge, d = {d:g}", algorithm, limits, tell)
     panels = [
-        (
-            curves[game, family, 0.0].game,
-            "nodes touched",
-            "NashConv",
-            [
-                (curve.label, [nodes(row) for row in curve.rows], [row.nash_conv for row in curve.rows])
-                for (where, kind, _), curve in curves.items()
-                if (where, kind) == (game, family)
-            ],
-        )
+        Panel(curves[game, family, 0.0].game, [curves[game, family, x] for x in (0.0, *tried)], up=Curve.nash_convs)
         for game in GAMES
-        for family in ("egt", "hedge")
+        for family, tried in (("egt", EGT), ("hedge", HEDGE))
     ]
-    figure = plot(folder / f"{ID}.png", "Aggressiveness (Brown, Kroer & Sandholm 2017, Figure 2)", panels)
-    table = write_curves(folder / f"{ID}.csv", list(curves.values()))
-    return Report(ID, judge(ID, measure(curves)), [table, figure])
+    title = "Aggressiveness (Brown, Kroer & Sandholm 2017, Figure 2)"
+    return report_curves(ID, folder, measure(curves), list(curves.values()), title, panels)
 
 
 def measure(curves: Curves) -> dict[str, float]:
     """What the claims are about: NashConv at the end of runs of equally many nodes."""
     out: dict[str, float] = {}
     for game in GAMES:
-        hedge = [_last(curves[game, "hedge", d]) for d in HEDGE]
-        mild = [_last(curves[game, "egt", c]) for c in EGT[:MILD]]
+        hedge = [curves[game, "hedge", d].best for d in HEDGE]
+        mild = [curves[game, "egt", c].best for c in EGT[:MILD]]
         out[f"{game}_hedge_spread"] = max(hedge) / min(hedge)
-        out[f"{game}_hedge_gain"] = _last(curves[game, "hedge", 0.0]) / max(hedge)
+        out[f"{game}_hedge_gain"] = curves[game, "hedge", 0.0].best / max(hedge)
         out[f"{game}_egt_spread"] = max(mild) / min(mild)
-        out[f"{game}_egt_gain"] = _last(curves[game, "egt", 0.0]) / max(mild)
-        out[f"{game}_egt_too_much"] = _last(curves[game, "egt", EGT[-1]]) / min(mild)
+        out[f"{game}_egt_gain"] = curves[game, "egt", 0.0].best / max(mild)
+        out[f"{game}_egt_too_much"] = curves[game, "egt", EGT[-1]].best / min(mild)
     return out
-
-
-def _last(curve: Curve) -> float:
-    return curve.best_so_far()[-1]

@@ -8,6 +8,7 @@ the whole tree as touched in each pass; the paper's walk it and skip what nobody
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -17,8 +18,9 @@ from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
-from treeplex.papers.report import Report, Tell, judge, write_csv
-from treeplex.papers.seeded_curves import Curve, crossing, curve, draw
+from treeplex.evaluation.plot import drawing
+from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.seeded_curves import LABELS, Curve, Point, crossing, curve, draw
 
 ID: Final = "pmccfr-fig2"
 
@@ -57,15 +59,13 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for seed, points in enumerate(curves)
         for point in points
     ]
-    table = write_csv(
-        folder / f"{ID}.csv", ["game", "algorithm", "seed", "iteration", "nodes", "seconds", "nash_conv"], rows
-    )
-    figure = _plot(runs, folder / f"{ID}.png")
     measured: dict[str, float] = {}
     for name, of_game in runs.items():
         measured |= {f"{name}_{key}": value for key, value in _compared(of_game["MCCFR"], of_game["PMCCFR"]).items()}
-    measured["plus_overtakes"] = _overtakes(runs["leduc"])
-    return Report(ID, judge(ID, measured), [table, figure])
+    last = median(points[-1].nash_conv for points in runs["leduc"]["MCCFR"])  # at the end of the time
+    measured["plus_overtakes"] = last / runs["leduc"]["CFR+"][0][-1].nash_conv
+    table = Table(["game", "algorithm", "seed", *Point._fields], rows)
+    return report(ID, folder, measured, table, lambda path: _plot(runs, path))
 
 
 def _compared(old: list[Curve], new: list[Curve]) -> dict[str, float]:
@@ -74,26 +74,12 @@ def _compared(old: list[Curve], new: list[Curve]) -> dict[str, float]:
     return {axis: crossing(old, new, axis) for axis in ("seconds", "nodes")} | {"pace": pace[1] / pace[0]}
 
 
-def _overtakes(of_game: dict[str, list[Curve]]) -> float:
-    """NashConv of MCCFR over that of CFR+ at the end of the time."""
-    return median(points[-1].nash_conv for points in of_game["MCCFR"]) / of_game["CFR+"][0][-1].nash_conv
-
-
-def _plot(runs: dict[str, dict[str, list[Curve]]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
-
-    figure: Any = Figure(figsize=(13, 7.5), layout="constrained")
-    panels = figure.subplots(2, len(runs))
-    for column, (name, of_game) in enumerate(runs.items()):
-        for row, axis in enumerate(("nodes", "seconds")):
-            axes = panels[row][column]
+def _plot(runs: dict[str, dict[str, list[Curve]]], path: Path) -> None:
+    title = f"Convergence (Ju et al. 2023, Figure 2): median and 90 % of {SEEDS} seeds"
+    with drawing(path, (13, 7.5), title, len(LABELS), len(runs)) as panels:
+        for axes, (axis, (name, of_game)) in zip(panels, product(LABELS, runs.items()), strict=True):
             for algorithm, curves in of_game.items():
                 draw(axes, curves, axis, algorithm, COLOURS[algorithm])
-            axes.set_xlabel("nodes touched" if axis == "nodes" else "seconds of training")
-            axes.set_ylabel("NashConv")
-            if row == 0:
+            if axis == "nodes":
                 axes.set_title(GAMES[name], fontsize=10)
-    panels[0][0].legend(frameon=False)
-    figure.suptitle(f"Convergence (Ju et al. 2023, Figure 2): median and 90 % of {SEEDS} seeds")
-    figure.savefig(path, dpi=130, format="png")
-    return path
+        panels[0].legend(frameon=False)

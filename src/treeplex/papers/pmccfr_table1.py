@@ -14,7 +14,7 @@ Everybody starts from random strategies and both players update at once, as in t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
+from treeplex.evaluation.plot import drawing
 from treeplex.papers.leduc_pots import leduc_pots
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -57,9 +58,21 @@ class Touched(NamedTuple):
     looked: float
 
 
+class Row(NamedTuple):
+    """A row of the table, as CSV."""
+
+    game: str
+    algorithm: str
+    paper: float
+    ours: float
+    entered: float
+    paper_percent: float
+    ours_percent: float
+
+
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Count for every game, algorithm and seed; leaves a CSV and a figure."""
-    rows: list[tuple[str, str, float, float, float, float, float]] = []
+    rows: list[Row] = []
     measured: dict[str, float] = {}
     for name, make in GAMES.items():
         game = load(make())
@@ -69,7 +82,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             ours = nodes.looked if algorithm in LOOKERS else nodes.entered
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
-            rows.append((game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share))
+            rows.append(Row(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share))
             measured[f"{name}_{algorithm}"] = ours * share
             if algorithm in PAPER[name]:
                 measured[f"{name}_{algorithm}_ratio"] = ours / paper
@@ -77,9 +90,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         measured[f"{name}_pmccfr_fewest"] = float(
             measured[f"{name}_PMCCFR"] == min(measured[f"{name}_{other}"] for other in PAPER[name])
         )
-    columns = ["game", "algorithm", "paper", "ours", "entered", "paper_percent", "ours_percent"]
-    table = write_csv(folder / f"{ID}.csv", columns, rows)
-    return Report(ID, judge(ID, measured), [table, _plot(rows, folder / f"{ID}.png")])
+    return report(ID, folder, measured, Table(Row._fields, rows), lambda path: _plot(rows, path))
 
 
 def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int = SEEDS) -> Touched:
@@ -96,26 +107,21 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int = SEEDS) -> To
     return Touched(entered, entered + refused)
 
 
-def _plot(rows: list[tuple[str, str, float, float, float, float, float]], path: Path) -> Path:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
-
-    figure: Any = Figure(figsize=(11, 4.2), layout="constrained")
-    games = list(dict.fromkeys(row[0] for row in rows))
-    for axes, name in zip(figure.subplots(1, len(games)), games, strict=True):
-        own = [row for row in rows if row[0] == name]
-        place = np.arange(len(own))
-        axes.bar(place - 0.2, [row[5] for row in own], 0.38, label="paper", color="#b8c4d6")
-        axes.bar(place + 0.2, [row[6] for row in own], 0.38, label="ours", color="#2f5d9b")
-        for x, row in zip(place.tolist(), own, strict=True):
-            for shift, value in ((-0.2, row[5]), (0.2, row[6])):
-                if value == value:  # noqa: PLR0124 - the paper has no such row
-                    axes.text(x + shift, value * 1.1, f"{value:.2g}", ha="center", fontsize=7)
-        axes.set_yscale("log")
-        axes.set_xticks(place, [row[1].replace(" ", "\n") for row in own])
-        axes.set_ylabel("nodes touched per iteration, % of the tree")
-        axes.set_title(name, fontsize=10)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
-    figure.suptitle("Nodes touched by the first five iterations (Ju et al. 2023, Table 1)")
-    figure.savefig(path, dpi=130, format="png")
-    return path
+def _plot(rows: list[Row], path: Path) -> None:
+    games = list(dict.fromkeys(row.game for row in rows))
+    title = "Nodes touched by the first five iterations (Ju et al. 2023, Table 1)"
+    with drawing(path, (11, 4.2), title, 1, len(games)) as panels:
+        for axes, name in zip(panels, games, strict=True):
+            own = [row for row in rows if row.game == name]
+            place = np.arange(len(own))
+            for shift, column, colour in ((-0.2, "paper", "#b8c4d6"), (0.2, "ours", "#2f5d9b")):
+                shares = [getattr(row, f"{column}_percent") for row in own]
+                axes.bar(place + shift, shares, 0.38, label=column, color=colour)
+                for x, share in zip(place.tolist(), shares, strict=True):
+                    if share == share:  # noqa: PLR0124 - the paper has no such row
+                        axes.text(x + shift, share * 1.1, f"{share:.2g}", ha="center", fontsize=7)
+            axes.grid(visible=False)
+            axes.set(yscale="log", ylabel="nodes touched per iteration, % of the tree")
+            axes.set_xticks(place, [row.algorithm.replace(" ", "\n") for row in own])
+            axes.set_title(name, fontsize=10)
+            axes.legend(frameon=False)

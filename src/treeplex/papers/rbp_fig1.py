@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from treeplex.api import load
-from treeplex.papers.curves import Cost, Curve, nodes, plot, run_curve, seconds, write_curves
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.papers.curves import Curve, Panel, nodes, ratio, ratio_columns, report_curves, run_curve, seconds
+from treeplex.papers.report import Report, Table, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig1"
@@ -38,54 +38,28 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for family, title in FAMILIES.items():
             limits = Limits(nodes=NODES[name, family])
             partial = run_curve(game, f"{title}, partial pruning", f"{family}-partial{TURNS}", limits, tell)
-            goal = Limits(nash_conv=partial.best_so_far()[-1], nodes=4 * NODES[name, family])
+            goal = Limits(nash_conv=partial.best, nodes=4 * NODES[name, family])
             regret = run_curve(game, f"{title}, regret-based pruning", f"{family}-rbp{TURNS}", goal, tell)
             pairs[name, family] = partial, regret
     curves = [curve for pair in pairs.values() for curve in pair]
     measured: dict[str, float] = {}
     for (name, family), (partial, regret) in pairs.items():
-        measured[f"{name}_{family}_nodes"] = ratio(partial, regret, partial.best_so_far()[-1], nodes)
-        measured[f"{name}_{family}_seconds"] = ratio(partial, regret, partial.best_so_far()[-1], seconds)
+        measured[f"{name}_{family}_nodes"] = ratio(partial, regret, nodes, partial.best)
+        measured[f"{name}_{family}_seconds"] = ratio(partial, regret, seconds, partial.best)
         rates = [curve.nodes_per_iteration()[-1] for curve in (partial, regret)]
         measured[f"{name}_{family}_per_iteration"] = rates[0] / rates[1]
         share = measured[f"{name}_{family}_seconds"] / measured[f"{name}_{family}_nodes"]
         measured["least_share_in_seconds"] = min(share, measured.get("least_share_in_seconds", share))
-    files = [
-        write_curves(folder / f"{ID}.csv", curves),
-        write_csv(folder / f"{ID}-ratios.csv", ["game", "algorithm", "nash_conv", "nodes", "seconds"], _table(pairs)),
-        _plot(curves, folder / f"{ID}.png"),
+    rows = [
+        (name, family, *ratio_columns(partial, regret, level))
+        for (name, family), (partial, regret) in pairs.items()
+        for level in (*(level for level in LEVELS if partial.best < level < partial.rows[0].nash_conv), partial.best)
     ]
-    return Report(ID, judge(ID, measured), files)
-
-
-def ratio(slow: Curve, fast: Curve, nash_conv: float, cost: Cost) -> float:
-    """How many times less the second costs to this NashConv."""
-    return slow.cost_of(nash_conv, cost) / fast.cost_of(nash_conv, cost)
-
-
-def _table(pairs: dict[tuple[str, str], tuple[Curve, Curve]]) -> list[tuple[str, str, float, str, str]]:
-    rows: list[tuple[str, str, float, str, str]] = []
-    for (name, family), (partial, regret) in pairs.items():
-        last = partial.best_so_far()[-1]
-        for level in (*(level for level in LEVELS if last < level < partial.rows[0].nash_conv), last):
-            in_nodes, in_seconds = (ratio(partial, regret, level, cost) for cost in (nodes, seconds))
-            rows.append((name, family, level, f"{in_nodes:.2f}", f"{in_seconds:.2f}"))
-    return rows
-
-
-def _plot(curves: list[Curve], path: Path) -> Path:
-    def lines(name: str, up: str) -> list[tuple[str, list[float], list[float]]]:
-        return [
-            (
-                curve.label,
-                [nodes(row) for row in curve.rows],
-                curve.best_so_far() if up == "NashConv" else curve.nodes_per_iteration(),
-            )
-            for curve in curves
-            if curve.game == name
-        ]
-
     panels = [
-        (name, "nodes touched", up, lines(name, up)) for up in ("NashConv", "nodes per iteration") for name in GAMES
+        Panel(name, [curve for curve in curves if curve.game == name], up=up)
+        for up in (Curve.best_so_far, Curve.nodes_per_iteration)
+        for name in GAMES
     ]
-    return plot(path, "Regret-based pruning (Brown & Sandholm 2015, Figure 1)", panels)
+    title = "Regret-based pruning (Brown & Sandholm 2015, Figure 1)"
+    ratios = Table(["game", "algorithm", "nash_conv", "nodes", "seconds"], rows)
+    return report_curves(ID, folder, measured, curves, title, panels, ratios)

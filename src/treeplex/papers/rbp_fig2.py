@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from treeplex.api import load
-from treeplex.papers.curves import Cost, Curve, iterations, nodes, plot, run_curve, write_curves
-from treeplex.papers.rbp_fig1 import FAMILIES, GAMES, TURNS, ratio
-from treeplex.papers.report import Report, Tell, judge
+from treeplex.papers.curves import Curve, Panel, iterations, nodes, ratio, report_curves, run_curve
+from treeplex.papers.rbp_fig1 import FAMILIES, GAMES, TURNS
+from treeplex.papers.report import Report, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig2"
@@ -31,31 +31,16 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             limits = Limits(nodes=NODES[name, family])
             plain = run_curve(game, f"{title}, partial pruning", f"{family}-partial{TURNS}", limits, tell)
             answer = run_curve(game, f"{title}, best responses", f"{family}-zero-reach-br{TURNS}", limits, tell)
-            level = max(plain.best_so_far()[-1], answer.best_so_far()[-1])
-            measured[f"{name}_{family}_nodes"] = ratio(plain, answer, level, nodes)
-            measured[f"{name}_{family}_iterations"] = ratio(plain, answer, level, iterations)
+            measured[f"{name}_{family}_nodes"] = ratio(plain, answer, nodes)
+            measured[f"{name}_{family}_iterations"] = ratio(plain, answer, iterations)
             curves += [plain, answer]
     for measure in ("nodes", "iterations"):
         plus = [measured[f"{name}_cfr+_{measure}"] for name in GAMES]
         measured[f"cfr+_{measure}_most"] = max(*plus, *(1.0 / each for each in plus))
-    files = [write_curves(folder / f"{ID}.csv", curves), _plot(curves, folder / f"{ID}.png")]
-    return Report(ID, judge(ID, measured), files)
-
-
-def _plot(curves: list[Curve], path: Path) -> Path:
-    costs: tuple[tuple[str, Cost], ...] = (("nodes touched", nodes), ("iterations", iterations))
     panels = [
-        (
-            name,
-            across,
-            "NashConv",
-            [
-                (curve.label, [cost(row) for row in curve.rows], curve.best_so_far())
-                for curve in curves
-                if curve.game == name
-            ],
-        )
-        for across, cost in costs
+        Panel(name, [curve for curve in curves if curve.game == name], across)
+        for across in (nodes, iterations)
         for name in GAMES
     ]
-    return plot(path, "Best responses in zero-reach sequences (Brown & Sandholm 2015, Figure 2)", panels)
+    title = "Best responses in zero-reach sequences (Brown & Sandholm 2015, Figure 2)"
+    return report_curves(ID, folder, measured, curves, title, panels)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from treeplex.api import load
-from treeplex.papers.curves import Curve, nodes, plot, run_curve, write_curves
+from treeplex.papers.curves import Curve, Panel, report_curves, run_curve
 from treeplex.papers.rbp_fig1 import FAMILIES
-from treeplex.papers.report import Report, Tell, judge
+from treeplex.papers.report import Report, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig3"
@@ -21,21 +21,12 @@ EARLY: Final = 0.02  # of the nodes of a run
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run all; leaves a CSV and a figure."""
     game = load("leduc5")
-    curves: dict[str, list[Curve]] = {
-        family: [
-            run_curve(
-                game,
-                f"{title}, {skip}",
-                f"{family}-rbp(threshold={skip},turns=simultaneous)",
-                Limits(nodes=NODES[family]),
-                tell,
-            )
-            for skip in THRESHOLDS
-        ]
-        for family, title in FAMILIES.items()
-    }
+    curves: dict[str, list[Curve]] = {}
     measured: dict[str, float] = {}
-    for family, each in curves.items():
+    for family, title in FAMILIES.items():
+        limits, algorithm = Limits(nodes=NODES[family]), f"{family}-rbp(threshold={{}},turns=simultaneous)"
+        each = [run_curve(game, f"{title}, {skip}", algorithm.format(skip), limits, tell) for skip in THRESHOLDS]
+        curves[family] = each
         early = [_at(curve, EARLY * NODES[family]) for curve in each]
         late = [_at(curve, NODES[family]) for curve in each]
         measured[f"{family}_spread"] = max(late) / min(late)
@@ -43,17 +34,9 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         measured[f"{family}_late"] = late[0] / late[-1]
         measured[f"{family}_from_10_to_50"] = max(late[2] / late[-1], late[-1] / late[2])
     everything = [curve for each in curves.values() for curve in each]
-    panels = [
-        (
-            FAMILIES[family],
-            "nodes touched",
-            "NashConv",
-            [(curve.label, [nodes(row) for row in curve.rows], curve.best_so_far()) for curve in each],
-        )
-        for family, each in curves.items()
-    ]
-    figure = plot(folder / f"{ID}.png", "Least iterations to skip (Brown & Sandholm 2015, Figure 3)", panels)
-    return Report(ID, judge(ID, measured), [write_curves(folder / f"{ID}.csv", everything), figure])
+    panels = [Panel(FAMILIES[family], each) for family, each in curves.items()]
+    title = "Least iterations to skip (Brown & Sandholm 2015, Figure 3)"
+    return report_curves(ID, folder, measured, everything, title, panels)
 
 
 def _at(curve: Curve, touched: float) -> float:

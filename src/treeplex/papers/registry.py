@@ -22,7 +22,9 @@ from treeplex.papers import (
 )
 from treeplex.papers.report import Report, Tell
 
+TAMMELIN = "Tammelin 2014"
 RBP = "Brown & Sandholm 2015"
+JU = "Ju et al. 2023"
 DT = "Brown, Kroer & Sandholm 2017"
 
 
@@ -36,79 +38,29 @@ class Reproduction(NamedTuple):
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    entry.id: entry
-    for entry in (
-        Reproduction(
-            cfr_plus_fig1.ID,
-            "Tammelin 2014, Figure 1",
-            "one-card poker: iterations to one millibet per hand, by deck size",
-            cfr_plus_fig1.reproduce,
-        ),
-        Reproduction(
-            cfr_plus_fig2.ID,
-            "Tammelin 2014, Figure 2",
+    module.ID: Reproduction(module.ID, f"{paper}, {place}", about, module.reproduce)
+    for module, paper, place, about in (
+        (cfr_plus_fig1, TAMMELIN, "Figure 1", "one-card poker: iterations to one millibet per hand, by deck size"),
+        (
+            cfr_plus_fig2,
+            TAMMELIN,
+            "Figure 2",
             "a hold'em flop subgame with three bet sizes: iterations and seconds to 5 mbb",
-            cfr_plus_fig2.reproduce,
         ),
-        Reproduction(
-            cfr_plus_compressibility.ID,
-            "Tammelin 2014, section 3",
+        (
+            cfr_plus_compressibility,
+            TAMMELIN,
+            "section 3",
             "zeros, entropy and compressed size of regrets, CFR+ against CFR",
-            cfr_plus_compressibility.reproduce,
         ),
-        Reproduction(
-            rbp_fig1.ID,
-            f"{RBP}, Figure 1",
-            "Leduc and Leduc-5: regret-based against partial pruning, in nodes and seconds",
-            rbp_fig1.reproduce,
-        ),
-        Reproduction(
-            rbp_fig2.ID,
-            f"{RBP}, Figure 2",
-            "the same games: best responses in zero-reach sequences",
-            rbp_fig2.reproduce,
-        ),
-        Reproduction(
-            rbp_fig3.ID,
-            f"{RBP}, Figure 3",
-            "Leduc-5: how many iterations a pruning must be expected to skip",
-            rbp_fig3.reproduce,
-        ),
-        Reproduction(
-            saef_fig1.ID,
-            "Brown & Sandholm 2015 (SAEF), Figure 1",
-            "continuous Leduc: fixed abstractions against ones that grow",
-            saef_fig1.reproduce,
-        ),
-        Reproduction(
-            pmccfr_table1.ID,
-            "Ju et al. 2023, Table 1",
-            "nodes touched by the first five iterations, five algorithms",
-            pmccfr_table1.reproduce,
-        ),
-        Reproduction(
-            pmccfr_fig2.ID,
-            "Ju et al. 2023, Figure 2",
-            "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+",
-            pmccfr_fig2.reproduce,
-        ),
-        Reproduction(
-            pmccfr_fig3.ID,
-            "Ju et al. 2023, Figure 3",
-            "warm start by elimination on matrix games",
-            pmccfr_fig3.reproduce,
-        ),
-        Reproduction(
-            dt_fig1.ID,
-            f"{DT}, Figure 1",
-            "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not",
-            dt_fig1.reproduce,
-        ),
-        Reproduction(
-            dt_fig2.ID,
-            f"{DT}, Figure 2",
-            "the same games: how aggressive thresholds of EGT and Hedge may be",
-            dt_fig2.reproduce,
-        ),
+        (rbp_fig1, RBP, "Figure 1", "Leduc and Leduc-5: regret-based against partial pruning, in nodes and seconds"),
+        (rbp_fig2, RBP, "Figure 2", "the same games: best responses in zero-reach sequences"),
+        (rbp_fig3, RBP, "Figure 3", "Leduc-5: how many iterations a pruning must be expected to skip"),
+        (saef_fig1, f"{RBP} (SAEF)", "Figure 1", "continuous Leduc: fixed abstractions against ones that grow"),
+        (pmccfr_table1, JU, "Table 1", "nodes touched by the first five iterations, five algorithms"),
+        (pmccfr_fig2, JU, "Figure 2", "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+"),
+        (pmccfr_fig3, JU, "Figure 3", "warm start by elimination on matrix games"),
+        (dt_fig1, DT, "Figure 1", "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not"),
+        (dt_fig2, DT, "Figure 2", "the same games: how aggressive thresholds of EGT and Hedge may be"),
     )
 }

@@ -35,6 +35,35 @@ class Report(NamedTuple):
         return {"id": self.id, "claims": claims, "files": [str(path) for path in self.files]}
 
 
+class Table(NamedTuple):
+    """For others to plot."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+    def write(self, path: Path) -> Path:
+        """As CSV."""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([self.columns, *self.rows])
+        return path
+
+
+def report(
+    identity: str,
+    folder: Path,
+    measured: Mapping[str, float],
+    table: Table,
+    draw: Callable[[Path], None],
+    ratios: Table | None = None,
+) -> Report:
+    """Hold our measurements against the paper; leaves one table or two, and a figure."""
+    files, figure = [table.write(folder / f"{identity}.csv")], folder / f"{identity}.png"
+    if ratios is not None:
+        files.append(ratios.write(folder / f"{identity}-ratios.csv"))
+    draw(figure)
+    return Report(identity, judge(identity, measured), [*files, figure])
+
+
 def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
     """Hold our measurements against ``expected/ID.json``: claims with bounds that were not chosen to fit them."""
     text = resources.files("treeplex.papers").joinpath(f"expected/{identity}.json").read_text(encoding="utf-8")
@@ -45,12 +74,3 @@ def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
         holds = entry.get("at_least", -float("inf")) <= ours <= entry.get("at_most", float("inf"))
         claims.append(Claim(entry["claim"], entry["paper"], ours, holds))
     return claims
-
-
-def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
-    """A table for others to plot."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(rows)
-    return path

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from treeplex.algorithms.growth.algorithm import Growing, State
 from treeplex.algorithms.growth.options import Growth
-from treeplex.evaluation.growth_plot import plot_runs
+from treeplex.evaluation.plot import drawing
 from treeplex.papers.curves import dense_run
-from treeplex.papers.report import Report, Tell, judge, write_csv
+from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome
@@ -29,22 +29,15 @@ EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
 
 
-class Curve(NamedTuple):
-    """A line of the figure: the sizes to start with, and how they grow."""
-
-    sizes: str
-    growth: Growth
-
-
-CURVES: Final = {
-    "Branch-2": Curve("branch-2", Growth(factor=math.inf)),
-    "Branch-3": Curve("branch-3", Growth(factor=math.inf)),
-    "Branch-5": Curve("branch-5", Growth(factor=math.inf)),
-    "Recovery-1.0": Curve("branch-2", Growth(factor=1.0)),
-    "Recovery-1.01": Curve("branch-2", Growth(factor=1.01)),
-    "Transfer": Curve("branch-2", Growth("transfer", factor=1.01)),
-    "Recovery-1.1": Curve("branch-2", Growth(factor=1.1)),
-    "Recovery-2.0": Curve("branch-2", Growth(factor=2.0)),
+CURVES: Final = {  # by label: the sizes to start with, and how they grow
+    "Branch-2": ("branch-2", Growth(factor=math.inf)),
+    "Branch-3": ("branch-3", Growth(factor=math.inf)),
+    "Branch-5": ("branch-5", Growth(factor=math.inf)),
+    "Recovery-1.0": ("branch-2", Growth(factor=1.0)),
+    "Recovery-1.01": ("branch-2", Growth(factor=1.01)),
+    "Transfer": ("branch-2", Growth("transfer", factor=1.01)),
+    "Recovery-1.1": ("branch-2", Growth(factor=1.1)),
+    "Recovery-2.0": ("branch-2", Growth(factor=2.0)),
 }
 """The figure's six, and the two thresholds that its text compares."""
 
@@ -52,21 +45,17 @@ CURVES: Final = {
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     """Run all curves to ``nodes``; leaves a CSV and a figure."""
     runs: dict[str, Outcome[State]] = {}
-    for name, curve in CURVES.items():
+    for name, (sizes, growth) in CURVES.items():
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
-        start = sized_game(f'continuous_leduc(sizes="{curve.sizes}")')
-        runs[name] = dense_run(start, Growing(curve.growth), Limits(nodes=nodes))
+        start = sized_game(f'continuous_leduc(sizes="{sizes}")')
+        runs[name] = dense_run(start, Growing(growth), Limits(nodes=nodes))
     rows = [
         (name, row.iteration, row.nodes_touched, row.nash_conv, *(row.extra[column] for column in EXTRA))
         for name, run in runs.items()
         for row in run.rows
     ]
-    columns = ["curve", "iteration", "nodes", "nash_conv", *EXTRA]
-    table = write_csv(folder / f"{ID}.csv", columns, rows)
-    picture = folder / f"{ID}.png"
-    title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
-    plot_runs({name: run.rows for name, run in runs.items()}, title, picture)
-    return Report(ID, judge(ID, measure(runs, nodes)), [table, picture])
+    table = Table(["curve", "iteration", "nodes", "nash_conv", *EXTRA], rows)
+    return report(ID, folder, measure(runs, nodes), table, lambda path: _plot(runs, path))
 
 
 def measure(runs: dict[str, Outcome[State]], nodes: int) -> dict[str, float]:
@@ -98,3 +87,18 @@ def at(run: Outcome[State], nodes: float) -> float:
 def _street(decision: str) -> int:
     """2 after the public card, whose label stands in the line."""
     return 2 if any(move in ("J", "Q", "K") for move in decision.split()) else 1
+
+
+def _plot(runs: dict[str, Outcome[State]], path: Path) -> None:
+    """NashConv above, the size of the abstraction below."""
+    title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
+    with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):
+        for name, run in runs.items():
+            touched = [row.nodes_touched for row in run.rows]
+            histories = [row.extra["histories"] + row.extra["archived"] for row in run.rows]
+            style = {"label": name, "linewidth": 1.6, "linestyle": "--" if name in FIXED else "-"}
+            upper.plot(touched, [row.nash_conv for row in run.rows], **style)
+            lower.plot(touched, histories, **style)
+        upper.set(xscale="log", yscale="log", ylabel="NashConv in the full game, chips per hand")
+        lower.set(xscale="log", yscale="log", ylabel="histories of the abstraction", xlabel="nodes touched")
+        upper.legend(frameon=False)

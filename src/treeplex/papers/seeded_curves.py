@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.protocol import Algorithm, Execution, State
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 
-State = TypeVar("State")
-
 GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
 FIRST: Final = 1e-3  # seconds
+LABELS: Final = {"nodes": "nodes touched", "seconds": "seconds of training"}  # by axis
 
 
 class Point(NamedTuple):
@@ -93,7 +92,4 @@ def draw(axes: Any, runs: Sequence[Curve], axis: str, label: str, colour: str) -
     axes.plot(grid, middle, label=label, color=colour, linewidth=1.6)
     if len(runs) > 1:
         axes.fill_between(grid, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set(xscale="log", yscale="log", xlabel=LABELS[axis], ylabel="NashConv")

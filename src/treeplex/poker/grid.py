@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from rich.console import Group
@@ -11,6 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from treeplex.arrays import Floats
+from treeplex.evaluation.plot import drawing
 from treeplex.evaluation.spots import View
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import RANKS, card_name
@@ -49,18 +50,17 @@ def cells(view: View) -> Cells:
     share, full = np.zeros((SIDE, SIDE)), np.zeros((SIDE, SIDE))
     strategy = np.zeros((SIDE, SIDE, len(view.actions)))
     ev = np.full((SIDE, SIDE), np.nan)
-    for row in range(SIDE):
-        for column in range(SIDE):
-            name = class_name(row, column)
-            hands = class_hands(RANKS.index(name[0]), RANKS.index(name[1]), name[2:])
-            weights = view.share[hands]
-            total = float(weights.sum())
-            share[row, column] = total
-            full[row, column] = float(view.reach[hands].max())
-            if total > 0.0:
-                strategy[row, column] = view.strategy[:, hands] @ weights / total
-                values = np.array([view.value(hand) for hand in hands])
-                ev[row, column] = float(weights @ values) / total
+    for row, column in np.ndindex(SIDE, SIDE):
+        name = class_name(row, column)
+        hands = class_hands(RANKS.index(name[0]), RANKS.index(name[1]), name[2:])
+        weights = view.share[hands]
+        total = float(weights.sum())
+        share[row, column] = total
+        full[row, column] = float(view.reach[hands].max())
+        if total > 0.0:
+            strategy[row, column] = view.strategy[:, hands] @ weights / total
+            values = np.array([view.value(hand) for hand in hands])
+            ev[row, column] = float(weights @ values) / total
     return Cells(share, full, strategy, ev)
 
 
@@ -117,43 +117,31 @@ def _cell(name: str, found: Cells, row: int, column: int, palette: list[str]) ->
 
 def save_grid(view: View, path: str | Path) -> None:
     """The grid as a PNG: stacked bars, as tall as the class is still in the range."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
-    from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415
+    from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415 - a quarter of a second that only plots need
 
     found, palette = cells(view), colours(view.actions)
-    figure: Any = Figure(figsize=(8.6, 9.4), layout="constrained")
-    axes = figure.subplots()
-    for row in range(SIDE):
-        for column in range(SIDE):
+    with drawing(path, (8.6, 9.4), "", 1, 1) as (axes,):
+        for row, column in np.ndindex(SIDE, SIDE):
             axes.add_patch(Rectangle((column, row), 1, 1, facecolor="#e9e9e9", edgecolor="white", linewidth=1.5))
-            tall = min(found.full[row, column], 1.0) * 0.96 if found.share[row, column] > 0.0 else 0.0
-            left = column + 0.02
+            held = found.share[row, column] > 0.0
+            tall, left = min(float(found.full[row, column]), 1.0) * 0.96 if held else 0.0, column + 0.02
             for share, colour in zip(found.strategy[row, column], palette, strict=True):
                 if tall > 0.0 and share > 0.0:
                     axes.add_patch(Rectangle((left, row + 0.98 - tall), 0.96 * share, tall, facecolor=colour))
                     left += 0.96 * share
-            held = found.share[row, column] > 0.0
-            axes.text(
-                column + 0.07, row + 0.3, class_name(row, column), fontsize=8.5, color="#111111" if held else "#aaaaaa"
-            )
+            dark = "#111111" if held else "#aaaaaa"
+            axes.text(column + 0.07, row + 0.3, class_name(row, column), fontsize=8.5, color=dark)
             if held and not np.isnan(found.ev[row, column]):
-                axes.text(
-                    column + 0.93, row + 0.88, f"{found.ev[row, column]:.0f}", fontsize=6.5, ha="right", color="#222222"
-                )
-    axes.set_xlim(0, SIDE)
-    axes.set_ylim(SIDE, 0)
-    axes.set_aspect("equal")
-    axes.axis("off")
-    totals = view.totals().values()
-    handles = [
-        Patch(facecolor=colour, label=f"{name}: {100 * share:.1f}%")
-        for name, share, colour in zip(view.names, totals, palette, strict=True)
-    ]
-    axes.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=min(len(handles), 3), frameon=False
-    )
-    board = " ".join(card_name(card) for card in view.board)
-    axes.set_title(
-        f"{board}, {view.line or 'root'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}", fontsize=11
-    )
-    figure.savefig(path, dpi=130, format="png")
+                ev = f"{found.ev[row, column]:.0f}"
+                axes.text(column + 0.93, row + 0.88, ev, fontsize=6.5, ha="right", color="#222222")
+        axes.set(xlim=(0, SIDE), ylim=(SIDE, 0), aspect="equal")
+        axes.axis("off")
+        handles = [
+            Patch(facecolor=colour, label=f"{name}: {100 * share:.1f}%")
+            for name, share, colour in zip(view.names, view.totals().values(), palette, strict=True)
+        ]
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.005), "ncols": min(len(handles), 3)}
+        axes.legend(handles=handles, frameon=False, **below)
+        board = " ".join(card_name(card) for card in view.board)
+        title = f"{board}, {view.line or 'root'}: {PLAYERS[view.player].upper()} to act, pot {view.pot}"
+        axes.set_title(title, fontsize=11)

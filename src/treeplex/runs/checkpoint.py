@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
 from treeplex.tensors import copied, leaves, read_tensors, restored, write_tensors
 
 FORMAT: Final = "treeplex-checkpoint-2"
 OLD_FORMATS: Final = ("treeplex-checkpoint-1", "treeplex-growing-checkpoint-1")
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 
 class Best(NamedTuple):

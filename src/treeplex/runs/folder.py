@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.arrow import write_parquet
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.storage import load as load_compiled
 from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation.plot import plot_convergence
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 FORMAT: Final = "treeplex-run-2"
 FIRST_FORMATS: Final = ("treeplex-run-1", "treeplex-growing-run-1", "treeplex-holdem-1")
 """Of 0.1: their checkpoints say neither which game nor which algorithm they belong to, so they are not resumed."""
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 
 class RunFolder(NamedTuple):
@@ -48,7 +45,7 @@ class RunFolder(NamedTuple):
         if path.exists() and not path.is_dir():
             raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
         if path.is_dir() and any(path.iterdir()):
-            if not is_run(path):
+            if not any((path / name).is_file() for name in ("run.json", "holdem.json")):
                 raise ParameterError(f"The folder {path} is not empty and holds no run; choose another.")
             before = RunFolder.open(path).request
             other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
@@ -58,13 +55,13 @@ class RunFolder(NamedTuple):
                     f"The folder {path} holds a run with another {what} ({before.identity[other]!r}); choose another"
                     " folder."
                 )
-        kept = RunFolder(path, request)
         with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
             if request.source is None and isinstance(game, CompiledGame):
                 save_compiled(game, path / "game.safetensors")
-            kept.record()
-        return kept
+            fields = {"format": FORMAT} | asdict(request)
+            replace_text(path / "run.json", json.dumps(fields, indent=1) + "\n")
+        return RunFolder(path, request)
 
     @staticmethod
     def open(folder: str | Path) -> RunFolder:
@@ -85,15 +82,6 @@ class RunFolder(NamedTuple):
         if request is None:
             raise _too_old(path)
         return RunFolder(path, request)
-
-    def record(self) -> None:
-        """Write ``run.json``."""
-        fields = {"format": FORMAT} | json.loads(self.request.to_json())
-        replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
-
-    def stored_game(self) -> CompiledGame:
-        """The game kept in the folder itself."""
-        return load_compiled(self.path / "game.safetensors")
 
     def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
         """Replace the checkpoint."""
@@ -131,11 +119,6 @@ class RunFolder(NamedTuple):
         replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
         if known:
             plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
-
-
-def is_run(folder: str | Path) -> bool:
-    """Whether a folder holds a run of ours, of this version or an earlier one."""
-    return any((Path(folder) / name).is_file() for name in ("run.json", "holdem.json"))
 
 
 @contextmanager

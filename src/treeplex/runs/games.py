@@ -119,7 +119,7 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
                 f"The run in {kept.path} is of a game of your own, '{request.game}'; give it as game=."
             )
         return sized_game(source) if request.kind == GROWTH else rules_of(source)
-    return kept.stored_game() if source is None else load_game(source)
+    return load_compiled(kept.path / "game.safetensors") if source is None else load_game(source)
 
 
 def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, replace
-from typing import Any
 
-from treeplex.errors import ParameterError
+from treeplex.errors import within
 
 
 @dataclass(frozen=True)
@@ -19,21 +18,20 @@ class Limits:
     nodes: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("nash_conv", "seconds"):
-            self._check(name, (int, float), 0, "a number >= 0")
-        for name in ("iterations", "nodes"):
-            self._check(name, (int,), 1, "an integer >= 1")
-
-    def _check(self, name: str, types: tuple[type, ...], low: int, kind: str) -> None:
-        value: Any = getattr(self, name)
-        legal = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value) and value >= low
-        if value is not None and not legal:
-            raise ParameterError(f"The '{name}' parameter must be {kind}, got {value!r}.")
+        for name, value in vars(self).items():
+            if value is not None and name in ("nash_conv", "seconds"):
+                within(float, name, value, "a number >= 0", 0, sys.float_info.max)
+            elif value is not None:
+                within(int, name, value, "an integer >= 1", 1)
 
     @property
     def any(self) -> bool:
         """Is there a reason to stop at all?"""
-        return any(limit is not None for limit in (self.nash_conv, self.seconds, self.iterations, self.nodes))
+        return any(limit is not None for limit in vars(self).values())
+
+    def otherwise(self, default: Limits) -> Limits:
+        """These, or ``default`` where there are none."""
+        return self if self.any else default
 
     def left(self, seconds: float) -> Limits:
         """The same after so many seconds."""
@@ -41,13 +39,9 @@ class Limits:
 
     def reason(self, seconds: float, iterations: int, nodes: int) -> str:
         """Why to stop now, other than for a good enough answer; empty if not at all."""
-        if self.iterations is not None and iterations >= self.iterations:
-            return "iterations"
-        if self.seconds is not None and seconds >= self.seconds:
-            return "seconds"
-        if self.nodes is not None and nodes >= self.nodes:
-            return "nodes"
-        return ""
+        spent = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
+        limits = vars(self)
+        return next((name for name in spent if limits[name] is not None and spent[name] >= limits[name]), "")
 
     def next_stop(self, iterations: int, nodes: int, upto: int) -> int:
         """The last iteration, up to ``upto``, that the limits on iterations and nodes allow: at least one more.

@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Stop, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.jit import CompileTimer, timed_compilation
@@ -24,8 +24,6 @@ CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the 
 SOLVED: Final = "solved"
 INTERRUPTED: Final = "interrupted"
 
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
@@ -74,7 +72,9 @@ def run(
     The first Ctrl-C ends the run with the answer so far. Limits on seconds count from now, without what it takes to
     compile kernels; the others count from the very start of the run.
     """
-    with ctrl_c() as pressed, timed_compilation(_announcement(plan)) as compilation:
+    watch = plan.watch
+    announce = None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
+    with ctrl_c() as pressed, timed_compilation(announce) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
         return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed.is_set).go()
 
@@ -103,7 +103,9 @@ class _Run(Generic[Game, State]):
             due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
-            strategies, evaluation, best = self._timed_report()
+            began = self.clock.now()
+            strategies, evaluation, best = self._report()
+            self.evaluating += self.clock.now() - began
             log = self._logged(evaluation)
             if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
                 self.rows, self.best = log, best
@@ -153,18 +155,13 @@ class _Run(Generic[Game, State]):
             return SOLVED
         return limits.reason(0.0, work.iterations, work.nodes)
 
-    def _timed_report(self) -> tuple[Any, Evaluation, Best | None]:
-        began = self.clock.now()
-        found = self._report()
-        self.evaluating += self.clock.now() - began
-        return found
-
     def _report(self) -> tuple[Any, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
         iterate = self.plan.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
-        strategies, evaluation = min((self._evaluated(kind) for kind in ("average", "current")), key=_nash_conv)
+        measured = [self._evaluated(kind) for kind in ("average", "current")]
+        strategies, evaluation = min(measured, key=lambda found: found[1].nash_conv)
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             kept = self.best.strategies
             return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
@@ -181,17 +178,8 @@ class _Run(Generic[Game, State]):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
         if self.rows and self.rows[-1].iteration == work.iterations:
             return self.rows
-        row = LogRow(
-            work.iterations,
-            work.nodes,
-            self.clock.total(),
-            self.evaluating,
-            value,
-            nash_conv,
-            nash_conv / 2.0,
-            evaluation.extra,
-        )
-        return [*self.rows, row]
+        spent = self.clock.total(), self.evaluating
+        return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, evaluation.extra)]
 
     def _tell(self, rows: list[LogRow]) -> None:
         if self.plan.watch:
@@ -202,15 +190,6 @@ class _Run(Generic[Game, State]):
             point = Checkpoint(self.state, self.rows, self.clock.total(), self.evaluating, self.best)
             self.plan.keep(point)
             self.kept = self.clock.total()
-
-
-def _nash_conv(found: tuple[Any, Evaluation]) -> float:
-    return found[1].nash_conv
-
-
-def _announcement(plan: Plan[Any]) -> Callable[[], None] | None:
-    watch = plan.watch
-    return None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
 
 
 class _Clock:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from treeplex.algorithms.protocol import ITERATES
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, within
 from treeplex.runs.limits import Limits
 from treeplex.version import __version__
 
@@ -40,17 +40,13 @@ class Request:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ParameterError(f"The kind of a run must be one of {', '.join(KINDS)}, got {self.kind!r}.")
-        check_seed(self.seed)
+        within(int, "seed", self.seed, "an integer >= 0", 0, 2**63 - 1)
 
     @property
     def identity(self) -> dict[str, Any]:
         """Two requests with the same identity are the same run."""
         every = asdict(self)
         return json.loads(json.dumps({name: every[name] for name in IDENTITY}))
-
-    def to_json(self) -> str:
-        """As ``run.json`` holds it, without its format."""
-        return json.dumps(asdict(self), indent=1)
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> Request:
@@ -70,12 +66,6 @@ class Request:
         if request.kind == SPOT and not isinstance(request.source["pot"], int | float):
             raise ValueError("the pot of a spot must be a number")
         return request
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse what is not a seed."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise ParameterError(f"The 'seed' parameter must be an integer >= 0, got {seed!r}.")
 
 
 def check_iterate(iterate: Any, legal: tuple[str, ...] = ITERATES) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
-from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
 from treeplex.engines import backend_of
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, non_negative, within
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
@@ -18,9 +17,6 @@ from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
 
 UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iterations or nodes."
-
-Game = TypeVar("Game")
-State = TypeVar("State")
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,8 @@ class Options:
     answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
 
     def __post_init__(self) -> None:
-        every: Any = self.checkpoint_seconds
-        if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0.0:
-            raise ParameterError(f"The 'checkpoint_seconds' parameter must be a number >= 0, got {every!r}.")
-        threads: Any = self.threads
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
-            raise ParameterError(f"The 'threads' parameter must be an integer >= 0, got {threads!r}.")
+        within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
+        non_negative("threads", self.threads)
 
 
 def execute(

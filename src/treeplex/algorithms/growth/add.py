@@ -76,8 +76,13 @@ def by_transfer(game: GrowingGame, node: int, size: float) -> Added:
     regret = transferred(game, node, source, size)
     ratio = game.builder.payoff_scale(size) / float(tree.nodes.scale[source])
     block = _copied(game, source, size)
-    block.rows.value[0] = block.rows.fold_out[0] + ratio * (block.rows.value[0] - block.rows.fold_out[0])
-    _scale_of_mover(block, int(tree.nodes.mover[node]), ratio)
+    (nodes, rows), mover = block, int(tree.nodes.mover[node])
+    rows.value[0] = rows.fold_out[0] + ratio * (rows.value[0] - rows.fold_out[0])
+    inside = _chosen_by(block, mover)
+    inside[0] = False
+    for array in (rows.regret, rows.value, rows.fold_out):
+        array[inside] *= ratio
+    rows.earned[nodes.mover == mover] *= ratio
     return _merge(game, node, block, regret, 0)
 
 
@@ -162,16 +167,6 @@ def _chosen_by(block: Block, player: int) -> np.ndarray[tuple[int], np.dtype[np.
     chosen = block.nodes.mover[block.nodes.parent] == player
     chosen[0] = True
     return chosen
-
-
-def _scale_of_mover(block: Block, mover: int, ratio: float) -> None:
-    """Multiply what the mover has learnt inside a block; row 0 is taken care of elsewhere."""
-    nodes, rows = block
-    chosen = _chosen_by(block, mover)
-    chosen[0] = False
-    for array in (rows.regret, rows.value, rows.fold_out):
-        array[chosen] *= ratio
-    rows.earned[nodes.mover == mover] *= ratio
 
 
 def _squares(regret: Floats) -> float:

@@ -31,7 +31,7 @@ from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, nodes_of
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import Abstraction
-from treeplex.tensors import Tensors
+from treeplex.tensors import Tensors, leaves
 
 ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
@@ -141,8 +141,8 @@ class Growing(Algorithm[Abstraction, State]):
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
         game = state.game
-        tensors = {f"nodes.{name}": np.ascontiguousarray(array) for name, array in game.tree.nodes._asdict().items()}
-        tensors |= {f"rows.{name}": np.ascontiguousarray(array) for name, array in game.tree.rows._asdict().items()}
+        parts = (*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows"))
+        tensors = {name: np.ascontiguousarray(array) for name, array in parts}
         game.archive.store.flush()
         if self.folder is None:
             tensors[ARCHIVE] = np.frombuffer(game.archive.store.content(), dtype=np.uint8)
@@ -191,16 +191,12 @@ def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     state = balance(game)
     game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
     for candidate in candidates(game, state, growth.estimate, growth.factor):
-        least = _needed(game, state, candidate, growth)
+        largest = state.largest[game.tree.nodes.mover[candidate.node]]
+        least = float(needed(largest, state.histories, candidate.histories, game.effective, growth.factor))
         known = game.tree.nodes.size[game.tree.children(candidate.node)]
         if candidate.gain > least and candidate.size not in known:
             return _add(game, state, candidate, least, growth)
     return None
-
-
-def _needed(game: GrowingGame, state: Balance, candidate: Candidate, growth: Growth) -> float:
-    player = int(game.tree.nodes.mover[candidate.node])
-    return float(needed(state.largest[player], state.histories, candidate.histories, game.effective, growth.factor))
 
 
 def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, growth: Growth) -> Addition:

@@ -152,20 +152,15 @@ def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
     return total / (game.weight * game.effective)
 
 
-def menu(game: GrowingGame) -> Menu:
-    """The sizes in the abstraction at every decision."""
+def abstraction(game: GrowingGame, name: str) -> Abstraction:
+    """The finite game with the sizes in the abstraction at every decision, for any solver."""
     everything(game)
     nodes = game.tree.nodes
     by_line: dict[str, tuple[float, ...]] = {}
     for n in np.flatnonzero(nodes.key != NONE).tolist():
         sizes = nodes.size[game.tree.children(n)]
         by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
-    return Menu(by_line={OTHERWISE: by_line[""]} | by_line)
-
-
-def abstraction(game: GrowingGame, name: str) -> Abstraction:
-    """The finite game with the sizes in the abstraction, for any solver."""
-    return Abstraction(game.rules, menu(game), name)
+    return Abstraction(game.rules, Menu(by_line={OTHERWISE: by_line[""]} | by_line), name)
 
 
 def policy(game: GrowingGame, name: str) -> Policy:

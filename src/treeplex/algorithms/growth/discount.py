@@ -19,8 +19,7 @@ from treeplex.games.protocol import TERMINAL
 
 def recommended(game: GrowingGame, before: Balance, added: Added, player: int) -> float:
     """Equation (22): squared positive regrets with the head's as before the addition, over those after it."""
-    inside = _squares_inside(added, player)
-    head = float((np.maximum(added.regret, 0.0) ** 2).sum())
+    inside, head = _squares(added, player)
     rest = float(before.squares[player]) + inside
     return rest / (rest + head) if head > 0.0 else 1.0
 
@@ -32,18 +31,18 @@ def bound(game: GrowingGame, before: Balance, added: Added, player: int) -> floa
     children = np.bincount(nodes.parent[1:], minlength=game.tree.count)
     ends = nodes.mover == TERMINAL
     spread = 2.0 * float(np.abs(nodes.amount[ends]).max())
-    inside = _squares_inside(added, player)
-    head = float((np.maximum(added.regret, 0.0) ** 2).sum())
+    inside, head = _squares(added, player)
     squares = (float(before.squares[player]) + inside + head) / game.weight**2
     infosets = len(decisions) * game.tree.hands
     allowed = infosets * spread**2 * float(children[decisions].max()) * game.effective
     return min(1.0, allowed / squares) if squares > 0.0 else 1.0
 
 
-def _squares_inside(added: Added, player: int) -> float:
+def _squares(added: Added, player: int) -> tuple[float, float]:
+    """Squared positive regrets inside what was added, and of the move to it."""
     largest, squares = np.zeros(2), np.zeros(2)
     regrets(added.block.nodes, added.block.rows.regret, largest, squares)
-    return float(squares[player])
+    return float(squares[player]), float((np.maximum(added.regret, 0.0) ** 2).sum())
 
 
 DISCOUNTS: Final = {"recommended": recommended, "bound": bound}

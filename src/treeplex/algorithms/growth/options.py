@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -11,8 +10,9 @@ from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.discount import DISCOUNTS
 from treeplex.algorithms.growth.where import ESTIMATES
 from treeplex.engines.public.game import RULES
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, within
 
+CHOICES: Final = {"method": METHODS, "estimate": ESTIMATES, "discount": DISCOUNTS, "algorithm": RULES}
 ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
 
 
@@ -37,23 +37,13 @@ class Growth:
     archive: int = 0
 
     def __post_init__(self) -> None:
-        _choice("method", self.method, METHODS)
-        _choice("estimate", self.estimate, ESTIMATES)
-        _choice("discount", self.discount, DISCOUNTS)
-        _choice("algorithm", self.algorithm, RULES)
-        factor: Any = self.factor
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or math.isnan(factor) or factor < 1.0:
-            raise ParameterError(f"The 'factor' parameter must be a number from 1 up, got {factor!r}.")
-        for name, low in (("every", 1), ("archive", 0)):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ParameterError(f"The '{name}' parameter must be a whole number from {low} up, got {value!r}.")
-
-
-def _choice(name: str, value: Any, legal: Iterable[str]) -> None:
-    if value not in legal:
-        options = ", ".join(f'"{option}"' for option in legal)
-        raise ParameterError(f"The '{name}' parameter must be one of {options}, got {value!r}.")
+        for name, legal in CHOICES.items():
+            if getattr(self, name) not in legal:
+                options = ", ".join(f'"{option}"' for option in legal)
+                raise ParameterError(f"The '{name}' parameter must be one of {options}, got {getattr(self, name)!r}.")
+        within(float, "factor", self.factor, "a number from 1 up", 1)
+        within(int, "every", self.every, "a whole number from 1 up", 1)
+        within(int, "archive", self.archive, "a whole number from 0 up", 0)
 
 
 def growth_fields(growth: Growth) -> dict[str, Any]:

@@ -65,8 +65,9 @@ def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.
     return np.empty(game.treeplexes[0].sequences, dtype), np.empty(game.treeplexes[1].sequences, dtype)
 
 
-def steps(iteration: Floats, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:
-    """What iterations numbered ``iteration`` are told; without a minimizer nothing is discounted."""
+def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:
+    """What the next ``count`` iterations are told; without a minimizer nothing is discounted."""
+    iteration = numbered(done, count)
     return Steps(iteration, weight(iteration), *(minimizer or RegretMatching()).discounts(iteration))
 
 
