@@ -20,11 +20,10 @@ from treeplex.compile.dealt_checks import check_deal, check_labels, check_odds
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import levels, parents_from_depth
-from treeplex.compile.labels import Labels
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.public import PublicGame, PublicTree, build_public
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.games.dealt import WON, DealtRules
 from treeplex.games.protocol import CHANCE, TERMINAL
 

@@ -11,9 +11,8 @@ from treeplex.arrow import text_bytes, unpacked
 from treeplex.compile.blocks import Blocks, RankedBlocks
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.history import HistoryTree
-from treeplex.compile.labels import Labels
 from treeplex.compile.payoffs import Payoffs
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 
 Operator = Payoffs | Blocks | RankedBlocks
 

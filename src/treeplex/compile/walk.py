@@ -14,11 +14,10 @@ from treeplex.arrays import Ints
 from treeplex.arrow import texts
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import MOST_NODES, HistoryTree
-from treeplex.compile.labels import Labels
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.probe import likely_nodes
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import GameError
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 
