@@ -19,10 +19,10 @@ from treeplex.compile.blocks import Blocks, RankedBlocks, Terminals, blocks, exp
 from treeplex.compile.dealt_checks import check_deal, check_labels, check_odds
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.history import levels, parents_from_depth
+from treeplex.compile.history import levels
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
-from treeplex.compile.public import PublicGame, PublicTree, build_public
+from treeplex.compile.public import PublicGame, build_public
 from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.games.dealt import WON, DealtRules
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -35,7 +35,6 @@ class Scenes(NamedTuple):
     """A scene is what the public cards have been so far; it decides which hands are still possible."""
 
     of: Ints  # [P] scene of each public node
-    odds: Floats  # [C, H0, H1] probability of a scene's last public card, given the hands (1 for scene 0)
     reach: Floats  # [C, H0, H1] probability of the hands and all public cards
 
 
@@ -56,20 +55,19 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     """
     check_labels(rules)
     public = build_public(rules)
-    tree, parent = public.tree, parents_from_depth(public.tree.depth)
-    hands = rules.hands()
+    tree, hands = public.tree, rules.hands()
     widest = max(map(len, hands))
-    cards = int(np.count_nonzero(tree.mover[parent[1:]] == CHANCE))  # public cards, at all places where they fall
+    cards = int(np.count_nonzero(tree.mover[public.parent[1:]] == CHANCE))  # public, wherever they fall
     require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
-    scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public, parent)
-    lines = _lines(rules, public, parent)
-    first, second = (_side(player, tree, parent, hands[player], lines, scenes) for player in (0, 1))
+    scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public)
+    lines = _lines(rules, public)
+    first, second = (_side(player, public, hands[player], lines, scenes) for player in (0, 1))
     if scenes is None:
         operator, largest = _ranked(public, (first, second)), float(np.abs(tree.amount).max())
     else:
         operator, largest = _tables(rules, public, scenes, (first, second))
-    nodes, terminals = _count(rules, tree, scenes)
-    history = DealtTree(rules, public, parent, (first.infoset, second.infoset), nodes)
+    nodes, terminals = _count(rules, public, scenes)
+    history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
 
     def sparse() -> Payoffs:
         require(rules.name, operator.entries, 100, "payoff entries as many as")
@@ -90,29 +88,22 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     )
 
 
-def _scenes(rules: DealtRules, public: PublicGame, parent: Ints) -> Scenes:
+def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:
     tree, deal = public.tree, rules.deal()
     odds = [rules.odds(state) for state in public.chances]  # [A, H0, H1] each
-    revealed = np.flatnonzero((parent >= 0) & (tree.mover[parent] == CHANCE))
-    of = np.zeros(len(tree.mover), dtype=np.int32)
-    of[revealed] = np.arange(1, len(revealed) + 1)
-    for level in levels(tree.depth)[1:]:
-        inherit = level[of[level] == 0]
-        of[inherit] = of[parent[inherit]]
-    last = np.ones((len(revealed) + 1, *deal.shape))
-    reach = np.empty_like(last)
-    reach[0] = deal
     check_deal(rules, deal)
     for state, given in zip(public.chances, odds, strict=True):
         check_odds(rules, state, given, deal)
+    revealed, of = public.moves(CHANCE)
+    reach = np.empty((len(revealed) + 1, *deal.shape))
+    reach[0] = deal
     for node in revealed.tolist():  # a node's scene comes after its parent's
-        scene = int(of[node])
-        last[scene] = odds[int(tree.table[parent[node]])][int(tree.place[node])]
-        reach[scene] = last[scene] * reach[of[parent[node]]]
-    return Scenes(of, last, reach)
+        parent = public.parent[node]
+        reach[of[node]] = odds[int(tree.table[parent])][int(tree.place[node])] * reach[of[parent]]
+    return Scenes(of, reach)
 
 
-def _lines(rules: DealtRules, public: PublicGame, parent: Ints) -> Texts:
+def _lines(rules: DealtRules, public: PublicGame) -> Texts:
     """[P] every public node's moves, each behind a separator."""
     tree = public.tree
     moves = texts(rules.separator + action for action in public.actions)
@@ -120,17 +111,15 @@ def _lines(rules: DealtRules, public: PublicGame, parent: Ints) -> Texts:
     above = texts([""])
     parts = [above]
     for upper, level in pairwise(by_level):
-        above = joined(take(above, np.searchsorted(upper, parent[level])), take(moves, tree.action[level]))
+        above = joined(take(above, np.searchsorted(upper, public.parent[level])), take(moves, tree.action[level]))
         parts.append(above)
     position = np.empty(len(tree.mover), dtype=np.int64)
     position[np.concatenate(by_level)] = np.arange(len(tree.mover))
     return take(stacked(parts), position)
 
 
-def _side(
-    player: int, tree: PublicTree, parent: Ints, hands: Sequence[str], lines: Texts, scenes: Scenes | None
-) -> Side:
-    width = len(hands)
+def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, scenes: Scenes | None) -> Side:
+    tree, parent, width = public.tree, public.parent, len(hands)
     decisions = np.flatnonzero(tree.mover == player)
     possible = np.ones((len(decisions), width), dtype=np.bool_)
     if scenes is not None:
@@ -141,13 +130,7 @@ def _side(
     infoset[node, hand] = np.arange(len(node))
 
     # Rows: one for every move of the player in the public tree, after row 0.
-    moved = np.flatnonzero((parent >= 0) & (tree.mover[parent] == player))
-    row = np.zeros(len(tree.mover), dtype=np.int32)
-    row[moved] = np.arange(1, len(moved) + 1)
-    for level in levels(tree.depth)[1:]:
-        inherit = level[row[level] == 0]
-        row[inherit] = row[parent[inherit]]
-
+    moved, row = public.moves(player)
     children = np.bincount(parent[1:], minlength=len(tree.mover))
     first = np.concatenate(([1], 1 + np.cumsum(children[node]))).astype(np.int32)
     chosen_at = infoset[parent[moved]]  # [R - 1, H]
@@ -189,15 +172,13 @@ def _ranked(public: PublicGame, sides: tuple[Side, Side]) -> RankedBlocks:
     return ranked_blocks(terminals, (sides[0].sequence, sides[1].sequence), 1.0 / (hands * (hands - 1)))
 
 
-def _count(rules: DealtRules, tree: PublicTree, scenes: Scenes | None) -> tuple[int, int]:
+def _count(rules: DealtRules, public: PublicGame, scenes: Scenes | None) -> tuple[int, int]:
     """How many histories there are, and how many of them are terminal."""
-    hands = [len(labels) for labels in rules.hands()]
-    of = np.zeros(len(tree.mover), dtype=np.int32) if scenes is None else scenes.of
     if scenes is None:
-        deals, opened = np.array([hands[0] * (hands[0] - 1)]), hands[0]
+        opened = len(rules.hands()[0])
+        deals = np.full(len(public.parent), opened * (opened - 1))  # [P] that lead to each public node
     else:
-        deals = np.count_nonzero(scenes.reach, axis=(1, 2))
         opened = int(np.count_nonzero(scenes.reach[0].any(axis=1)))
+        deals = np.count_nonzero(scenes.reach, axis=(1, 2))[scenes.of]
     inner = 1 if rules.together else 1 + opened
-    ends = deals[of[tree.mover == TERMINAL]].sum()
-    return inner + int(deals[of].sum()), int(ends)
+    return inner + int(deals.sum()), int(deals[public.tree.mover == TERMINAL].sum())

@@ -19,6 +19,11 @@ Operator = Payoffs | Blocks | RankedBlocks
 BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
 
 
+def operator_bytes(operator: Operator) -> int:
+    """Memory of the arrays of a payoff operator."""
+    return sum(array.nbytes for side in operator for array in side)
+
+
 @dataclass(frozen=True, eq=False)
 class CompiledGame:
     """A two-player zero-sum game of perfect recall, checked.
@@ -103,7 +108,7 @@ class CompiledGame:
         arrays = [array for treeplex in self.treeplexes for array in treeplex]
         arrays += [names.actions for names in self.labels]
         texts = sum(text_bytes(names.infosets) for names in self.labels)
-        return sum(array.nbytes for array in arrays) + texts + self.operator.nbytes
+        return sum(array.nbytes for array in arrays) + texts + operator_bytes(self.operator)
 
     def summary(self) -> dict[str, object]:
         """Sizes, as ``treeplex info --json`` prints them."""
