@@ -49,28 +49,19 @@ __all__ = [
     "solve",
 ]
 
-_HOMES = {
-    "CHANCE": "games.protocol",
-    "TERMINAL": "games.protocol",
-    "CompiledGame": "compile.game",
-    "Evaluation": "evaluation.exact",
-    "Game": "games.protocol",
-    "Growth": "algorithms.growth.options",
-    "Policy": "evaluation.policy",
-    "Spot": "games.holdem.spot",
-    "Solution": "runs.solution",
-    "TreeplexError": "errors",
-    "best_response": "api",
-    "evaluate": "api",
-    "explore": "api",
-    "grow": "api",
-    "load": "api",
-    "merge": "api",
-    "minimizer": "algorithms.custom",
-    "regrow": "api",
-    "resume": "api",
-    "solve": "api",
+_MODULES = {
+    "algorithms.custom": ("minimizer",),
+    "algorithms.growth.options": ("Growth",),
+    "api": ("best_response", "evaluate", "explore", "grow", "load", "merge", "regrow", "resume", "solve"),
+    "compile.game": ("CompiledGame",),
+    "errors": ("TreeplexError",),
+    "evaluation.exact": ("Evaluation",),
+    "evaluation.policy": ("Policy",),
+    "games.holdem.spot": ("Spot",),
+    "games.protocol": ("CHANCE", "TERMINAL", "Game"),
+    "runs.solution": ("Solution",),
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

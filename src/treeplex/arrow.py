@@ -100,9 +100,9 @@ def decode(offsets: Ints, text: npt.NDArray[np.uint8]) -> Texts:
 
 
 def table(columns: dict[str, Any], types: Types, about: dict[str, str] | None = None) -> Table:
-    """A table with these columns and types, and a few words about it."""
+    """A table with these columns, of ``types`` where these are named, and a few words about it."""
     arrays = [
-        column if isinstance(column, pa.Array) else pa.array(column, type=types[name])
+        column if isinstance(column, pa.Array) else pa.array(column, type=types.get(name))
         for name, column in columns.items()
     ]
     return pa.table(arrays, names=list(columns)).replace_schema_metadata(about)

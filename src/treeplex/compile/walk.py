@@ -81,7 +81,8 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         if collecting:
             gc.enable()
     constant = _constant(walk)
-    first, second = (_treeplex(player) for player in walk.players)
+    first, second = (Treeplex(_ints(player.first), _ints(player.parent)) for player in walk.players)
+    names = [Labels(texts(player.index), _ints(player.codes)) for player in walk.players]
     tree = _tree(walk)
     payoffs = Payoffs.gather(
         (first.sequences, second.sequences),
@@ -92,7 +93,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     return CompiledGame(
         name=walk.name,
         treeplexes=(first, second),
-        labels=(_labels(walk.players[0]), _labels(walk.players[1])),
+        labels=(names[0], names[1]),
         actions=tuple(walk.vocabulary),
         nodes=tree.nodes,
         terminals=tree.terminals,
@@ -182,10 +183,7 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
     """Number a new infoset and its sequences."""
     if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
-    if len(set(actions)) != len(actions):
-        walk.refuse(
-            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
-        )
+    _check_different(walk, node, actions)
     infoset = len(player.parent)
     player.index[label] = infoset
     player.parent.append(own)
@@ -196,6 +194,12 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
         _check_text(walk, node, action)
     player.codes.extend([walk.vocabulary.setdefault(action, len(walk.vocabulary)) for action in actions])
     return infoset
+
+
+def _check_different(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
+    if len(set(actions)) != len(actions):
+        shown = ", ".join(map(str, actions))
+        walk.refuse(f"repeats an action label at {walk.line(node)}: {shown}; labels must differ.")
 
 
 def _check_text(walk: _Walk, node: int, action: object) -> None:
@@ -220,10 +224,7 @@ def _disagree(
 
 
 def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
-    if len(set(actions)) != len(actions):
-        walk.refuse(
-            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
-        )
+    _check_different(walk, node, actions)
     chances = [float(chance) for chance in given]
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
@@ -273,14 +274,6 @@ def _constant(walk: _Walk) -> float:
 
 def _one_line(label: str) -> str:
     return " ".join(label.split())
-
-
-def _treeplex(player: _Player) -> Treeplex:
-    return Treeplex(_ints(player.first), _ints(player.parent))
-
-
-def _labels(player: _Player) -> Labels:
-    return Labels(texts(player.index), _ints(player.codes))
 
 
 def _tree(walk: _Walk) -> HistoryTree:

@@ -16,10 +16,10 @@ that hides the bids is from M. Lanctot et al., "Monte Carlo sampling for regret 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from treeplex.games.parameters import boolean, choice, integer, title
+from treeplex.games.parameters import boolean, choice, integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
@@ -55,7 +55,7 @@ class Goofspiel:
     @property
     def name(self) -> str:
         """The game and the parameters that are not the defaults."""
-        return title("goofspiel", **{f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default})
+        return titled("goofspiel", self)
 
     def root(self) -> Table:
         """Nothing is bid; the prizes lie open unless chance turns them up one by one."""

@@ -15,7 +15,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.errors import GameError
 from treeplex.games.dealt import DealtGame, Settlement
-from treeplex.games.parameters import integer, title
+from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import TERMINAL
 
 NO_BID: Final = -1
@@ -57,9 +57,7 @@ class LiarsDice:
     @property
     def name(self) -> str:
         """With the parameters that are not the usual one die of six sides."""
-        dice = self.dice if self.dice != 1 else None
-        sides = self.sides if self.sides != 6 else None
-        return title("liars_dice", dice=dice, sides=sides)
+        return titled("liars_dice", self)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """The faces rolled, in order."""

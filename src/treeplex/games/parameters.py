@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 from treeplex.errors import ParameterError
 
@@ -45,3 +47,9 @@ def title(name: str, **changed: object) -> str:
         if value is not None
     ]
     return f"{name}({','.join(shown)})" if shown else name
+
+
+def titled(name: str, game: Any) -> str:
+    """The canonical name of rules whose fields are their parameters."""
+    given = ((field, getattr(game, field.name)) for field in fields(game))
+    return title(name, **{field.name: value for field, value in given if value != field.default})

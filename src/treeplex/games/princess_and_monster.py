@@ -22,12 +22,12 @@ that this round decides nothing: its game of T rounds, placement included, is ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from treeplex.errors import ParameterError
-from treeplex.games.parameters import integer, title
+from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
@@ -70,8 +70,7 @@ class PrincessAndMonster:
     @property
     def name(self) -> str:
         """The game and the parameters that are not the defaults."""
-        changed = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
-        return title("princess_and_monster", **changed)
+        return titled("princess_and_monster", self)
 
     def root(self) -> Paths:
         """Whoever starts on a given cell is there."""

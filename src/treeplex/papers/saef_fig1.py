@@ -14,11 +14,12 @@ import numpy as np
 
 from treeplex.algorithms.growth.algorithm import Growing, State
 from treeplex.algorithms.growth.options import Growth
-from treeplex.evaluation.growth_plot import plot_runs
+from treeplex.evaluation.plot import plot_growth
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Tell, judge, write_csv
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
+from treeplex.runs.log import to_table
 from treeplex.runs.loop import Outcome
 
 ID: Final = "saef-fig1"
@@ -65,7 +66,7 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     table = write_csv(folder / f"{ID}.csv", columns, rows)
     picture = folder / f"{ID}.png"
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
-    plot_runs({name: run.rows for name, run in runs.items()}, title, picture)
+    plot_growth({name: to_table(run.rows) for name, run in runs.items()}, title, picture)
     return Report(ID, judge(ID, measure(runs, nodes)), [table, picture])
 
 
