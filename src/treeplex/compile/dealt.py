@@ -62,10 +62,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public)
     lines = _lines(rules, public)
     first, second = (_side(player, public, hands[player], lines, scenes) for player in (0, 1))
-    if scenes is None:
-        operator, largest = _ranked(public, (first, second)), float(np.abs(tree.amount).max())
-    else:
-        operator, largest = _tables(rules, public, scenes, (first, second))
+    operator, largest = _operator(rules, public, scenes, (first, second))
     nodes, terminals = _count(rules, public, scenes)
     history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
 
@@ -145,31 +142,29 @@ def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, s
     return Side(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
 
 
-def _tables(rules: DealtRules, public: PublicGame, scenes: Scenes, sides: tuple[Side, Side]) -> tuple[Blocks, float]:
-    """The block operator and the largest payoff: a table for every kind of scene and outcome that ends the game."""
-    tree = public.tree
-    ends = np.flatnonzero(tree.mover == TERMINAL)
+def _operator(
+    rules: DealtRules, public: PublicGame, scenes: Scenes | None, sides: tuple[Side, Side]
+) -> tuple[Blocks | RankedBlocks, float]:
+    """The operator and the largest payoff: a table for every kind of scene and outcome that ends the game, or ranks."""
+    ends = np.flatnonzero(public.tree.mover == TERMINAL)
+    amount, outcome = public.tree.amount[ends], public.tree.table[ends]
+    rows, sequence = (sides[0].row[ends], sides[1].row[ends]), (sides[0].sequence, sides[1].sequence)
+    if scenes is None:
+        showdown = np.array([outcome != WON for outcome in public.outcomes], dtype=np.int32)[outcome]
+        hands = sequence[0].shape[1]
+        ranked = ranked_blocks(Terminals(rows, amount, showdown), sequence, 1.0 / (hands * (hands - 1)))
+        return ranked, float(np.abs(amount).max())
     alike: dict[bytes, int] = {}  # scenes with the same probabilities of hands share their tables
     kind = np.array([alike.setdefault(reach.tobytes(), len(alike)) for reach in scenes.reach])
     sample: list[int] = np.unique(kind, return_index=True)[1].tolist()
-    key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + tree.table[ends]
+    key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + outcome
     distinct, table = np.unique(key, return_inverse=True)
     outcomes = [rules.outcome(outcome) for outcome in public.outcomes]
     keys: list[int] = distinct.tolist()
     tables = np.stack([scenes.reach[sample[k // len(outcomes)]] * outcomes[k % len(outcomes)] for k in keys])
     heights = np.array([float(np.abs(outcome).max()) for outcome in outcomes])
-    largest = float(np.abs(tree.amount[ends] * heights[tree.table[ends]]).max())
-    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], table.astype(np.int32))
-    return blocks(terminals, tables, (sides[0].sequence, sides[1].sequence)), largest
-
-
-def _ranked(public: PublicGame, sides: tuple[Side, Side]) -> RankedBlocks:
-    tree = public.tree
-    ends = np.flatnonzero(tree.mover == TERMINAL)
-    showdown = np.array([outcome != WON for outcome in public.outcomes], dtype=np.int32)[tree.table[ends]]
-    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], showdown)
-    hands = sides[0].sequence.shape[1]
-    return ranked_blocks(terminals, (sides[0].sequence, sides[1].sequence), 1.0 / (hands * (hands - 1)))
+    largest = float(np.abs(amount * heights[outcome]).max())
+    return blocks(Terminals(rows, amount, table.astype(np.int32)), tables, sequence), largest
 
 
 def _count(rules: DealtRules, public: PublicGame, scenes: Scenes | None) -> tuple[int, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from treeplex.errors import ParameterError
 from treeplex.games.continuous import continuous_leduc
@@ -19,15 +19,14 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.spec import bind, parse, unknown, usage
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A rule book in the catalog."""
 
     name: str
     build: Callable[..., Game]
     summary: str
     source: str
-    values: Mapping[str, float] = field(default_factory=dict[str, float])
+    values: Mapping[str, float] = {}
     """Player 0's value at equilibrium, by the game's full name."""
 
     @property

@@ -119,7 +119,7 @@ def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
     with any of these, such as ``treeplex grow`` leaves.
     """
     rules = continuous_leduc_rules()
-    name = title("continuous_leduc", sizes=None if sizes == "branch-2" else _shown(sizes))
+    name = title("continuous_leduc", sizes=None if sizes == "branch-2" else sizes)
     return DealtGame(Abstraction(rules, menu_of(rules, sizes), name))
 
 
@@ -144,16 +144,3 @@ def _from_file(path: str) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ParameterError(f"The 'sizes' parameter names {path}, which cannot be read ({error}).") from error
-
-
-class _Written(str):
-    """Text that a game's name shows without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def _shown(sizes: Any) -> Any:
-    return sizes if isinstance(sizes, str) else _Written(json.dumps(sizes, separators=(",", ":"), default=list))

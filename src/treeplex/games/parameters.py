@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -40,9 +41,8 @@ def choice(name: str, value: object, legal: Sequence[str]) -> str:
 
 def title(name: str, **changed: object) -> str:
     """A game's canonical name: ``name(parameter=value,...)`` with the parameters that differ from their defaults."""
-    words = {True: "true", False: "false"}
     shown = [
-        f"{key}={words[value] if isinstance(value, bool) else repr(value).replace(chr(39), chr(34))}"
+        f"{key}={json.dumps(value, separators=(',', ':'), default=list, ensure_ascii=False)}"
         for key, value in changed.items()
         if value is not None
     ]

@@ -51,10 +51,9 @@ class Spot:
     def __post_init__(self) -> None:
         _whole("pot", self.pot, 1)
         _whole("effective_stack", self.effective_stack, 1)
-        for name in ("add_allin_threshold", "force_allin_threshold", "merging_threshold"):
-            number(name, getattr(self, name), 0.0, 1000.0)
-        number("rake_rate", self.rake_rate, 0.0, 1.0)
-        number("rake_cap", self.rake_cap, 0.0, float(MOST_CHIPS))
+        thresholds = dict.fromkeys(("add_allin_threshold", "force_allin_threshold", "merging_threshold"), 1000.0)
+        for name, most in {**thresholds, "rake_rate": 1.0, "rake_cap": float(MOST_CHIPS)}.items():
+            number(name, getattr(self, name), 0.0, most)
         for player in (0, 1):
             self.weights(player)
             for street in self.streets:
