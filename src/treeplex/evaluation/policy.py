@@ -265,8 +265,7 @@ def _distributions(labels: Texts, first: Ints, probability: Floats, player: int)
             f" {lowest[at]:g}, sum {totals[at]:g}"
         )
     rough = np.abs(totals - 1.0) > EXACT
-    counts = np.diff(first)
-    probability[1:] /= np.repeat(np.where(rough, totals, 1.0), counts)
+    probability[1:] /= np.repeat(np.where(rough, totals, 1.0), np.diff(first))
 
 
 def _pairs(infosets: Indices, first: Ints, actions: Texts) -> Texts:
@@ -282,10 +281,9 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
     ours = game.infoset_index[player]
     for some, place, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
         if missing:
-            example = min(missing)
             raise ParameterError(
                 f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
-                f" not in the {place}, such as '{example}'."
+                f" not in the {place}, such as '{min(missing)}'."
             )
     wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = wanted.strategies[player]
