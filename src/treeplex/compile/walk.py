@@ -241,7 +241,11 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     if isinstance(payoff, int | float):
         own, total = float(payoff), 0.0
     else:
-        pair = _pair(walk, node, payoff)
+        given: Any = payoff  # a sequence, or a number of some type that is not ``float``
+        try:
+            pair = [float(share) for share in given] if hasattr(given, "__iter__") else [float(given), -float(given)]
+        except (TypeError, ValueError):
+            walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
         if len(pair) != 2:
             walk.refuse(f"pays {len(pair)} players at {walk.line(node)}; treeplex solves games of two players.")
         own, total = pair[0], pair[0] + pair[1]
@@ -250,14 +254,6 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     walk.sums.append(total)
     walk.ends.append(node)
     return own
-
-
-def _pair(walk: _Walk, node: int, payoff: Any) -> list[float]:
-    """Both players' payoffs, from a sequence of them or from a number of some type that is not ``float``."""
-    try:
-        return [float(share) for share in payoff] if hasattr(payoff, "__iter__") else [float(payoff), -float(payoff)]
-    except (TypeError, ValueError):
-        walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
 
 
 def _constant(walk: _Walk) -> float:
