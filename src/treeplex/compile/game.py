@@ -94,14 +94,6 @@ class CompiledGame:
         codes: list[int] = self.labels[player].actions[first[infoset] : first[infoset + 1]].tolist()
         return [self.actions[code] for code in codes]
 
-    def line(self, node: int) -> list[str]:
-        """Labels of the actions that lead to a node of the tree."""
-        line: list[str] = []
-        while node > 0:
-            line.append(self.actions[int(self.tree.action[node])])
-            node = int(self.tree.parent[node])
-        return line[::-1]
-
     @property
     def bytes(self) -> int:
         """Memory of what solving needs: treeplexes, labels and the payoff operator."""
