@@ -20,7 +20,7 @@ import treeplex as tp
 from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.protocol import Execution
 from treeplex.compile.blocks import Blocks
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.game import CompiledGame, operator_bytes
 
 GAMES = ("leduc5", "liars_dice", "kuhn_ext(3,20,7)", "liars_dice(sides=9)")
 ROUNDS = 7
@@ -66,14 +66,14 @@ def moved(game: CompiledGame) -> int:
     if isinstance(operator, Blocks):
         sides = [(side.start, side.column, side.amount, side.table, side.sequence, side.other) for side in operator]
         return passes + sum(array.nbytes for side in sides for array in side)
-    return passes + operator.nbytes
+    return passes + operator_bytes(operator)
 
 
 def measure(name: str) -> dict[str, object]:
     game = tp.load(name)
     algorithm = cfr_plus().prepared(game, Execution(threads=1))
     state = algorithm.advance(game, algorithm.start(game), 3)
-    footprint = game.operator.nbytes + sum(5 * 8 * treeplex.sequences for treeplex in game.treeplexes)
+    footprint = operator_bytes(game.operator) + sum(5 * 8 * treeplex.sequences for treeplex in game.treeplexes)
     count = max(1, 100_000_000 // moved(game))
 
     def work() -> None:

@@ -49,22 +49,19 @@ __all__ = [
     "solve",
 ]
 
-_HOMES = {
-    name: home
-    for home, names in {
-        "algorithms.custom": ("minimizer",),
-        "algorithms.growth.options": ("Growth",),
-        "api": ("best_response", "evaluate", "explore", "grow", "load", "merge", "regrow", "resume", "solve"),
-        "compile.game": ("CompiledGame",),
-        "errors": ("TreeplexError",),
-        "evaluation.exact": ("Evaluation",),
-        "evaluation.policy": ("Policy",),
-        "games.holdem.spot": ("Spot",),
-        "games.protocol": ("CHANCE", "TERMINAL", "Game"),
-        "runs.solution": ("Solution",),
-    }.items()
-    for name in names
+_MODULES = {
+    "algorithms.custom": ("minimizer",),
+    "algorithms.growth.options": ("Growth",),
+    "api": ("best_response", "evaluate", "explore", "grow", "load", "merge", "regrow", "resume", "solve"),
+    "compile.game": ("CompiledGame",),
+    "errors": ("TreeplexError",),
+    "evaluation.exact": ("Evaluation",),
+    "evaluation.policy": ("Policy",),
+    "games.holdem.spot": ("Spot",),
+    "games.protocol": ("CHANCE", "TERMINAL", "Game"),
+    "runs.solution": ("Solution",),
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

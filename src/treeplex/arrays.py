@@ -6,14 +6,18 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.int8]
+Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
-def frozen(array: npt.NDArray[np.generic]) -> None:
-    """Make ``array`` read-only, in place."""
+def frozen(array: Array) -> Array:
+    """The same array, made read-only."""
     array.flags.writeable = False
+    return array

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,14 +70,21 @@ def found_at(wanted: Texts, within: Texts) -> npt.NDArray[np.int64]:
     return pc.fill_null(pc.index_in(wanted, value_set=within), -1).to_numpy(zero_copy_only=False)
 
 
-def encode(column: Texts) -> tuple[Ints, npt.NDArray[np.uint8]]:
-    """Offsets [n + 1] and UTF-8 bytes of a column of text."""
+class Encoded(NamedTuple):
+    """A column of text as it is stored."""
+
+    offsets: Ints  # [n + 1]
+    text: npt.NDArray[np.uint8]  # UTF-8
+
+
+def encode(column: Texts) -> Encoded:
+    """Offsets and bytes of a column of text."""
     _, offsets, data = column.buffers()
     if len(column) == 0 or offsets is None:
-        return np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.uint8)
+        return Encoded(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.uint8))
     bounds = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
     text = np.frombuffer(data, dtype=np.uint8) if data else np.empty(0, dtype=np.uint8)
-    return bounds - bounds[0], text[bounds[0] : bounds[-1]].copy()
+    return Encoded(bounds - bounds[0], text[bounds[0] : bounds[-1]].copy())
 
 
 def decode(offsets: Ints, text: npt.NDArray[np.uint8]) -> Texts:
@@ -93,9 +100,9 @@ def decode(offsets: Ints, text: npt.NDArray[np.uint8]) -> Texts:
 
 
 def table(columns: dict[str, Any], types: Types, about: dict[str, str] | None = None) -> Table:
-    """A table with these columns and types, and a few words about it."""
+    """A table with these columns, of ``types`` where these are named, and a few words about it."""
     arrays = [
-        column if isinstance(column, pa.Array) else pa.array(column, type=types[name])
+        column if isinstance(column, pa.Array) else pa.array(column, type=types.get(name))
         for name, column in columns.items()
     ]
     return pa.table(arrays, names=list(columns)).replace_schema_metadata(about)

@@ -80,28 +80,22 @@ def remove_old(parent: Path) -> None:
 CACHE_FOLDER: Final = cache_folder()
 
 
-@contextmanager
-def _own_cache() -> Generator[None]:
-    """Functions that are decorated meanwhile are kept in our folder; the user's own ones stay where they are."""
+def kernel(function: Function, *, parallel: bool = False) -> Function:
+    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs.
+
+    It is kept in our folder; the user's own functions stay where they are.
+    """
     settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = CACHE_FOLDER
+    before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
     try:
-        yield
+        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=parallel)(function))
     finally:
         settings.CACHE_DIR = before
 
 
-def kernel(function: Function) -> Function:
-    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs."""
-    with _own_cache():
-        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False)(function))
-
-
 def parallel_kernel(function: Function) -> Function:
     """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
-    with _own_cache():
-        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=True)(function))
+    return kernel(function, parallel=True)
 
 
 def inlined(function: Function) -> Function:

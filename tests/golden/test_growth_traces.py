@@ -21,7 +21,7 @@ from treeplex.algorithms.growth.options import Growth
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
-from treeplex.games.poker import Card, Poker, Round
+from treeplex.games.poker import Card
 from treeplex.games.sized import Menu
 
 STORED = Path(__file__).with_name("growth_traces.json")
@@ -33,7 +33,7 @@ LOOKS = {"one_street": range(ITERATES, 25), "continuous_leduc": range(10, 12)}  
 # No two ranks have as many cards, so that no two actions are worth the same: rounding decides nothing.
 DECK = tuple(Card(label, rank, copies) for rank, (label, copies) in enumerate([("7", 1), ("8", 3), ("9", 2)]))
 GAMES = {
-    "one_street": ContinuousPoker("one_street", Poker("one_street", DECK, (Round((), 2),))),
+    "one_street": ContinuousPoker("one_street", DECK, 1),
     "continuous_leduc": continuous_leduc_rules(),
 }
 WAYS = {

@@ -14,7 +14,7 @@ from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker
 from treeplex.games.dealt import DealtGame
-from treeplex.games.poker import Card, Poker, Round
+from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
 
@@ -23,7 +23,7 @@ Strategy = dict[tuple[int, str], dict[str, float]]
 
 def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
     deck = tuple(Card(str(rank), rank, copies) for rank in range(ranks))
-    return ContinuousPoker("small", Poker("small", deck, tuple(Round((), 2) for _ in range(streets))))
+    return ContinuousPoker("small", deck, streets)
 
 
 KUHN = poker(1, 3, 1)

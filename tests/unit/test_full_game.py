@@ -21,7 +21,7 @@ from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference.sizes import pseudo_harmonic, value_between
 from treeplex.evaluation import Policy
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
-from treeplex.games.poker import Card, Poker, Round
+from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu, sized_label
 
@@ -34,7 +34,7 @@ interval = st.tuples(st.floats(0.01, 0.9), st.floats(0.02, 0.99)).map(
 
 def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
     deck = tuple(Card(str(rank), rank, copies) for rank in range(ranks))
-    return ContinuousPoker("small", Poker("small", deck, tuple(Round((), 2) for _ in range(streets))))
+    return ContinuousPoker("small", deck, streets)
 
 
 def grown(rules: ContinuousPoker, sizes: tuple[float, ...], looks: int) -> GrowingGame:

@@ -416,7 +416,7 @@ class Tilted(ContinuousPoker):
 
 
 def test_rules_whose_payoffs_do_not_stretch_are_refused() -> None:
-    rules = Tilted("tilted", LEDUC.cards)
+    rules = Tilted("tilted", LEDUC.deck)
     with pytest.raises(GameError, match="not proportional to its payoff scale"):
         GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
 

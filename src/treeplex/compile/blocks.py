@@ -43,11 +43,6 @@ class Blocks(NamedTuple):
         nonzero = np.count_nonzero(self.rows.tables, axis=(1, 2))
         return int(nonzero[self.rows.table[self.rows.amount != 0.0]].sum())
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
-
 
 class RankedRows(NamedTuple):
     """What player 0 wins where every hand is one card and the higher card wins: no tables, sums over ranks.
@@ -75,11 +70,6 @@ class RankedBlocks(NamedTuple):
         """Pairs of sequences with a payoff other than zero."""
         hands = self.rows.sequence.shape[1]
         return int(np.count_nonzero(self.rows.amount)) * hands * (hands - 1)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
 
 
 class Terminals(NamedTuple):

@@ -16,19 +16,19 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import Texts, joined, stacked, take, texts
 from treeplex.compile.blocks import Blocks, RankedBlocks, Terminals, blocks, expand, ranked_blocks
-from treeplex.compile.dealt_checks import check_deal, check_labels, check_odds
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.history import levels, parents_from_depth
-from treeplex.compile.labels import Labels
+from treeplex.compile.history import levels
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
-from treeplex.compile.public import PublicGame, PublicTree, build_public
-from treeplex.compile.treeplex import Treeplex
-from treeplex.games.dealt import WON, DealtRules
+from treeplex.compile.public import PublicGame, build_public
+from treeplex.compile.treeplex import Labels, Treeplex
+from treeplex.errors import GameError
+from treeplex.games.dealt import WON, DealtRules, Public
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 RANKED_FROM = 16  # hands from which sums over ranks beat a table of hands against hands
+TOLERANCE = 1e-9  # of probabilities
 BYTES_PER_SCENE = 40  # and pair of hands: measured peak
 
 
@@ -36,7 +36,6 @@ class Scenes(NamedTuple):
     """A scene is what the public cards have been so far; it decides which hands are still possible."""
 
     of: Ints  # [P] scene of each public node
-    odds: Floats  # [C, H0, H1] probability of a scene's last public card, given the hands (1 for scene 0)
     reach: Floats  # [C, H0, H1] probability of the hands and all public cards
 
 
@@ -55,22 +54,18 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
 
     ``ranked_from``: number of hands from which a ranked game is compiled without listing pairs of hands.
     """
-    check_labels(rules)
+    _check_labels(rules)
     public = build_public(rules)
-    tree, parent = public.tree, parents_from_depth(public.tree.depth)
-    hands = rules.hands()
+    tree, hands = public.tree, rules.hands()
     widest = max(map(len, hands))
-    cards = int(np.count_nonzero(tree.mover[parent[1:]] == CHANCE))  # public cards, at all places where they fall
+    cards = int(np.count_nonzero(tree.mover[public.parent[1:]] == CHANCE))  # public, wherever they fall
     require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
-    scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public, parent)
-    lines = _lines(rules, public, parent)
-    first, second = (_side(player, tree, parent, hands[player], lines, scenes) for player in (0, 1))
-    if scenes is None:
-        operator, largest = _ranked(public, (first, second)), float(np.abs(tree.amount).max())
-    else:
-        operator, largest = _tables(rules, public, scenes, (first, second))
-    nodes, terminals = _count(rules, tree, scenes)
-    history = DealtTree(rules, public, parent, (first.infoset, second.infoset), nodes)
+    scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public)
+    lines = _lines(rules, public)
+    first, second = (_side(player, public, hands[player], lines, scenes) for player in (0, 1))
+    operator, largest = _operator(rules, public, scenes, (first, second))
+    nodes, terminals = _count(rules, public, scenes)
+    history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
 
     def sparse() -> Payoffs:
         require(rules.name, operator.entries, 100, "payoff entries as many as")
@@ -91,29 +86,22 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     )
 
 
-def _scenes(rules: DealtRules, public: PublicGame, parent: Ints) -> Scenes:
+def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:
     tree, deal = public.tree, rules.deal()
     odds = [rules.odds(state) for state in public.chances]  # [A, H0, H1] each
-    revealed = np.flatnonzero((parent >= 0) & (tree.mover[parent] == CHANCE))
-    of = np.zeros(len(tree.mover), dtype=np.int32)
-    of[revealed] = np.arange(1, len(revealed) + 1)
-    for level in levels(tree.depth)[1:]:
-        inherit = level[of[level] == 0]
-        of[inherit] = of[parent[inherit]]
-    last = np.ones((len(revealed) + 1, *deal.shape))
-    reach = np.empty_like(last)
-    reach[0] = deal
-    check_deal(rules, deal)
+    _check_deal(rules, deal)
     for state, given in zip(public.chances, odds, strict=True):
-        check_odds(rules, state, given, deal)
+        _check_odds(rules, state, given, deal)
+    revealed, of = public.moves(CHANCE)
+    reach = np.empty((len(revealed) + 1, *deal.shape))
+    reach[0] = deal
     for node in revealed.tolist():  # a node's scene comes after its parent's
-        scene = int(of[node])
-        last[scene] = odds[int(tree.table[parent[node]])][int(tree.place[node])]
-        reach[scene] = last[scene] * reach[of[parent[node]]]
-    return Scenes(of, last, reach)
+        parent = public.parent[node]
+        reach[of[node]] = odds[int(tree.table[parent])][int(tree.place[node])] * reach[of[parent]]
+    return Scenes(of, reach)
 
 
-def _lines(rules: DealtRules, public: PublicGame, parent: Ints) -> Texts:
+def _lines(rules: DealtRules, public: PublicGame) -> Texts:
     """[P] every public node's moves, each behind a separator."""
     tree = public.tree
     moves = texts(rules.separator + action for action in public.actions)
@@ -121,17 +109,15 @@ def _lines(rules: DealtRules, public: PublicGame, parent: Ints) -> Texts:
     above = texts([""])
     parts = [above]
     for upper, level in pairwise(by_level):
-        above = joined(take(above, np.searchsorted(upper, parent[level])), take(moves, tree.action[level]))
+        above = joined(take(above, np.searchsorted(upper, public.parent[level])), take(moves, tree.action[level]))
         parts.append(above)
     position = np.empty(len(tree.mover), dtype=np.int64)
     position[np.concatenate(by_level)] = np.arange(len(tree.mover))
     return take(stacked(parts), position)
 
 
-def _side(
-    player: int, tree: PublicTree, parent: Ints, hands: Sequence[str], lines: Texts, scenes: Scenes | None
-) -> Side:
-    width = len(hands)
+def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, scenes: Scenes | None) -> Side:
+    tree, parent, width = public.tree, public.parent, len(hands)
     decisions = np.flatnonzero(tree.mover == player)
     possible = np.ones((len(decisions), width), dtype=np.bool_)
     if scenes is not None:
@@ -142,13 +128,7 @@ def _side(
     infoset[node, hand] = np.arange(len(node))
 
     # Rows: one for every move of the player in the public tree, after row 0.
-    moved = np.flatnonzero((parent >= 0) & (tree.mover[parent] == player))
-    row = np.zeros(len(tree.mover), dtype=np.int32)
-    row[moved] = np.arange(1, len(moved) + 1)
-    for level in levels(tree.depth)[1:]:
-        inherit = level[row[level] == 0]
-        row[inherit] = row[parent[inherit]]
-
+    moved, row = public.moves(player)
     children = np.bincount(parent[1:], minlength=len(tree.mover))
     first = np.concatenate(([1], 1 + np.cumsum(children[node]))).astype(np.int32)
     chosen_at = infoset[parent[moved]]  # [R - 1, H]
@@ -163,42 +143,69 @@ def _side(
     return Side(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
 
 
-def _tables(rules: DealtRules, public: PublicGame, scenes: Scenes, sides: tuple[Side, Side]) -> tuple[Blocks, float]:
-    """The block operator and the largest payoff: a table for every kind of scene and outcome that ends the game."""
-    tree = public.tree
-    ends = np.flatnonzero(tree.mover == TERMINAL)
+def _operator(
+    rules: DealtRules, public: PublicGame, scenes: Scenes | None, sides: tuple[Side, Side]
+) -> tuple[Blocks | RankedBlocks, float]:
+    """The operator and the largest payoff: a table for every kind of scene and outcome that ends the game, or ranks."""
+    ends = np.flatnonzero(public.tree.mover == TERMINAL)
+    amount, outcome = public.tree.amount[ends], public.tree.table[ends]
+    rows, sequence = (sides[0].row[ends], sides[1].row[ends]), (sides[0].sequence, sides[1].sequence)
+    if scenes is None:
+        showdown = np.array([outcome != WON for outcome in public.outcomes], dtype=np.int32)[outcome]
+        hands = sequence[0].shape[1]
+        ranked = ranked_blocks(Terminals(rows, amount, showdown), sequence, 1.0 / (hands * (hands - 1)))
+        return ranked, float(np.abs(amount).max())
     alike: dict[bytes, int] = {}  # scenes with the same probabilities of hands share their tables
     kind = np.array([alike.setdefault(reach.tobytes(), len(alike)) for reach in scenes.reach])
     sample: list[int] = np.unique(kind, return_index=True)[1].tolist()
-    key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + tree.table[ends]
+    key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + outcome
     distinct, table = np.unique(key, return_inverse=True)
     outcomes = [rules.outcome(outcome) for outcome in public.outcomes]
     keys: list[int] = distinct.tolist()
     tables = np.stack([scenes.reach[sample[k // len(outcomes)]] * outcomes[k % len(outcomes)] for k in keys])
     heights = np.array([float(np.abs(outcome).max()) for outcome in outcomes])
-    largest = float(np.abs(tree.amount[ends] * heights[tree.table[ends]]).max())
-    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], table.astype(np.int32))
-    return blocks(terminals, tables, (sides[0].sequence, sides[1].sequence)), largest
+    largest = float(np.abs(amount * heights[outcome]).max())
+    return blocks(Terminals(rows, amount, table.astype(np.int32)), tables, sequence), largest
 
 
-def _ranked(public: PublicGame, sides: tuple[Side, Side]) -> RankedBlocks:
-    tree = public.tree
-    ends = np.flatnonzero(tree.mover == TERMINAL)
-    showdown = np.array([outcome != WON for outcome in public.outcomes], dtype=np.int32)[tree.table[ends]]
-    terminals = Terminals((sides[0].row[ends], sides[1].row[ends]), tree.amount[ends], showdown)
-    hands = sides[0].sequence.shape[1]
-    return ranked_blocks(terminals, (sides[0].sequence, sides[1].sequence), 1.0 / (hands * (hands - 1)))
-
-
-def _count(rules: DealtRules, tree: PublicTree, scenes: Scenes | None) -> tuple[int, int]:
+def _count(rules: DealtRules, public: PublicGame, scenes: Scenes | None) -> tuple[int, int]:
     """How many histories there are, and how many of them are terminal."""
-    hands = [len(labels) for labels in rules.hands()]
-    of = np.zeros(len(tree.mover), dtype=np.int32) if scenes is None else scenes.of
     if scenes is None:
-        deals, opened = np.array([hands[0] * (hands[0] - 1)]), hands[0]
+        opened = len(rules.hands()[0])
+        deals = np.full(len(public.parent), opened * (opened - 1))  # [P] that lead to each public node
     else:
-        deals = np.count_nonzero(scenes.reach, axis=(1, 2))
         opened = int(np.count_nonzero(scenes.reach[0].any(axis=1)))
+        deals = np.count_nonzero(scenes.reach, axis=(1, 2))[scenes.of]
     inner = 1 if rules.together else 1 + opened
-    ends = deals[of[tree.mover == TERMINAL]].sum()
-    return inner + int(deals[of].sum()), int(ends)
+    return inner + int(deals.sum()), int(deals[public.tree.mover == TERMINAL].sum())
+
+
+def _check_labels(rules: DealtRules) -> None:
+    """Every hand has a label of its own."""
+    for player, labels in enumerate(rules.hands()):
+        if len(set(labels)) != len(labels) or not labels:
+            raise GameError(f"{rules.name} must give player {player} hands with labels that differ, at least one.")
+
+
+def _check_deal(rules: DealtRules, deal: Floats) -> None:
+    """The deal is a probability distribution over pairs of hands."""
+    first, second = (len(labels) for labels in rules.hands())
+    if deal.shape != (first, second):
+        raise GameError(f"{rules.name} must give deal() the shape {first} x {second} of its hands, got {deal.shape}.")
+    if not np.all(deal >= 0.0) or not abs(float(deal.sum()) - 1.0) <= TOLERANCE:
+        raise GameError(f"{rules.name} has a deal() that is not a distribution: its entries add up to {deal.sum():g}.")
+
+
+def _check_odds(rules: DealtRules, public: Public, odds: Floats, deal: Floats) -> None:
+    """The public cards are a probability distribution for every pair of hands that can be dealt."""
+    cards = len(rules.actions(public))
+    if odds.shape != (cards, *deal.shape):
+        raise GameError(
+            f"{rules.name} must give odds() the shape {(cards, *deal.shape)} at {public}, got {odds.shape}."
+        )
+    totals = odds.sum(axis=0)[deal > 0.0]
+    if not np.all(odds >= 0.0) or not np.all(np.abs(totals - 1.0) <= TOLERANCE):
+        wrong = totals[np.argmax(np.abs(totals - 1.0))]
+        raise GameError(
+            f"{rules.name} has odds() at {public} that are no distribution: for some hands they add up to {wrong:g}."
+        )

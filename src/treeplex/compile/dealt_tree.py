@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.compile.history import MOST_NODES, HistoryTree, levels
+from treeplex.compile.history import MOST_NODES, HistoryTree, Index, levels
 from treeplex.compile.memory import require
 from treeplex.compile.public import PublicGame
 from treeplex.errors import GameError
@@ -17,7 +16,8 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 
 BYTES_PER_NODE = 150  # measured peak
 
-Index = npt.NDArray[np.intp]
+Hands = tuple[Index, ...]
+"""[D] the hand of each player in every deal."""
 
 
 class DealtTree(NamedTuple):
@@ -25,7 +25,6 @@ class DealtTree(NamedTuple):
 
     rules: DealtRules
     public: PublicGame
-    parent: Ints  # [P]
     infoset: tuple[Ints, Ints]  # [P, H] of each player
     nodes: int
 
@@ -43,11 +42,14 @@ class DealtTree(NamedTuple):
         require(self.rules.name, self.nodes, BYTES_PER_NODE, "a history tree of")
         if self.nodes > MOST_NODES:
             raise GameError(f"{self.rules.name} has {self.nodes:,} nodes, more than a history tree can number.")
-        joint = self.rules.deal()
+        joint, tree, parent = self.rules.deal(), self.public.tree, self.public.parent
         hands = np.nonzero(joint)
-        dealt = joint[hands]
         odds = self._odds(hands)  # [P, D]: of the last public card at the nodes it leads to, 1 elsewhere
-        alive = self._alive(odds).T  # [D, P]
+        possible = odds > 0.0
+        if self.public.chances:
+            for level in levels(tree.depth)[1:]:
+                possible[level] &= possible[parent[level]]
+        alive = possible.T  # [D, P]
         before = np.zeros((alive.shape[0], alive.shape[1] + 1), dtype=np.int32)
         np.cumsum(alive, axis=1, out=before[:, 1:])
         sizes = before[:, -1].astype(np.int64)
@@ -56,62 +58,35 @@ class DealtTree(NamedTuple):
         if not self.rules.together:
             opens = np.diff(hands[0], prepend=-1).astype(bool).astype(np.int64)
         start = 1 + np.cumsum(opens) + np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        # The public tree of every deal.
         history = _empty(self.nodes)
-        self._copies(history, alive, before, start, hands, odds)
-        self._dealing(history, start, opens, hands, dealt)
-        return history
-
-    def _odds(self, hands: tuple[Index, ...]) -> Floats:
-        tree = self.public.tree
-        odds = np.ones((len(tree.mover), len(hands[0])))
-        tables = [self.rules.odds(state)[:, hands[0], hands[1]] for state in self.public.chances]
-        revealed = np.flatnonzero((self.parent >= 0) & (tree.mover[self.parent] == CHANCE))
-        for node in revealed.tolist():
-            odds[node] = tables[int(tree.table[self.parent[node]])][int(tree.place[node])]
-        return odds
-
-    def _alive(self, odds: Floats) -> npt.NDArray[np.bool_]:
-        alive = odds > 0.0
-        if self.public.chances:
-            for level in levels(self.public.tree.depth)[1:]:
-                alive[level] &= alive[self.parent[level]]
-        return alive
-
-    def _copies(
-        self,
-        history: HistoryTree,
-        alive: npt.NDArray[np.bool_],
-        before: Ints,
-        start: npt.NDArray[np.int64],
-        hands: tuple[Index, ...],
-        odds: Floats,
-    ) -> None:
-        """Fill in the public tree of every deal; ``history`` is modified in place."""
-        tree = self.public.tree
         deal, node = np.nonzero(alive)
         position = start[deal] + before[deal, node]
         mover = tree.mover[node]
         history.mover[position] = mover
-        history.parent[position] = start[deal] + before[deal, self.parent[node]]
+        history.parent[position] = start[deal] + before[deal, parent[node]]
         history.size[position] = before[deal, node + tree.size[node]] - before[deal, node]
         history.action[position] = tree.action[node]
         for player in (0, 1):
             own = np.flatnonzero(mover == player)
             history.infoset[position[own]] = self.infoset[player][node[own], hands[player][deal[own]]]
-        outcomes = np.stack([self.rules.outcome(outcome)[hands[0], hands[1]] for outcome in self.public.outcomes])
+        outcomes = np.stack([self.rules.outcome(outcome)[hands] for outcome in self.public.outcomes])
         end = np.flatnonzero(mover == TERMINAL)
         history.payoff[position[end]] = tree.amount[node[end]] * outcomes[tree.table[node[end]], deal[end]]
         if self.public.chances:
             history.probability[position] = odds[node, deal]
+        self._dealing(history, start, opens, hands, joint[hands])
+        return history
 
-    def _dealing(
-        self,
-        history: HistoryTree,
-        start: npt.NDArray[np.int64],
-        opens: npt.NDArray[np.int64],
-        hands: tuple[Index, ...],
-        dealt: Floats,
-    ) -> None:
+    def _odds(self, hands: Hands) -> Floats:
+        tree, parent = self.public.tree, self.public.parent
+        odds = np.ones((len(tree.mover), len(hands[0])))
+        tables = [self.rules.odds(state)[:, hands[0], hands[1]] for state in self.public.chances]
+        for node in self.public.moves(CHANCE)[0].tolist():
+            odds[node] = tables[int(tree.table[parent[node]])][int(tree.place[node])]
+        return odds
+
+    def _dealing(self, history: HistoryTree, start: Index, opens: Index, hands: Hands, dealt: Floats) -> None:
         """Fill in the chance nodes that deal the hands; ``history`` is modified in place."""
         code = {label: number for number, label in enumerate(self.vocabulary)}
         first, second = self.rules.hands()

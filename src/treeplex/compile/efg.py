@@ -60,10 +60,7 @@ def _exact(probabilities: list[float]) -> tuple[Fraction, ...]:
     if sum(simple) == 1:  # such as 1/3 each, where the doubles are a rounding off
         return tuple(simple)
     odds = [_simplest(probability, ulps=0) for probability in probabilities]
-    missing = 1 - sum(odds, Fraction(0))
-    if missing:
-        largest = int(np.argmax(probabilities))
-        odds[largest] += missing
+    odds[int(np.argmax(probabilities))] += 1 - sum(odds, Fraction(0))
     return tuple(odds)
 
 

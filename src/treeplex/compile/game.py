@@ -11,13 +11,17 @@ from treeplex.arrow import text_bytes, unpacked
 from treeplex.compile.blocks import Blocks, RankedBlocks
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.history import HistoryTree
-from treeplex.compile.labels import Labels
 from treeplex.compile.payoffs import Payoffs
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 
 Operator = Payoffs | Blocks | RankedBlocks
 
 BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
+
+
+def operator_bytes(operator: Operator) -> int:
+    """Memory of the arrays of a payoff operator."""
+    return sum(array.nbytes for side in operator for array in side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +94,13 @@ class CompiledGame:
         codes: list[int] = self.labels[player].actions[first[infoset] : first[infoset + 1]].tolist()
         return [self.actions[code] for code in codes]
 
-    def line(self, node: int) -> list[str]:
-        """Labels of the actions that lead to a node of the tree."""
-        line: list[str] = []
-        while node > 0:
-            line.append(self.actions[int(self.tree.action[node])])
-            node = int(self.tree.parent[node])
-        return line[::-1]
-
     @property
     def bytes(self) -> int:
         """Memory of what solving needs: treeplexes, labels and the payoff operator."""
         arrays = [array for treeplex in self.treeplexes for array in treeplex]
         arrays += [names.actions for names in self.labels]
         texts = sum(text_bytes(names.infosets) for names in self.labels)
-        return sum(array.nbytes for array in arrays) + texts + self.operator.nbytes
+        return sum(array.nbytes for array in arrays) + texts + operator_bytes(self.operator)
 
     def summary(self) -> dict[str, object]:
         """Sizes, as ``treeplex info --json`` prints them."""

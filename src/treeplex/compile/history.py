@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
 
+Index = npt.NDArray[np.intp]
+
 MOST_NODES = 2**31 - 2**17
 """What 32-bit numbers can count."""
 
@@ -39,7 +41,7 @@ class HistoryTree(NamedTuple):
         return int(np.count_nonzero(self.size == 1))
 
 
-def levels(depth: Ints) -> list[npt.NDArray[np.intp]]:
+def levels(depth: Ints) -> list[Index]:
     """The nodes of every depth, from the root down, each level in tree order."""
     order = np.argsort(depth, kind="stable")
     return np.split(order, np.cumsum(np.bincount(depth))[:-1])

@@ -3,62 +3,49 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from treeplex.errors import GameError
 
 GIB = 2**30
+CGROUP = Path("/sys/fs/cgroup")
 
 
 def available() -> int:
     """Bytes this process may still take: the machine's, or its container's if that is less."""
-    free = _meminfo()
-    limit, used = _cgroup("memory.max"), _cgroup("memory.current")
+    free = _number(Path("/proc/meminfo"), "MemAvailable:")
+    free = _physical() if free is None else 1024 * free
+    limit, used = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
     if limit is None or used is None:
         return free
-    return min(free, max(limit - used + _reclaimable(), 0))
+    cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counts as used but is given up on demand
+    return min(free, max(limit - used + cache, 0))
 
 
 def require(name: str, nodes: int, per_node: int, what: str) -> None:
     """Refuse to build a game whose arrays would not fit."""
     need, free = nodes * per_node, available()
     if need > free:
+        count = f"{nodes:,}" if nodes < 10**15 else f"about 10^{len(str(nodes)) - 1}"
         amount = f"{need / GIB:,.1f} GiB" if need < 10**6 * GIB else "far more memory than there is"
         raise GameError(
-            f"{name} has {what} {_count(nodes)} nodes and would take {amount} to compile, but only"
+            f"{name} has {what} {count} nodes and would take {amount} to compile, but only"
             f" {free / GIB:,.1f} GiB are free; choose smaller parameters or free some memory."
         )
 
 
-def _count(nodes: int) -> str:
-    return f"{nodes:,}" if nodes < 10**15 else f"about 10^{len(str(nodes)) - 1}"
-
-
-def _meminfo() -> int:
+def _number(path: Path, name: str = "") -> int | None:
+    """The number behind ``name`` in a file of the system; None if there is no such file or number."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        found = re.search(rf"^{name}\s*([0-9]+)", path.read_text(), re.MULTILINE)
     except OSError:
-        pass
+        return None
+    return int(found[1]) if found else None
+
+
+def _physical() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # no such question on this system
         return 2**62
-
-
-def _reclaimable() -> int:
-    """File cache that counts as used but is given up on demand."""
-    try:
-        lines = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
-
-
-def _cgroup(name: str) -> int | None:
-    try:
-        text = (Path("/sys/fs/cgroup") / name).read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None

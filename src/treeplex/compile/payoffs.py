@@ -30,11 +30,6 @@ class Payoffs(NamedTuple):
         """How many pairs of sequences have a payoff other than zero."""
         return len(self.rows.data)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        return sum(array.nbytes for side in (self.rows, self.columns) for array in side)
-
     @staticmethod
     def gather(
         shape: tuple[int, int], rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], values: Floats

@@ -10,8 +10,10 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.compile.history import Index, levels, parents_from_depth
 from treeplex.compile.memory import require
 from treeplex.games.dealt import DealtRules, Public
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -33,13 +35,28 @@ class PublicTree(NamedTuple):
     table: Ints  # [P] payoff table of a terminal, odds of a chance node, -1 elsewhere
 
 
+TYPES: tuple[npt.DTypeLike, ...] = (np.int8, np.int32, np.int32, np.int32, np.int32, np.float64, np.int32)
+"""Of the arrays of a public tree."""
+
+
 class PublicGame(NamedTuple):
     """A public tree and the tables it refers to."""
 
     tree: PublicTree
+    parent: Ints  # [P] -1 at the root
     actions: list[str]  # vocabulary of the moves' labels
     outcomes: list[Hashable]  # payoff tables, by number
     chances: list[Public]  # public states where chance moves, by number
+
+    def moves(self, mover: int) -> tuple[Index, Ints]:
+        """The nodes that moves of ``mover`` lead to, and [P] the number, from 1, of the last on the way; 0: none."""
+        after = np.flatnonzero((self.parent >= 0) & (self.tree.mover[self.parent] == mover))
+        last = np.zeros(len(self.parent), dtype=np.int32)
+        last[after] = np.arange(1, len(after) + 1)
+        for level in levels(self.tree.depth)[1:]:
+            inherit = level[last[level] == 0]
+            last[inherit] = last[self.parent[inherit]]
+        return after, last
 
 
 def build_public(rules: DealtRules) -> PublicGame:
@@ -66,7 +83,8 @@ def build_public(rules: DealtRules) -> PublicGame:
         codes = [actions.setdefault(action, len(actions)) for action, _ in children[state]]
         below = [subtrees[child] for _, child in children[state]]
         subtrees[state] = _join(mover, amount, table, codes, below)
-    return PublicGame(subtrees[order[-1]], list(actions), list(outcomes), list(chances))
+    tree = subtrees[order[-1]]
+    return PublicGame(tree, parents_from_depth(tree.depth), list(actions), list(outcomes), list(chances))
 
 
 def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], list[Public]]:
@@ -89,15 +107,7 @@ def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], 
 def _join(mover: int, amount: float, table: int, codes: list[int], below: list[PublicTree]) -> PublicTree:
     """The subtree of a state, from those of its children."""
     total = 1 + sum(len(child.mover) for child in below)
-    tree = PublicTree(
-        mover=np.empty(total, dtype=np.int8),
-        depth=np.empty(total, dtype=np.int32),
-        size=np.empty(total, dtype=np.int32),
-        action=np.empty(total, dtype=np.int32),
-        place=np.empty(total, dtype=np.int32),
-        amount=np.empty(total, dtype=np.float64),
-        table=np.empty(total, dtype=np.int32),
-    )
+    tree = PublicTree(*(np.empty(total, dtype) for dtype in TYPES))
     for array, root in zip(tree, (mover, 0, total, -1, 0, amount, table), strict=True):
         array[0] = root
     start = 1

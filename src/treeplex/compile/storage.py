@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrow import ArrowError, decode, encode, texts, unpacked
-from treeplex.compile.blocks_storage import check_blocks, load_blocks
+from treeplex.arrays import Floats, Ints
+from treeplex.arrow import ArrowError, Encoded, decode, encode, texts, unpacked
+from treeplex.compile.blocks import BlockRows, Blocks, RankedBlocks, RankedRows
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import HistoryTree
-from treeplex.compile.labels import Labels
 from treeplex.compile.payoffs import Csr, Payoffs
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.protocol import TERMINAL
-from treeplex.tensors import Tensors, read_tensors, write_tensors
+from treeplex.tensors import Tensors, leaves, read_tensors, write_tensors
 
 FORMAT: Final = "treeplex-game-1"
+
+DIMENSIONS: Final = {"tables": 3, "sequence": 2, "other": 2}
+"""Of the fields of a file that are not rows."""
+
+TYPES: Final[dict[str, Any]] = {
+    "mover": np.int8,
+    "text": np.uint8,
+    **dict.fromkeys(("probability", "payoff", "data", "amount", "tables"), np.float64),
+}
+"""Of the fields that are not 32-bit integers."""
+
+Record = TypeVar("Record", bound=NamedTuple)
 
 
 def save(game: CompiledGame, path: str | Path) -> None:
     """Write ``game`` to ``path``, atomically."""
-    tensors: Tensors = {f"tree.{field}": array for field, array in game.tree._asdict().items()}
-    for player in (0, 1):
-        tensors[f"{player}.first"], tensors[f"{player}.parent"] = game.treeplexes[player]
-        tensors[f"{player}.actions"] = game.labels[player].actions
-        tensors |= _texts(f"{player}.infosets", *encode(game.labels[player].infosets))
-    for side, csr in game.payoffs._asdict().items():
-        tensors |= {f"payoffs.{side}.{field}": array for field, array in csr._asdict().items()}
-    tensors |= _texts("vocabulary", *encode(texts(game.actions)))
+    records: dict[str, Any] = {"tree": game.tree, "payoffs": game.payoffs, "vocabulary": encode(texts(game.actions))}
+    for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
+        infosets, actions = encode(labels.infosets), labels.actions
+        records |= {f"{player}": treeplex, f"{player}.actions": actions, f"{player}.infosets": infosets}
     if game.blocks is not None:
-        for side, rows in game.blocks._asdict().items():
-            tensors |= {f"blocks.{side}.{field}": array for field, array in rows._asdict().items()}
+        records["blocks"] = game.blocks
+    tensors = {key: array for name, record in records.items() for key, array in leaves(record, name)}
     form = None if game.blocks is None else type(game.blocks).__name__
     about = {"name": game.name, "constant": game.constant, "known_value": game.known_value, "blocks": form}
     write_tensors(Path(path), FORMAT, tensors, about)
@@ -57,49 +65,49 @@ def load(path: str | Path) -> CompiledGame:
     return game
 
 
-def _texts(name: str, offsets: npt.NDArray[Any], text: npt.NDArray[Any]) -> Tensors:
-    return {f"{name}.offsets": offsets, f"{name}.text": text}
-
-
 def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
-    def ints(name: str) -> npt.NDArray[Any]:
-        return _typed(tensors, name, np.int32)
-
-    def csr(side: str) -> Csr:
-        name = f"payoffs.{side}."
-        return Csr(ints(name + "start"), ints(name + "column"), _typed(tensors, name + "data", np.float64))
-
-    def labels(player: int) -> Labels:
-        name = f"{player}.infosets"
-        return Labels(
-            decode(ints(f"{name}.offsets"), _typed(tensors, f"{name}.text", np.uint8)), ints(f"{player}.actions")
-        )
-
-    kinds = {"mover": np.int8, "probability": np.float64, "payoff": np.float64}
-    tree = HistoryTree(*(_typed(tensors, f"tree.{field}", kinds.get(field, np.int32)) for field in HistoryTree._fields))
-    payoffs = Payoffs(csr("rows"), csr("columns"))
-    words = unpacked(decode(ints("vocabulary.offsets"), _typed(tensors, "vocabulary.text", np.uint8)))
+    tree = _read(HistoryTree, "tree", tensors)
+    payoffs = Payoffs(*(_read(Csr, f"payoffs.{side}", tensors) for side in Payoffs._fields))
+    first, second = (_read(Treeplex, f"{player}", tensors) for player in (0, 1))
+    names = [decode(*_read(Encoded, f"{player}.infosets", tensors)) for player in (0, 1)]
+    codes = [_typed(tensors, f"{player}.actions", "actions") for player in (0, 1)]
     known = about["known_value"]
     return CompiledGame(
         name=str(about["name"]),
-        treeplexes=(Treeplex(ints("0.first"), ints("0.parent")), Treeplex(ints("1.first"), ints("1.parent"))),
-        labels=(labels(0), labels(1)),
-        actions=tuple(words),
+        treeplexes=(first, second),
+        labels=(Labels(names[0], codes[0]), Labels(names[1], codes[1])),
+        actions=tuple(unpacked(decode(*_read(Encoded, "vocabulary", tensors)))),
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
         make_tree=lambda: tree,
         make_payoffs=lambda: payoffs,
-        blocks=None if about["blocks"] is None else load_blocks(about["blocks"], tensors),
+        blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         known_value=None if known is None else float(known),
     )
 
 
-def _typed(tensors: Tensors, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    array = tensors[name]
-    if array.ndim != 1 or array.dtype != dtype:
-        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not a row of {np.dtype(dtype)}")
+def _blocks(form: str | None, tensors: Tensors) -> Blocks | RankedBlocks | None:
+    if form == "Blocks":
+        return Blocks(*(_read(BlockRows, f"blocks.{side}", tensors) for side in Blocks._fields))
+    if form == "RankedBlocks":
+        return RankedBlocks(*(_read(RankedRows, f"blocks.{side}", tensors) for side in RankedBlocks._fields))
+    if form is not None:
+        raise ValueError(f"there is no form of payoffs {form!r}")
+    return None
+
+
+def _read(kind: type[Record], name: str, tensors: Tensors) -> Record:
+    """The record of arrays that is stored under ``name``."""
+    return kind._make(_typed(tensors, f"{name}.{field}", field) for field in kind._fields)
+
+
+def _typed(tensors: Tensors, name: str, field: str) -> npt.NDArray[Any]:
+    array, dimensions, dtype = tensors[name], DIMENSIONS.get(field, 1), TYPES.get(field, np.int32)
+    if array.ndim != dimensions or array.dtype != dtype:
+        wanted = f"{np.dtype(dtype)} of {dimensions} dimensions" if dimensions > 1 else f"a row of {np.dtype(dtype)}"
+        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not {wanted}")
     return array
 
 
@@ -120,10 +128,10 @@ def _check(game: CompiledGame) -> None:
         _within(f"{player}.actions", labels.actions[:1], -1, 0)
         _within(f"{player}.actions", labels.actions[1:], 0, len(game.actions))
     sizes = [treeplex.sequences for treeplex in game.treeplexes]
-    _check_csr(game.payoffs.rows, sizes[0], sizes[1])
-    _check_csr(game.payoffs.columns, sizes[1], sizes[0])
+    _check_rows(*game.payoffs.rows, sizes[0], sizes[1])
+    _check_rows(*game.payoffs.columns, sizes[1], sizes[0])
     if game.blocks is not None:
-        check_blocks(game.blocks, sizes)
+        _check_blocks(game.blocks, sizes)
     if not _transposed(game.payoffs):
         raise ValueError("the two orientations of the payoff matrix differ")
     if not math.isfinite(game.constant) or (game.known_value is not None and not math.isfinite(game.known_value)):
@@ -157,25 +165,38 @@ def _check_treeplex(player: int, treeplex: Treeplex) -> None:
     _within(f"{player}.parent", first[:-1] - treeplex.parent, 1, treeplex.sequences + 1)
 
 
-def _check_csr(csr: Csr, rows: int, columns: int) -> None:
-    start = csr.start.astype(np.int64)
-    fits = len(start) == rows + 1 and start[0] == 0 and start[-1] == len(csr.data) and not np.any(np.diff(start) < 0)
-    if not fits or len(csr.column) != len(csr.data) or not np.isfinite(csr.data).all():
+def _check_blocks(blocks: Blocks | RankedBlocks, sequences: list[int]) -> None:
+    for side, own, other in ((blocks.rows, *sequences), (blocks.columns, *sequences[::-1])):
+        table = side.table if isinstance(side, BlockRows) else side.showdown
+        if any(0 in array.shape for array in side) or len(table) != len(side.amount):
+            raise ValueError("the payoff blocks have another shape")
+        _check_rows(side.start, side.column, side.amount, len(side.sequence), len(side.other))
+        _within("payoff blocks", side.sequence, -1, own)
+        _within("payoff blocks", side.other, -1, other)
+        shape = (side.other.shape[1], side.sequence.shape[1])
+        if isinstance(side, BlockRows):
+            if side.tables.shape[1:] != shape or not np.isfinite(side.tables).all():
+                raise ValueError("the payoff tables have another shape")
+            _within("payoff blocks", side.table, 0, len(side.tables))
+        elif shape[0] != shape[1] or min(side.sequence.min(), side.other.min()) < 0:
+            raise ValueError("the payoff blocks have another shape")
+
+
+def _check_rows(start: Ints, column: Ints, data: Floats, rows: int, columns: int) -> None:
+    steps = np.diff(start.astype(np.int64))
+    fits = len(start) == rows + 1 and start[0] == 0 and start[-1] == len(data) and not np.any(steps < 0)
+    if not fits or len(column) != len(data) or not np.isfinite(data).all():
         raise ValueError("the payoff matrix has another shape")
-    _within("payoffs.column", csr.column, 0, columns)
+    _within("payoffs.column", column, 0, columns)
 
 
 def _transposed(payoffs: Payoffs) -> bool:
     """Do both orientations hold the same entries?"""
     rows, columns = payoffs
-    row = np.repeat(np.arange(len(rows.start) - 1), np.diff(rows.start))
-    column = np.repeat(np.arange(len(columns.start) - 1), np.diff(columns.start))
+    row, column = (np.repeat(np.arange(len(csr.start) - 1), np.diff(csr.start)) for csr in payoffs)
     one, other = np.lexsort((rows.column, row)), np.lexsort((column, columns.column))
-    return (
-        np.array_equal(row[one], columns.column[other])
-        and np.array_equal(rows.column[one], column[other])
-        and np.array_equal(rows.data[one], columns.data[other])
-    )
+    pairs = ((row, columns.column), (rows.column, column), (rows.data, columns.data))
+    return all(np.array_equal(ours[one], theirs[other]) for ours, theirs in pairs)
 
 
 def _within(what: str, values: npt.NDArray[np.integer], low: int, high: int) -> None:

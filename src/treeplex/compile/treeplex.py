@@ -1,4 +1,4 @@
-"""One player's decision tree, as two integer arrays."""
+"""One player's decision tree, as two integer arrays, and the names of what is in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
+from treeplex.arrow import Texts
 
 
 class Treeplex(NamedTuple):
@@ -33,3 +34,10 @@ class Treeplex(NamedTuple):
     def actions(self) -> Ints:
         """[I] number of actions of each infoset."""
         return np.diff(self.first)
+
+
+class Labels(NamedTuple):
+    """One player's labels: of every infoset, and for every sequence the number of its action in the vocabulary."""
+
+    infosets: Texts  # [I]
+    actions: Ints  # [S], -1 for the empty sequence

@@ -14,11 +14,10 @@ from treeplex.arrays import Ints
 from treeplex.arrow import texts
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import MOST_NODES, HistoryTree
-from treeplex.compile.labels import Labels
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.probe import likely_nodes
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import GameError
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 
@@ -82,7 +81,8 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         if collecting:
             gc.enable()
     constant = _constant(walk)
-    first, second = (_treeplex(player) for player in walk.players)
+    first, second = (Treeplex(_ints(player.first), _ints(player.parent)) for player in walk.players)
+    names = [Labels(texts(player.index), _ints(player.codes)) for player in walk.players]
     tree = _tree(walk)
     payoffs = Payoffs.gather(
         (first.sequences, second.sequences),
@@ -93,7 +93,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     return CompiledGame(
         name=walk.name,
         treeplexes=(first, second),
-        labels=(_labels(walk.players[0]), _labels(walk.players[1])),
+        labels=(names[0], names[1]),
         actions=tuple(walk.vocabulary),
         nodes=tree.nodes,
         terminals=tree.terminals,
@@ -183,10 +183,7 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
     """Number a new infoset and its sequences."""
     if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
-    if len(set(actions)) != len(actions):
-        walk.refuse(
-            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
-        )
+    _check_different(walk, node, actions)
     infoset = len(player.parent)
     player.index[label] = infoset
     player.parent.append(own)
@@ -197,6 +194,12 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
         _check_text(walk, node, action)
     player.codes.extend([walk.vocabulary.setdefault(action, len(walk.vocabulary)) for action in actions])
     return infoset
+
+
+def _check_different(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
+    if len(set(actions)) != len(actions):
+        shown = ", ".join(map(str, actions))
+        walk.refuse(f"repeats an action label at {walk.line(node)}: {shown}; labels must differ.")
 
 
 def _check_text(walk: _Walk, node: int, action: object) -> None:
@@ -221,10 +224,7 @@ def _disagree(
 
 
 def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
-    if len(set(actions)) != len(actions):
-        walk.refuse(
-            f"repeats an action label at {walk.line(node)}: {', '.join(map(str, actions))}; labels must differ."
-        )
+    _check_different(walk, node, actions)
     chances = [float(chance) for chance in given]
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
@@ -241,7 +241,11 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     if isinstance(payoff, int | float):
         own, total = float(payoff), 0.0
     else:
-        pair = _pair(walk, node, payoff)
+        given: Any = payoff  # a sequence, or a number of some type that is not ``float``
+        try:
+            pair = [float(share) for share in given] if hasattr(given, "__iter__") else [float(given), -float(given)]
+        except (TypeError, ValueError):
+            walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
         if len(pair) != 2:
             walk.refuse(f"pays {len(pair)} players at {walk.line(node)}; treeplex solves games of two players.")
         own, total = pair[0], pair[0] + pair[1]
@@ -250,14 +254,6 @@ def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
     walk.sums.append(total)
     walk.ends.append(node)
     return own
-
-
-def _pair(walk: _Walk, node: int, payoff: Any) -> list[float]:
-    """Both players' payoffs, from a sequence of them or from a number of some type that is not ``float``."""
-    try:
-        return [float(share) for share in payoff] if hasattr(payoff, "__iter__") else [float(payoff), -float(payoff)]
-    except (TypeError, ValueError):
-        walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
 
 
 def _constant(walk: _Walk) -> float:
@@ -274,14 +270,6 @@ def _constant(walk: _Walk) -> float:
 
 def _one_line(label: str) -> str:
     return " ".join(label.split())
-
-
-def _treeplex(player: _Player) -> Treeplex:
-    return Treeplex(_ints(player.first), _ints(player.parent))
-
-
-def _labels(player: _Player) -> Labels:
-    return Labels(texts(player.index), _ints(player.codes))
 
 
 def _tree(walk: _Walk) -> HistoryTree:

@@ -58,7 +58,9 @@ def best_response(game: CompiledGame, policy: Policy, player: int) -> tuple[floa
     Ties go to the first action; infosets the response never reaches get a best response too.
     """
     strategies = policy.aligned(game)
-    values, choice = gradient(game, player, _plan(game, 1 - player, strategies[1 - player])), _scratch(game, player)
+    plan, choice = _scratch(game, 1 - player), _scratch(game, player)
+    kernels.realization_plan(game.treeplexes[1 - player], strategies[1 - player], plan)
+    values = gradient(game, player, plan)
     kernels.best_response(game.treeplexes[player], values, choice)
     pair = (choice, strategies[1]) if player == 0 else (strategies[0], choice)
     return float(values[0]) + (game.constant if player == 1 else 0.0), Policy.of(game, pair)
@@ -69,12 +71,6 @@ def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
     out = _scratch(game, player)
     take_gradient(game.operator[player], 1.0 if player == 0 else -1.0, opponent, out)
     return out
-
-
-def _plan(game: CompiledGame, player: int, strategy: Floats) -> Floats:
-    plan = _scratch(game, player)
-    kernels.realization_plan(game.treeplexes[player], strategy, plan)
-    return plan
 
 
 def _scratch(game: CompiledGame, player: int) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from treeplex.arrow import Indices, Texts
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
+from treeplex.system import replace_text
 
 FORMAT = "treeplex-policy-1"
 TOLERANCE = 1e-6  # how far from one the probabilities of an infoset may add up
@@ -70,13 +71,11 @@ class Policy:
         vocabulary = arrow.texts([*game.actions, ""])
 
         def strategy(player: int) -> Strategy:
-            codes = np.where(game.labels[player].actions < 0, len(game.actions), game.labels[player].actions)
+            infosets, codes = game.labels[player]
+            actions = arrow.take(vocabulary, np.where(codes < 0, len(game.actions), codes))
             probability = np.array(behaviour[player], dtype=np.float64)
             probability[0] = 1.0
-            frozen(probability)
-            first = game.treeplexes[player].first.copy()
-            frozen(first)
-            return Strategy(game.labels[player].infosets, first, arrow.take(vocabulary, codes), probability)
+            return Strategy(infosets, frozen(game.treeplexes[player].first.copy()), actions, frozen(probability))
 
         return Policy(game.name, (strategy(0), strategy(1)))
 
@@ -158,22 +157,17 @@ class Policy:
         players: list[dict[str, dict[str, float]]] = [{}, {}]
         for (player, label), actions in self.items():
             players[player][label] = actions
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps({"format": FORMAT, "game": self.game, "players": players}, indent=1))
-        partial.replace(path)
+        replace_text(path, json.dumps({"format": FORMAT, "game": self.game, "players": players}, indent=1))
 
     def table(self) -> arrow.Table:
         """Columns player, infoset, action, probability: one row per action."""
-        counts = [np.diff(strategy.first) for strategy in self.strategies]
-        owners = [np.repeat(np.arange(len(count)), count) for count in counts]
-        first, second = self.strategies
+        both = self.strategies
+        infosets = [arrow.take(s.infosets, np.repeat(np.arange(len(s.infosets)), np.diff(s.first))) for s in both]
         columns = {
-            "player": np.repeat(np.array([0, 1], dtype=np.int8), [len(owner) for owner in owners]),
-            "infoset": arrow.stacked(
-                [arrow.take(s.infosets, owner) for s, owner in zip((first, second), owners, strict=True)]
-            ),
-            "action": arrow.stacked([first.actions[1:], second.actions[1:]]),
-            "probability": np.concatenate((first.probability[1:], second.probability[1:])),
+            "player": np.repeat(np.array([0, 1], dtype=np.int8), [len(labels) for labels in infosets]),
+            "infoset": arrow.stacked(infosets),
+            "action": arrow.stacked([strategy.actions[1:] for strategy in both]),
+            "probability": np.concatenate([strategy.probability[1:] for strategy in both]),
         }
         return arrow.table(columns, TYPES, {"format": FORMAT, "game": self.game})
 
@@ -184,7 +178,10 @@ class Policy:
         try:
             with path.open("rb") as file:
                 is_parquet = file.read(4) == b"PAR1"
-            return _read_parquet(path) if is_parquet else _read_json(path)
+            if not is_parquet:
+                return _read_json(path)
+            table = arrow.read_parquet(path, TYPES)
+            return _from_table(table, arrow.about(table).get("game", ""))
         except FileNotFoundError:
             raise ParameterError(f"There is no policy file {path}.") from None
         except (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError) as error:
@@ -194,25 +191,22 @@ class Policy:
 
 def _key(key: Any) -> tuple[int | None, str]:
     """Player (None: either) and label that a key asks for."""
-    if isinstance(key, str):
-        return None, key
-    if isinstance(key, tuple):
-        parts = cast(tuple[Any, ...], key)
-        if len(parts) == 2 and parts[0] in (0, 1) and isinstance(parts[1], str):
-            return int(parts[0]), parts[1]
-    raise ParameterError(
-        f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {key!r}."
-    )
+    match key:
+        case str():
+            return None, key
+        case tuple((0, str(label))):
+            return 0, label
+        case tuple((1, str(label))):
+            return 1, label
+        case _:
+            raise ParameterError(
+                f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {key!r}."
+            )
 
 
 def _reason(error: Exception) -> str:
     """What went wrong, in one line."""
     return " ".join(str(error).split()).removesuffix(".") or type(error).__name__
-
-
-def _read_parquet(path: Path) -> Policy:
-    table = arrow.read_parquet(path, TYPES)
-    return _from_table(table, arrow.about(table).get("game", ""))
 
 
 def _read_json(path: Path) -> Policy:
@@ -251,12 +245,10 @@ def _strategy(infoset: Texts, action: Texts, given: Floats, player: int) -> Stra
     actions = arrow.stacked([arrow.texts([""]), arrow.take(action, order)])
     probability = np.concatenate(([1.0], given[order]))
     _distributions(labels, first, probability, player)
-    frozen(probability)
-    frozen(first)
     pairs, _ = arrow.grouped(_pairs(np.arange(len(labels)), first, actions))
     if len(pairs) != len(actions) - 1:
         raise ValueError(f"an infoset of player {player} lists an action twice")
-    return Strategy(labels, first, actions, probability)
+    return Strategy(labels, frozen(first), actions, frozen(probability))
 
 
 def _distributions(labels: Texts, first: Ints, probability: Floats, player: int) -> None:
@@ -273,8 +265,7 @@ def _distributions(labels: Texts, first: Ints, probability: Floats, player: int)
             f" {lowest[at]:g}, sum {totals[at]:g}"
         )
     rough = np.abs(totals - 1.0) > EXACT
-    counts = np.diff(first)
-    probability[1:] /= np.repeat(np.where(rough, totals, 1.0), counts)
+    probability[1:] /= np.repeat(np.where(rough, totals, 1.0), np.diff(first))
 
 
 def _pairs(infosets: Indices, first: Ints, actions: Texts) -> Texts:
@@ -290,10 +281,9 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
     ours = game.infoset_index[player]
     for some, place, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
         if missing:
-            example = min(missing)
             raise ParameterError(
                 f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
-                f" not in the {place}, such as '{example}'."
+                f" not in the {place}, such as '{min(missing)}'."
             )
     wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = wanted.strategies[player]

@@ -5,36 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
 from treeplex.arrays import Floats
 from treeplex.arrow import Table, table
-from treeplex.engines.boards.arrays import (
-    BEST,
-    NUMBER,
-    OPPONENT_SLOT,
-    REACHED,
-    ROOT,
-    VALUE,
-    Playing,
-    Sources,
-    no_learner,
-    plain_rule,
-)
-from treeplex.engines.boards.boards import Suits
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.lines import Place, decision_at, follow, name_of
+from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.games.holdem.betting import DECISION, Action
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.updates.reference import matched
-
-Array = npt.NDArray[Any]
 
 
 class View(NamedTuple):
@@ -69,26 +56,19 @@ class View(NamedTuple):
 
     def table(self) -> Table:
         """One row per hand and action."""
-        import pyarrow as pa  # noqa: PLC0415 - only for tables
-
+        names = [action.name for action in self.actions]
         hands = self.hands()
-        rows = [
-            (
-                hand_name(hand),
-                action.name,
-                self.reach[hand],
-                self.share[hand],
-                self.strategy[k, hand],
-                self.ev[k, hand],
-                self.equity[hand],
-            )
-            for hand in hands
-            for k, action in enumerate(self.actions)
-        ]
-        columns = list(zip(*rows, strict=True)) or [()] * 7
-        names = ("hand", "action", "reach", "share", "probability", "ev", "equity")
-        types = {name: pa.string() if name in ("hand", "action") else pa.float64() for name in names}
-        return table(dict(zip(names, columns, strict=True)), types)
+        hand, action = np.repeat(np.array(hands, dtype=np.intp), len(names)), np.tile(range(len(names)), len(hands))
+        columns = {
+            "hand": [hand_name(number) for number in hand.tolist()],
+            "action": names * len(hands),
+            "reach": self.reach[hand],
+            "share": self.share[hand],
+            "probability": self.strategy[action, hand],
+            "ev": self.ev[action, hand],
+            "equity": self.equity[hand],
+        }
+        return table(columns, {"hand": pa.string(), "action": pa.string()})
 
     def summary(self) -> dict[str, Any]:
         """As ``treeplex holdem show --json`` prints it."""
@@ -104,7 +84,7 @@ class View(NamedTuple):
                     "reach": float(self.reach[hand]),
                     "share": float(self.share[hand]),
                     "ev": self.value(hand),
-                    "equity": _number(self.equity[hand]),
+                    "equity": None if np.isnan(self.equity[hand]) else float(self.equity[hand]),
                     "strategy": {a.name: float(self.strategy[k, hand]) for k, a in enumerate(self.actions)},
                 }
                 for hand in self.hands()
@@ -116,20 +96,21 @@ class Reader:
     """Strategies of a solved spot; passes over the tree are run only when values are asked for."""
 
     def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
-        self.game = game
-        self._sources, self._frozen, self._storage, self._threads = sources, frozen, storage, threads
+        stub = no_learner(storage)
+        self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule(storage)
+        self._playing = Playing((stub, stub), (sources[0], sources[1]), frozen)
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 
     def at(self, line: str) -> View:
         """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too."""
         place = follow(self.game, line)
         if place.node.kind != DECISION:
-            raise ParameterError(f"{line!r} leads to a {place.node.kind} node, where no player acts; {_hint(place)}")
+            fix = "name the card that is dealt." if place.node.kind == CHANCE else "leave out the last action."
+            raise ParameterError(f"{line!r} leads to a {place.node.kind} node, where no player acts; {fix}")
         decision = decision_at(self.game, place)
         player = decision.player
         reach, opponent = self.reach(place, player), self.reach(place, 1 - player)
-        met = _met(opponent)
-        share = reach * met
+        share = reach * _met(opponent)
         node = decision.node
         return View(
             line,
@@ -141,14 +122,14 @@ class Reader:
             reach,
             opponent,
             share / max(float(share.sum()), 1e-300),
-            self._spread(self._strategy(decision, place.depth, place.board), place, player),
+            self._expand(self._strategy(decision, place), place, player),
             self._ev(place, decision),
             self._hand_equity(place, player, reach, opponent),
         )
 
     def value(self, player: int) -> float:
         """What ``player`` takes of the pot on average."""
-        return self._taken([(player, VALUE)])[0]
+        return self._taken([(player, layout.VALUE)])[0]
 
     def evaluation(self) -> Evaluation:
         """Value and NashConv in chips. Both players share the pot: player 0's value is what it takes on average.
@@ -156,7 +137,8 @@ class Reader:
         At a decision whose strategy is locked, a best response plays that strategy, too.
         """
         raked = self.game.spot.rake_rate > 0.0
-        first, second, value, *rest = self._taken([(0, BEST), (1, BEST), (0, VALUE), *([(1, VALUE)] if raked else [])])
+        passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
+        first, second, value, *rest = self._taken(passes if raked else passes[:3])
         other = rest[0] if raked else self.game.spot.pot - value
         return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
 
@@ -164,14 +146,10 @@ class Reader:
         """What the player of each pass takes of the pot on average."""
         game = self.game
         runner = engine(game, self._storage, self._threads)
-        steps = [(player, mode, 0) for player, mode in passes]
-        found = runner.run(self._playing(), plain_rule(self._storage), steps, keep=True)
-        taken: list[float] = []
-        for (player, _), values in zip(passes, found, strict=True):
-            weights = game.weights(player)
-            total = float(values[: len(weights)] @ weights)
-            taken.append(game.spot.pot / 2 + total / game.combinations)
-        return taken
+        found = runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
+        weights = [game.weights(player) for player, _ in passes]
+        totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
+        return [game.spot.pot / 2 + total / game.combinations for total in totals]
 
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
@@ -188,36 +166,32 @@ class Reader:
         weights[np.isin(HAND_CARDS, place.cards).any(axis=1)] = 0.0
         for step in place.steps:
             if step.decision.player == player:
-                rows = self._strategy(step.decision, step.depth, step.board)
-                weights *= self._expand(rows, step.depth, step.board, step.suits, player)[step.action]
+                weights *= self._expand(self._strategy(step.decision, step), step, player)[step.action]
         return weights
 
-    def _strategy(self, decision: Decision, depth: int, board: int) -> Floats:
+    def _strategy(self, decision: Decision, at: Place | Step) -> Floats:
         """[actions, H] the strategy of a stored board's decision."""
-        hands = self.game.boards[depth].hands[decision.player]
-        width = int(hands.start[board + 1] - hands.start[board])
-        start = int(hands.storage[board]) + decision.slot * width
+        hands = self.game.boards[at.depth].hands[decision.player]
+        width = int(hands.start[at.board + 1] - hands.start[at.board])
+        start = int(hands.storage[at.board]) + decision.slot * width
         actions = len(decision.node.actions)
-        rows = self._sources[decision.player][start : start + actions * width].reshape(actions, width)
+        rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
         return matched(rows.astype(np.float64))
 
-    def _spread(self, rows: Floats, place: Place, player: int) -> Floats:
-        return self._expand(rows, place.depth, place.board, place.suits, player)
-
-    def _expand(self, rows: Floats, depth: int, board: int, suits: Suits, player: int, empty: float = 0.0) -> Floats:
+    def _expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
-        hands = self.game.boards[depth].hands[player]
-        begin, count = int(hands.start[board]), int(hands.held[board])
+        hands = self.game.boards[at.depth].hands[player]
+        begin, count = int(hands.start[at.board]), int(hands.held[at.board])
         stored = np.full((len(rows), HANDS), empty)
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
-        return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])]
+        return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
 
     def _ev(self, place: Place, decision: Decision) -> Floats:
         """[actions, 1326] from one pass that plays both strategies."""
         game, player, depth, board = self.game, decision.player, place.depth, place.board
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
-        runner.run(self._playing(), plain_rule(self._storage), [(player, VALUE, 0)], taken)
+        runner.run(self._playing, self._rule, [(player, layout.VALUE, 0)], taken)
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         if taken is None:
@@ -225,21 +199,15 @@ class Reader:
         else:
             reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
         betting = runner.betting(depth, player)
-        part = int(np.searchsorted(betting.tile[:, ROOT], decision.root, side="right")) - 1
+        part = int(np.searchsorted(betting.tile[:, layout.ROOT], decision.root, side="right")) - 1
         first, stop = betting.tile[part], betting.tile[part + 1]
-        own = betting.own_node[betting.own_node[:, NUMBER] == decision.number][0]
-        row = int(own[REACHED] + first[ROOT] + first[OPPONENT_SLOT])
+        own = betting.own_node[betting.own_node[:, layout.NUMBER] == decision.number][0]
+        row = int(own[layout.REACHED] + first[layout.ROOT] + first[layout.OPPONENT_SLOT])
         actions = len(decision.node.actions)
-        values = value[int(stop[ROOT]) + decision.slot :][:actions].astype(np.float64)
-        opponent = self._expand(reach[row : row + 1].astype(np.float64), depth, board, place.suits, 1 - player)[0]
-        met = _met(opponent)
-        spread = self._expand(values, depth, board, place.suits, player, np.nan)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (
-                np.where(met > 1e-12 * max(met.max(), 1e-300), spread / met, np.nan)
-                + game.spot.pot / 2
-                + decision.node.paid
-            )
+        values = value[int(stop[layout.ROOT]) + decision.slot :][:actions].astype(np.float64)
+        opponent = self._expand(reach[row : row + 1].astype(np.float64), place, 1 - player)[0]
+        spread = self._expand(values, place, player, np.nan)
+        return _per_meeting(spread, opponent) + game.spot.pot / 2 + decision.node.paid
 
     def _hand_equity(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
         """[1326] by checking down to a showdown, whatever cards come."""
@@ -249,28 +217,21 @@ class Reader:
             checked = Spot(board, 2, 1, _text(spot.weights(0), place.cards), _text(spot.weights(1), place.cards))
             self._equity[place.cards] = load_spot(checked, isomorphic=False)
         game = self._equity[place.cards]
-        storage = self._storage
-        runner = engine(game, storage, self._threads)
-        none = np.zeros(game.elements(0) + game.elements(1), storage)
-        stub = no_learner(storage)
+        runner = engine(game, self._storage, self._threads)
+        none = np.zeros(game.elements(0) + game.elements(1), self._storage)
         frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
+        playing = self._playing._replace(source=(none, none), frozen=frozen)
+        hands = game.boards[0].hands
         weights = (reach, opponent) if player == 0 else (opponent, reach)
-        start = [
-            np.append(held, 0.0)[hands.number[: hands.start[1]]].astype(runner.start[0].dtype)
-            for held, hands in zip(weights, game.boards[0].hands, strict=True)
-        ]
-        playing = Playing((stub, stub), (none, none), frozen)
-        worth = runner.run(playing, plain_rule(storage), [(player, VALUE, 0)], start=(start[0], start[1]), keep=True)
-        numbers = game.boards[0].hands[player].number[: int(game.boards[0].hands[player].held[0])]
+        first, second = (
+            np.append(weight, 0.0)[held.number[: held.start[1]]].astype(runner.start[0].dtype)
+            for weight, held in zip(weights, hands, strict=True)
+        )
+        worth = runner.run(playing, self._rule, [(player, layout.VALUE, 0)], start=(first, second), keep=True)
+        numbers = hands[player].number[: int(hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
-        met = _met(opponent)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(met > 1e-12 * max(met.max(), 1e-300), 0.5 + won / met / 2.0, np.nan)
-
-    def _playing(self) -> Playing:
-        stub = no_learner(self._storage)
-        return Playing((stub, stub), (self._sources[0], self._sources[1]), self._frozen)
+        return 0.5 + _per_meeting(won, opponent) / 2.0
 
 
 def _met(opponent: Floats) -> Floats:
@@ -281,15 +242,14 @@ def _met(opponent: Floats) -> Floats:
     return np.maximum(opponent.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + opponent, 0.0)
 
 
+def _per_meeting(values: Floats, opponent: Floats) -> Floats:
+    """What a hand gains each time it meets a hand of the opponent; nan where it hardly ever does."""
+    met = _met(opponent)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(met > 1e-12 * max(met.max(), 1e-300), values / met, np.nan)
+
+
 def _text(weights: Floats, cards: tuple[int, ...]) -> str:
     """A range of the hands with a weight that do not share a card with the board."""
     free = ~np.isin(HAND_CARDS, cards).any(axis=1)
     return ",".join(hand_name(int(hand)) for hand in np.flatnonzero((weights > 0.0) & free))
-
-
-def _hint(place: Place) -> str:
-    return "name the card that is dealt." if place.node.kind == "chance" else "leave out the last action."
-
-
-def _number(x: float) -> float | None:
-    return None if np.isnan(x) else float(x)

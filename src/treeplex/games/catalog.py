@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from treeplex.errors import ParameterError
 from treeplex.games.continuous import continuous_leduc
 from treeplex.games.goofspiel import Goofspiel
 from treeplex.games.liars_dice import liars_dice
 from treeplex.games.matrix import MatrixGame, gaussian_matrix
+from treeplex.games.openspiel import PREFIX, OpenSpielGame
 from treeplex.games.poker import kuhn, kuhn_ext, leduc, leduc5, leduc_ext, one_card_poker
 from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
 from treeplex.spec import bind, parse, unknown, usage
 
-OPENSPIEL = "openspiel:"
-"""What stands before the name of a game of OpenSpiel."""
 
-
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A rule book in the catalog."""
 
     name: str
     build: Callable[..., Game]
     summary: str
     source: str
-    values: Mapping[str, float] = field(default_factory=dict[str, float])
+    values: Mapping[str, float] = {}
     """Player 0's value at equilibrium, by the game's full name."""
 
     @property
@@ -104,12 +101,10 @@ def make(spec: str) -> Game:
     >>> make("leduc(suits=true)").name
     'leduc(suits=true)'
     """
-    if spec.startswith(OPENSPIEL):
-        from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
-
-        return OpenSpielGame(spec.removeprefix(OPENSPIEL))
+    if spec.startswith(PREFIX):
+        return OpenSpielGame(spec)
     if spec.lower().endswith(".efg"):
-        from treeplex.games.efg import load  # noqa: PLC0415
+        from treeplex.games.efg import load  # noqa: PLC0415 - only when asked for
 
         if not Path(spec).is_file():
             raise ParameterError(f"There is no file {spec}.")

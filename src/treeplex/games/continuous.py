@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.arrays import Floats
 from treeplex.errors import ParameterError
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import title
-from treeplex.games.poker import NO_CARD, Card, Poker, Round
-from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.poker import NO_CARD, Card, OneCard, court
 from treeplex.games.sized import Abstraction, ActionMenu, Menu
 
 LOWEST: Final = 0.01  # of the pot
@@ -41,7 +39,7 @@ class Spot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ContinuousPoker:
+class ContinuousPoker(OneCard):
     """Poker with one private card each, without stacks, in which a bet or raise may be any fraction of the pot.
 
     The fraction is taken of the pot after a call. So a bet of x multiplies what each player has at stake by 1 + 2x,
@@ -49,7 +47,9 @@ class ContinuousPoker:
     """
 
     name: str
-    cards: Poker  # the deck, what it deals and which hand wins
+    deck: tuple[Card, ...]
+    streets: int = 2
+    ante: float = 1.0
     limit: int = 2  # bets and raises per street
     low: float = LOWEST
     high: float = HIGHEST
@@ -59,23 +59,9 @@ class ContinuousPoker:
     separator: str = " "
     payoff_scale: tuple[float, float] = (1.0, 2.0)
 
-    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Each player holds one card."""
-        return self.cards.hands()
-
-    def deal(self) -> Floats:
-        """Two cards without replacement."""
-        return self.cards.deal()
-
     def start(self) -> Spot:
         """Both have paid the ante."""
-        return Spot(0, NO_CARD, 0, self.cards.ante, self.cards.ante, 0, False, "betting")
-
-    def mover(self, public: Spot) -> int:
-        """The player to act."""
-        if public.status == "betting":
-            return public.player
-        return CHANCE if public.status == "dealing" else TERMINAL
+        return Spot(0, NO_CARD, 0, self.ante, self.ante, 0, False, "betting")
 
     def actions(self, public: Spot) -> Sequence[str]:
         """Fold or call a bet, check without one; bets and raises have sizes."""
@@ -93,7 +79,7 @@ class ContinuousPoker:
             return public._replace(player=other, status="folded")
         if action == "check" and not public.checked:
             return public._replace(player=other, checked=True)
-        status = "showdown" if public.street + 1 == len(self.cards.rounds) else "dealing"
+        status = "showdown" if public.street + 1 == self.streets else "dealing"
         return public._replace(player=0, paid=public.height, status=status)
 
     def interval(self, public: Spot) -> tuple[float, float] | None:
@@ -113,25 +99,16 @@ class ContinuousPoker:
         """0 before the public card, 1 after it."""
         return public.street
 
-    def odds(self, public: Spot) -> Floats:
-        """Public card from what two private cards have left of the deck."""
-        return self.cards.odds(public)  # pyright: ignore[reportArgumentType] - which does not depend on the state
-
     def settle(self, public: Spot) -> Settlement:
         """A fold loses what the folder has paid; a showdown is for what each has paid."""
         if public.status == "folded":
             return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)
         return Settlement(public.height, public.card)
 
-    def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's."""
-        return self.cards.outcome(table)
-
 
 def continuous_leduc_rules() -> ContinuousPoker:
     """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets per street at most."""
-    deck = tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
-    return ContinuousPoker("continuous_leduc", Poker("leduc", deck, (Round((), 2), Round((), 2))))
+    return ContinuousPoker("continuous_leduc", court())
 
 
 def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
@@ -142,7 +119,7 @@ def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
     with any of these, such as ``treeplex grow`` leaves.
     """
     rules = continuous_leduc_rules()
-    name = title("continuous_leduc", sizes=None if sizes == "branch-2" else _shown(sizes))
+    name = title("continuous_leduc", sizes=None if sizes == "branch-2" else sizes)
     return DealtGame(Abstraction(rules, menu_of(rules, sizes), name))
 
 
@@ -167,16 +144,3 @@ def _from_file(path: str) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ParameterError(f"The 'sizes' parameter names {path}, which cannot be read ({error}).") from error
-
-
-class _Written(str):
-    """Text that a game's name shows without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def _shown(sizes: Any) -> Any:
-    return sizes if isinstance(sizes, str) else _Written(json.dumps(sizes, separators=(",", ":"), default=list))

@@ -16,15 +16,15 @@ that hides the bids is from M. Lanctot et al., "Monte Carlo sampling for regret 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from treeplex.games.parameters import boolean, choice, integer, title
+from treeplex.games.parameters import boolean, choice, integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
 class Table(NamedTuple):
-    """The cards on the table, in the order they came."""
+    """The cards on the table, in the order they came: row 1 + ``mover`` is the mover's, chance lays the prizes."""
 
     prizes: tuple[int, ...]
     first: tuple[int, ...]
@@ -55,7 +55,7 @@ class Goofspiel:
     @property
     def name(self) -> str:
         """The game and the parameters that are not the defaults."""
-        return title("goofspiel", **{f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default})
+        return titled("goofspiel", self)
 
     def root(self) -> Table:
         """Nothing is bid; the prizes lie open unless chance turns them up one by one."""
@@ -74,8 +74,7 @@ class Goofspiel:
 
     def actions(self, history: Table) -> Sequence[str]:
         """Any card in hand; for chance, any prize still on the pile."""
-        mover = self.mover(history)
-        return [str(card) for card in self._left(history.prizes if mover == CHANCE else history[1 + mover])]
+        return [str(card) for card in self._left(history[1 + self.mover(history)])]
 
     def probabilities(self, history: Table) -> Sequence[float]:
         """Every prize left is equally likely."""
@@ -84,15 +83,8 @@ class Goofspiel:
 
     def child(self, history: Table, action: str) -> Table:
         """The card goes on the table."""
-        prizes, first, second = history
-        card = int(action)
-        match self.mover(history):
-            case 0:
-                return Table(prizes, (*first, card), second)
-            case 1:
-                return Table(prizes, first, (*second, card))
-            case _:
-                return Table((*prizes, card), first, second)
+        row = 1 + self.mover(history)
+        return history._replace(**{Table._fields[row]: (*history[row], int(action))})
 
     def infoset(self, history: Table) -> str:
         """For each turn ``prize:bid`` and how it went (w, l, d; or the other's bid), then the prize now up."""

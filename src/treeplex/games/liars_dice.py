@@ -15,7 +15,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.errors import GameError
 from treeplex.games.dealt import DealtGame, Settlement
-from treeplex.games.parameters import integer, title
+from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import TERMINAL
 
 NO_BID: Final = -1
@@ -57,9 +57,7 @@ class LiarsDice:
     @property
     def name(self) -> str:
         """With the parameters that are not the usual one die of six sides."""
-        dice = self.dice if self.dice != 1 else None
-        sides = self.sides if self.sides != 6 else None
-        return title("liars_dice", dice=dice, sides=sides)
+        return titled("liars_dice", self)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """The faces rolled, in order."""
@@ -67,7 +65,8 @@ class LiarsDice:
 
     def deal(self) -> Floats:
         """Both rolls are independent."""
-        chance = np.array([self._ways(roll) for roll in self._rolls], dtype=np.float64) / self.sides**self.dice
+        ways = [factorial(self.dice) // prod(map(factorial, Counter(roll).values())) for roll in self._rolls]
+        chance = np.array(ways, dtype=np.float64) / self.sides**self.dice
         return chance[:, None] * chance[None, :]
 
     def start(self) -> Bidding:
@@ -115,9 +114,6 @@ class LiarsDice:
     @cached_property
     def _bids(self) -> tuple[str, ...]:
         return tuple(f"{q}-{face}" for q in range(1, 2 * self.dice + 1) for face in range(1, self.sides + 1))
-
-    def _ways(self, roll: tuple[int, ...]) -> int:
-        return factorial(self.dice) // prod(factorial(times) for times in Counter(roll).values())
 
 
 def liars_dice(dice: int = 1, sides: int = 6) -> DealtGame:

@@ -55,7 +55,8 @@ class OpenSpielGame:
             raise ParameterError(f"The 'game' parameter must be a pyspiel.Game or the name of one, got {game!r}.")
         self.name = PREFIX + str(played).removesuffix("()")
         _refuse_unsolvable(spiel, played, self.name)
-        self.game: Any = _turn_based(spiel, played)
+        simultaneous = played.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
+        self.game: Any = spiel.convert_to_turn_based(played) if simultaneous else played
         self._zero_sum = played.get_type().utility == spiel.GameType.Utility.ZERO_SUM
 
     def root(self) -> State:
@@ -188,8 +189,3 @@ def _refuse_unsolvable(spiel: Any, game: Any, name: str) -> None:
         raise GameError(f"'{name}' has {utility} payoffs; choose a game whose payoffs sum to a constant.")
     if not kind.provides_information_state_string:
         raise GameError(f"'{name}' has no information states; choose a game that provides information state strings.")
-
-
-def _turn_based(spiel: Any, game: Any) -> Any:
-    simultaneous = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
-    return spiel.convert_to_turn_based(game) if simultaneous else game

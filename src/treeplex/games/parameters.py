@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 from treeplex.errors import ParameterError
 
@@ -38,10 +41,15 @@ def choice(name: str, value: object, legal: Sequence[str]) -> str:
 
 def title(name: str, **changed: object) -> str:
     """A game's canonical name: ``name(parameter=value,...)`` with the parameters that differ from their defaults."""
-    words = {True: "true", False: "false"}
     shown = [
-        f"{key}={words[value] if isinstance(value, bool) else repr(value).replace(chr(39), chr(34))}"
+        f"{key}={json.dumps(value, separators=(',', ':'), default=list, ensure_ascii=False)}"
         for key, value in changed.items()
         if value is not None
     ]
     return f"{name}({','.join(shown)})" if shown else name
+
+
+def titled(name: str, game: Any) -> str:
+    """The canonical name of rules whose fields are their parameters."""
+    given = ((field, getattr(game, field.name)) for field in fields(game))
+    return title(name, **{field.name: value for field, value in given if value != field.default})

@@ -16,7 +16,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.errors import GameError
-from treeplex.games.dealt import WON, DealtGame, Settlement
+from treeplex.games.dealt import WON, DealtGame, Public, Settlement
 from treeplex.games.parameters import boolean, choice, integer, title
 from treeplex.games.protocol import CHANCE, TERMINAL
 
@@ -60,8 +60,58 @@ class Pot(NamedTuple):
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
 
 
+class OneCard:
+    """What all poker with one private card each has in common: the deck, what it deals, and which hand wins.
+
+    Whose turn it is stands in the public state: ``player`` while its ``status`` is "betting".
+    """
+
+    deck: tuple[Card, ...]
+
+    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Each player holds one card."""
+        return self._labels, self._labels
+
+    def deal(self) -> Floats:
+        """Two cards without replacement."""
+        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
+        total = copies.sum()
+        return copies[:, None] * (copies - np.eye(len(copies))) / (total * (total - 1.0))
+
+    def mover(self, public: Public) -> int:
+        """The player to act."""
+        if public.status == "betting":
+            return public.player
+        return CHANCE if public.status == "dealing" else TERMINAL
+
+    def odds(self, public: Public) -> Floats:
+        """Public card from what two private cards have left of the deck."""
+        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
+        own = np.eye(len(copies))
+        left = copies[:, None, None] - own[:, :, None] - own[:, None, :]
+        return np.maximum(left, 0.0) / (copies.sum() - 2.0)
+
+    def outcome(self, table: Hashable) -> Floats:
+        """The sign of player 0's hand against player 1's."""
+        if table == WON:
+            return np.ones((len(self.deck), len(self.deck)))
+        strength = self._strengths[table]
+        return np.sign(strength[:, None] - strength[None, :])
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(card.label for card in self.deck)
+
+    @cached_property
+    def _strengths(self) -> dict[Hashable, Floats]:
+        """Of every hand, by public card: its rank, above all ranks if it pairs the card."""
+        ranks = np.array([card.rank for card in self.deck], dtype=np.float64)
+        paired = {card: np.where(ranks == ranks[card], ranks + ranks.max() + 1.0, ranks) for card in range(len(ranks))}
+        return {NO_CARD: ranks, **paired}
+
+
 @dataclass(frozen=True)
-class Poker:
+class Poker(OneCard):
     """Poker with one private card each. Player 0 acts first in every round; the higher hand wins, a pair beats all."""
 
     name: str
@@ -77,25 +127,9 @@ class Poker:
         """Without public cards, and all cards different."""
         return len(self.rounds) == 1 and self.deck == _numbered(len(self.deck))
 
-    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Each player holds one card."""
-        return self._labels, self._labels
-
-    def deal(self) -> Floats:
-        """Two cards without replacement."""
-        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
-        total = copies.sum()
-        return copies[:, None] * (copies - np.eye(len(copies))) / (total * (total - 1.0))
-
     def start(self) -> Pot:
         """Both have paid the ante."""
         return Pot(0, NO_CARD, 0, (self.ante, self.ante), self.ante, 0, NO_BET, False, "betting")
-
-    def mover(self, public: Pot) -> int:
-        """The player to act."""
-        if public.status == "betting":
-            return public.player
-        return CHANCE if public.status == "dealing" else TERMINAL
 
     def actions(self, public: Pot) -> Sequence[str]:
         """Fold or call a bet, check without one; bet or raise while the round allows."""
@@ -128,37 +162,12 @@ class Poker:
             bets = max(bets, betting.limit - (len(betting.sizes) - 1 - size))
         return public._replace(player=other, paid=paid, bets=bets, last=size)
 
-    def odds(self, public: Pot) -> Floats:
-        """Public card from what two private cards have left of the deck."""
-        copies = np.array([card.copies for card in self.deck], dtype=np.float64)
-        own = np.eye(len(copies))
-        left = copies[:, None, None] - own[:, :, None] - own[:, None, :]
-        return np.maximum(left, 0.0) / (copies.sum() - 2.0)
-
     def settle(self, public: Pot) -> Settlement:
         """A fold loses what the folder has paid; a showdown is for what each has paid."""
         if public.status == "folded":
             folder = 1 - public.player
             return Settlement(public.paid[folder] * (-1.0 if folder == 0 else 1.0), WON)
         return Settlement(public.paid[0], public.card)
-
-    def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's."""
-        if table == WON:
-            return np.ones((len(self.deck), len(self.deck)))
-        strength = self._strengths[table]
-        return np.sign(strength[:, None] - strength[None, :])
-
-    @cached_property
-    def _labels(self) -> tuple[str, ...]:
-        return tuple(card.label for card in self.deck)
-
-    @cached_property
-    def _strengths(self) -> dict[Hashable, Floats]:
-        """Of every hand, by public card: its rank, above all ranks if it pairs the card."""
-        ranks = np.array([card.rank for card in self.deck], dtype=np.float64)
-        paired = {card: np.where(ranks == ranks[card], ranks + ranks.max() + 1.0, ranks) for card in range(len(ranks))}
-        return {NO_CARD: ranks, **paired}
 
     def _moves(self, public: Pot) -> dict[str, tuple[str, int]]:
         """Label -> (move, size) of every legal move."""
@@ -212,7 +221,7 @@ def leduc(suits: bool = False, sizes: str = "rbp") -> DealtGame:
     """
     first, second = LEDUC_SIZES[choice("sizes", sizes, list(LEDUC_SIZES))]
     name = title("leduc", suits=True if boolean("suits", suits) else None, sizes=sizes if sizes != "rbp" else None)
-    return DealtGame(Poker(name, _court(suits), (Round((first,), 2), Round((second,), 2))))
+    return DealtGame(Poker(name, court(suits), (Round((first,), 2), Round((second,), 2))))
 
 
 LEDUC5_SIZES: Final = {
@@ -229,7 +238,7 @@ def leduc5(sizes: str = "rbp") -> DealtGame:
     """
     first, second = LEDUC5_SIZES[choice("sizes", sizes, list(LEDUC5_SIZES))]
     name = title("leduc5", sizes=sizes if sizes != "rbp" else None)
-    return DealtGame(Poker(name, _court(suits=False), (Round(first, 2), Round(second, 2))))
+    return DealtGame(Poker(name, court(), (Round(first, 2), Round(second, 2))))
 
 
 def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
@@ -262,7 +271,8 @@ def _numbered(cards: int) -> tuple[Card, ...]:
     return tuple(Card(str(rank), rank, 1) for rank in range(cards))
 
 
-def _court(suits: bool) -> tuple[Card, ...]:
+def court(suits: bool = False) -> tuple[Card, ...]:
+    """J, Q and K twice each; with ``suits`` the two are told apart."""
     if suits:
         return tuple(Card(label + suit, rank, 1) for rank, label in enumerate("JQK") for suit in "sh")
     return tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))

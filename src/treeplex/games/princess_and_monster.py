@@ -22,12 +22,12 @@ that this round decides nothing: its game of T rounds, placement included, is ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from treeplex.errors import ParameterError
-from treeplex.games.parameters import integer, title
+from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
@@ -70,8 +70,7 @@ class PrincessAndMonster:
     @property
     def name(self) -> str:
         """The game and the parameters that are not the defaults."""
-        changed = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
-        return title("princess_and_monster", **changed)
+        return titled("princess_and_monster", self)
 
     def root(self) -> Paths:
         """Whoever starts on a given cell is there."""
@@ -83,12 +82,12 @@ class PrincessAndMonster:
         monster, princess = history
         if len(monster) == len(princess) and self._over(history):
             return TERMINAL
-        mover = 0 if len(monster) <= len(princess) else 1
+        mover = _next(history)
         return CHANCE if not history[mover] and (self.monster, self.princess)[mover] == "random" else mover
 
     def actions(self, history: Paths) -> Sequence[str]:
         """The cells to be on next: any cell at the start, then the same cell or a neighbour."""
-        path = _next_path(history)
+        path = history[_next(history)]
         return self._steps[path[-1]] if path else tuple(self._steps)
 
     def probabilities(self, history: Paths) -> Sequence[float]:
@@ -97,14 +96,12 @@ class PrincessAndMonster:
 
     def child(self, history: Paths, action: str) -> Paths:
         """One of them goes to the cell ``action``."""
-        monster, princess = history
-        if len(monster) <= len(princess):
-            return Paths((*monster, action), princess)
-        return Paths(monster, (*princess, action))
+        mover = _next(history)
+        return history._replace(**{Paths._fields[mover]: (*history[mover], action)})
 
     def infoset(self, history: Paths) -> str:
         """The player's own path."""
-        return " ".join(_next_path(history)) or "start"
+        return " ".join(history[_next(history)]) or "start"
 
     def payoff(self, history: Paths) -> float:
         """The monster loses the time of capture, or one more than the horizon."""
@@ -126,9 +123,9 @@ class PrincessAndMonster:
         return {cell: (cell, *(other for other in free if _distance(cell, other) == 1)) for cell in free}
 
 
-def _next_path(history: Paths) -> tuple[str, ...]:
-    """The path of whoever goes next."""
-    return history.monster if len(history.monster) <= len(history.princess) else history.princess
+def _next(history: Paths) -> int:
+    """Whoever goes next."""
+    return 0 if len(history.monster) <= len(history.princess) else 1
 
 
 def _cell(row: int, column: int) -> str:

@@ -12,11 +12,11 @@ in the view, what stands before each mark is the infoset where that choice was m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
 
-from treeplex.games.parameters import integer, number, title
+from treeplex.games.parameters import integer, number, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
@@ -59,7 +59,7 @@ class RandomTree:
     @property
     def name(self) -> str:
         """The game and the parameters that are not the defaults."""
-        return title("random_tree", **{f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default})
+        return titled("random_tree", self)
 
     def root(self) -> Node:
         """Nobody has moved or seen anything."""

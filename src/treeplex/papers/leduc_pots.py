@@ -12,19 +12,15 @@ and the bets they match, and a fold loses the folder's stake without the last be
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from treeplex.arrays import Floats
 from treeplex.games.dealt import WON, DealtGame, Settlement
+from treeplex.games.poker import NO_CARD, Card, OneCard
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 SIZES: Final = ((2.0, 4.0, 6.0, 8.0, 16.0), (4.0, 8.0, 16.0, 32.0, 64.0))
-NO_CARD: Final = -1
 CHECK: Final = -1
 CALL: Final = -2
 FOLD: Final = -3
@@ -40,10 +36,10 @@ class Pot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LeducPots:
-    """Dealt rules; ``ranks`` of two cards each."""
+class LeducPots(OneCard):
+    """Dealt rules."""
 
-    ranks: int = 5
+    deck: tuple[Card, ...] = tuple(Card(str(rank), rank, 2) for rank in range(5))
     together: bool = True
     separator: str = " "
     ranked: bool = False
@@ -51,16 +47,7 @@ class LeducPots:
     @property
     def name(self) -> str:
         """By the paper's words."""
-        return f"leduc_pots(ranks={self.ranks})"
-
-    def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """One card each."""
-        return self._labels, self._labels
-
-    def deal(self) -> Floats:
-        """Two cards of a deck with two of each rank."""
-        size = 2.0 * self.ranks
-        return 2.0 * (2.0 - np.eye(self.ranks)) / (size * (size - 1.0))
+        return f"leduc_pots(ranks={len(self.deck)})"
 
     def start(self) -> Pot:
         """Both have staked two."""
@@ -86,30 +73,12 @@ class LeducPots:
             stake += self._sizes(public)[public.line[-1]]
         return public._replace(player=1 - public.player, stake=stake, line=(*public.line, move))
 
-    def odds(self, public: Pot) -> Floats:
-        """From what two private cards have left of the deck."""
-        own = np.eye(self.ranks)
-        left = 2.0 - own[:, :, None] - own[:, None, :]
-        return np.maximum(left, 0.0) / (2.0 * self.ranks - 2.0)
-
     def settle(self, public: Pot) -> Settlement:
         """A fold loses the stake; a showdown is for it."""
         if FOLD in public.line:
             amount = 1.0 if public.line == (FOLD,) and public.card == NO_CARD else public.stake
             return Settlement(amount if public.player == 0 else -amount, WON)
         return Settlement(public.stake, public.card)
-
-    def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's: the higher rank, or a pair with the public card."""
-        if not isinstance(table, int):
-            return np.ones((self.ranks, self.ranks))
-        rank = np.arange(self.ranks, dtype=np.float64)
-        strength = np.where(rank == table, rank + self.ranks, rank)
-        return np.sign(strength[:, None] - strength[None, :])
-
-    @cached_property
-    def _labels(self) -> tuple[str, ...]:
-        return tuple(str(rank) for rank in range(self.ranks))
 
     def _sizes(self, public: Pot) -> tuple[float, ...]:
         return SIZES[0 if public.card == NO_CARD else 1]

@@ -13,10 +13,11 @@ from treeplex.compile.build import compile_game
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import load as load_compiled
 from treeplex.errors import ParameterError
-from treeplex.games.catalog import CATALOG, OPENSPIEL, known_value, make
+from treeplex.games.catalog import CATALOG, known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot
+from treeplex.games.openspiel import PREFIX, OpenSpielGame
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.runs.folder import RunFolder
@@ -48,7 +49,7 @@ def load_game(source: Any, report: Callable[[int], None] | None = None) -> Compi
                 raise ParameterError(f"There is no file {text}.")
             return load_compiled(text)
         from_catalog = not text.lower().endswith(".efg") and text.partition("(")[0].strip() in CATALOG
-        name = text if from_catalog or text.startswith(OPENSPIEL) else None
+        name = text if from_catalog or text.startswith(PREFIX) else None
     game = compile_game(rules_of(source), report)
     if from_catalog:
         game = replace(game, known_value=known_value(game.name))
@@ -60,8 +61,6 @@ def rules_of(source: Any) -> Game:
     if isinstance(source, str | Path):
         source = make(str(source))
     elif type(source).__module__.partition(".")[0] == "pyspiel":
-        from treeplex.games.openspiel import OpenSpielGame  # noqa: PLC0415 - only when asked for
-
         source = OpenSpielGame(source)
     if isinstance(source, DealtRules):
         source = DealtGame(source)

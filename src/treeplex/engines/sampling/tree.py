@@ -126,7 +126,7 @@ def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampli
     tree, joint = public.tree, rules.deal()
     require(rules.name, int(np.count_nonzero(joint)), BYTES_PER_DEAL, "deals as many as")
     hands = np.nonzero(joint)
-    order, width, packed, factor = _packed(dealt.parent, tree.mover, tree.table)
+    order, width, packed, factor = _packed(public.parent, tree.mover, tree.table)
     ends = tree.mover == TERMINAL
     factor[ends, FACTOR] = tree.amount[ends]
 

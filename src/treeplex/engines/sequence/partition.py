@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from treeplex.arrays import Bytes, Ints
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
 from treeplex.jit import kernel
 from treeplex.system import cores
@@ -44,7 +44,7 @@ _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] 
 
 def partitions(game: CompiledGame, threads: int) -> Partitions:
     """Pieces of a game for ``threads``; 0: all cores for large games, else one. Numba is told their number."""
-    work = game.operator.nbytes + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
+    work = operator_bytes(game.operator) + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
     wanted = threads or (cores() if work >= THREADS_FROM else 1)
     pieces = min(wanted, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
     if pieces == 1:

@@ -18,8 +18,7 @@ from treeplex.games.efg.model import fits
 _TOKEN: Final = re.compile(r'[ \t\r\n\v\f]*(?:(?P<mark>[{},])|(?P<quote>")|(?P<word>[^ \t\r\n\v\f{},"]+))')
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,18}")
-_RATIO: Final = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
-_DECIMAL: Final = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+/[0-9]+|(?=\.?[0-9])[0-9]*(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?)")
 _LONGEST: Final = 4000
 """How many characters a number may have, and how large a power of ten: below Python's own limit for integers."""
 _SHOWN: Final = 40
@@ -145,30 +144,19 @@ def is_decimal(token: Token) -> bool:
 
 
 def _fraction(text: str) -> Fraction:
-    """The exact value of a number; a ``ValueError`` tells what is wrong with the text."""
+    """The exact value of ``3``, ``.5``, ``-1.5e3`` or ``1/3``; a ``ValueError`` tells what is wrong with the text."""
     if len(text) > _LONGEST:
         raise ValueError(_OUT_OF_RANGE)
-    ratio = _RATIO.fullmatch(text)
-    value = _decimal(text) if ratio is None else _quotient(int(ratio[1]), int(ratio[2]))
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise ValueError("cannot be read; write an integer, a decimal such as -1.5e3 or a ratio such as 1/3")
+    part, power = match.groups("")
+    if abs(int(power or "0") - len(part)) > _LONGEST:  # a hostile power of ten is refused before it is built
+        raise ValueError(_OUT_OF_RANGE)
+    try:
+        value = Fraction(text)
+    except ZeroDivisionError:
+        raise ValueError("divides by zero") from None
     if not fits(value):
         raise ValueError(_OUT_OF_RANGE)
     return value
-
-
-def _quotient(numerator: int, denominator: int) -> Fraction:
-    if denominator == 0:
-        raise ValueError("divides by zero")
-    return Fraction(numerator, denominator)
-
-
-def _decimal(text: str) -> Fraction:
-    """The value of ``3``, ``.5`` or ``-1.5e3``; a hostile power of ten is refused before it is built."""
-    match = _DECIMAL.fullmatch(text)
-    if match is None:
-        raise ValueError("cannot be read; write an integer, a decimal such as -1.5e3 or a ratio such as 1/3")
-    sign, whole, part, power = (group or "" for group in match.groups())
-    exponent = int(power or "0") - len(part)
-    if abs(exponent) > _LONGEST:
-        raise ValueError(_OUT_OF_RANGE)
-    digits = int(sign + whole + part)
-    return Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from treeplex.errors import ParameterError
 from treeplex.games.efg.lexer import Lexer, Token, TokenKind, is_decimal, quoted
@@ -23,13 +23,8 @@ ROUNDING: Final = Fraction(1, 10**9)
 _Content = TypeVar("_Content")
 _Moves = tuple[tuple[str, ...], tuple[Fraction, ...]]
 """Actions and, at chance, their probabilities."""
-
-
-class _Described(NamedTuple, Generic[_Content]):
-    """What a file says once of an infoset or an outcome and may leave out afterwards."""
-
-    label: str
-    content: _Content
+_Described = dict[tuple[int, int], tuple[str, _Content]]
+"""Label and content of infosets or outcomes: what a file says once of each and may leave out afterwards."""
 
 
 def read(path: str | Path) -> EfgFile:
@@ -47,15 +42,12 @@ def parse(source: str | bytes, path: str = "") -> EfgFile:
 
     Bytes are taken as UTF-8 or, where they are not, as Latin-1, in which many old files are written.
     """
-    text = source if isinstance(source, str) else _decoded(source)
-    return _Parser(Lexer(text, path)).file()
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    if isinstance(source, bytes):
+        try:
+            source = source.decode("utf-8")
+        except UnicodeDecodeError:
+            source = source.decode("latin-1")
+    return _Parser(Lexer(source, path)).file()
 
 
 class _Parser:
@@ -64,8 +56,8 @@ class _Parser:
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
         self._players = 0
-        self._infosets: dict[tuple[int, int], _Described[_Moves]] = {}
-        self._outcomes: dict[int, _Described[tuple[Fraction, ...]]] = {}
+        self._infosets: _Described[_Moves] = {}
+        self._outcomes: _Described[tuple[Fraction, ...]] = {}
 
     def file(self) -> EfgFile:
         """The whole file: header, players, comment, tree."""
@@ -123,10 +115,8 @@ class _Parser:
         first = self._lexer.token
         number = self._lexer.take_whole("the number of the infoset")
         name = f"infoset {number} of player {player}" if player else f"chance infoset {number}"
-        known = self._infosets.get((player, number))
-        found = self._described(first, name, "actions", known, self._actions if player else self._chances)
-        self._infosets[player, number] = found
-        return number, found.label, found.content
+        read_moves = self._actions if player else self._chances
+        return number, *self._described(self._infosets, (player, number), first, name, "actions", read_moves)
 
     def _outcome(self) -> tuple[int, str, tuple[Fraction, ...]]:
         """An outcome: number, label, payoffs. Number 0 is the null outcome."""
@@ -136,23 +126,23 @@ class _Parser:
             if self._lexer.token.kind in (TokenKind.LABEL, TokenKind.OPEN):
                 raise self._lexer.unexpected("the next node, as outcome 0 has neither label nor payoffs")
             return 0, "", ()
-        known = self._outcomes.get(number)
-        found = self._outcomes[number] = self._described(first, f"outcome {number}", "payoffs", known, self._payoffs)
-        return number, found.label, found.content
+        name = f"outcome {number}"
+        return number, *self._described(self._outcomes, (0, number), first, name, "payoffs", self._payoffs)
 
     def _described(
         self,
+        described: _Described[_Content],
+        key: tuple[int, int],
         first: Token,
         name: str,
         what: str,
-        known: _Described[_Content] | None,
         read_content: Callable[[str, Token], _Content],
-    ) -> _Described[_Content]:
+    ) -> tuple[str, _Content]:
         """The description that may follow the number ``first``: required the first time, the same again later on."""
-        lexer = self._lexer
+        lexer, known = self._lexer, described.get(key)
         label = lexer.take_if(TokenKind.LABEL)
-        if known and label and label.text != known.label:
-            sentence = f"{name} is labelled {quoted(label.text)} here and {quoted(known.label)} before."
+        if known and label and label.text != known[0]:
+            sentence = f"{name} is labelled {quoted(label.text)} here and {quoted(known[0])} before."
             raise lexer.error(sentence, label.offset)
         opening = lexer.take_if(TokenKind.OPEN)
         if opening is None:
@@ -162,9 +152,9 @@ class _Parser:
                 raise lexer.unexpected(f"'{{' before the {what} of {name}")
             raise lexer.error(f"{name} is new here; its label and {what} must follow.", first.offset)
         content = read_content(name, opening)
-        if known and content != known.content:
+        if known and content != known[1]:
             raise lexer.error(f"{name} has other {what} here than before.", opening.offset)
-        return known or _Described(label.text if label else "", content)
+        return described.setdefault(key, (label.text if label else "", content))
 
     def _labels(self, what: str) -> tuple[str, ...]:
         """At least one label and the closing brace."""

@@ -5,7 +5,6 @@ Every node carries its full description, so that readers who do not know the opt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 
 from treeplex.errors import FormatError
@@ -36,15 +35,10 @@ def _moves(node: Node) -> str:
     actions = map(_label, node.actions)
     if node.kind is Kind.PLAYER:
         return " ".join(actions)
-    probabilities = _probabilities(node.probabilities)
-    return " ".join(f"{action} {probability}" for action, probability in zip(actions, probabilities, strict=True))
-
-
-def _probabilities(values: tuple[Fraction, ...]) -> Iterable[str]:
-    """Probabilities that were rounded are marked as such by a decimal point, for readers forgive only decimals."""
-    rounded = sum(values) != 1
-    texts = map(_number, values)
-    return (text + ".0" if rounded and text.isdigit() else text for text in texts)
+    # Probabilities that were rounded are marked as such by a decimal point, for readers forgive only decimals.
+    rounded = sum(node.probabilities) != 1
+    odds = (text + ".0" if rounded and text.isdigit() else text for text in map(_number, node.probabilities))
+    return " ".join(f"{action} {probability}" for action, probability in zip(actions, odds, strict=True))
 
 
 def _number(value: Fraction) -> str:

@@ -51,7 +51,6 @@ class _Moment:
     """What the rules need to know of the way here."""
 
     left: tuple[int, int]  # both stacks
-    bet: int = 0  # what the last bettor has put in on this street
     raises: int = 0  # bets and raises on this street
     opened: bool = False  # has anyone acted on this street?
     donk: bool = False  # did the player out of position call the last bet of the street before?
@@ -85,8 +84,7 @@ def _deal(node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
 
 
 def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
-    player, other = node.player, 1 - node.player
-    to_call = moment.left[player] - moment.left[other]
+    player, other, to_call = node.player, 1 - node.player, node.to_call
     closes = SHOWDOWN if STREETS[node.street] == "river" else CHANCE
     node.actions = legal_actions(spot, node, moment)
     made: list[tuple[Node, _Moment]] = []
@@ -103,11 +101,11 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
             child = Node(closes, node.street, node.paid + to_call)
             after = _Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
         else:
-            left[player] -= to_call + action.amount - moment.bet
-            more = action.amount - moment.bet
+            more = action.amount - node.faced
+            left[player] -= to_call + more
             child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
             all_in = action.kind == "all-in"
-            after = _Moment((left[0], left[1]), action.amount, moment.raises + 1, opened=True, all_in=all_in)
+            after = _Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
         node.children.append(child)
         made.append((child, after))
     return made
@@ -115,11 +113,10 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
 
 def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
     """What may be done here, smallest bet first."""
-    player, other = node.player, 1 - node.player
-    to_call = moment.left[player] - moment.left[other]
-    pot = spot.pot + 2 * (node.paid + to_call)
-    most = moment.left[other] + moment.bet
-    least = min(max(moment.bet + to_call, 1), most)
+    player, bet = node.player, node.faced
+    pot = spot.pot + 2 * (node.paid + node.to_call)
+    most = moment.left[1 - player] + bet
+    least = min(max(bet + node.to_call, 1), most)
     if moment.raises:
         first, kind = [Action("fold"), Action("call")], "raise"
         sizes = () if moment.all_in else spot.raises(STREETS[node.street], player)
@@ -128,31 +125,31 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
         donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
         sizes = spot.bets(STREETS[node.street], player) if donks is None else donks
     streets = len(STREETS) - node.street
-    amounts = {_amount(size, moment, pot, most, streets) for size in sizes}
-    if not moment.all_in and most <= moment.bet + _rounded(pot * spot.add_allin_threshold):
+    amounts = {_amount(size, moment, bet, pot, most, streets) for size in sizes}
+    if not moment.all_in and most <= bet + _rounded(pot * spot.add_allin_threshold):
         amounts.add(most)
     legal: set[int] = set()
     for amount in amounts:
         clamped = min(max(amount, least), most)
-        behind = _rounded((pot + 2 * (clamped - moment.bet)) * spot.force_allin_threshold)
+        behind = _rounded((pot + 2 * (clamped - bet)) * spot.force_allin_threshold)
         legal.add(most if most <= clamped + behind else clamped)
-    kept = _merged(sorted(legal), pot, moment.bet, spot.merging_threshold)
+    kept = _merged(sorted(legal), pot, bet, spot.merging_threshold)
     return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
 
 
-def _amount(size: Size, moment: _Moment, pot: int, most: int, streets: int) -> int:
+def _amount(size: Size, moment: _Moment, bet: int, pot: int, most: int, streets: int) -> int:
     """The chips of a bet or raise, before it is brought into the legal range."""
     if size.kind == POT:
-        return moment.bet + _rounded(pot * size.amount)
+        return bet + _rounded(pot * size.amount)
     if size.kind == MULTIPLE:
-        return _rounded(moment.bet * size.amount)
+        return _rounded(bet * size.amount)
     if size.kind == CHIPS:
-        return moment.bet + int(size.amount)
+        return bet + int(size.amount)
     if size.kind == GEOMETRIC:
         left = max((int(size.amount) or streets) - max(moment.raises - 1, 0), 1)
-        behind = (most - moment.bet) / pot
+        behind = (most - bet) / pot
         fraction = ((2.0 * behind + 1.0) ** (1.0 / left) - 1.0) / 2.0
-        return moment.bet + _rounded(pot * min(fraction, size.most))
+        return bet + _rounded(pot * min(fraction, size.most))
     return most  # all-in
 
 

@@ -63,14 +63,12 @@ def _hands(part: str, name: str) -> Iterator[int]:
 
 def class_hands(high: int, low: int, kind: str) -> list[int]:
     """The hands of a class such as AKs: 6 for a pair, 4 suited, 12 offsuit, 16 for both."""
-    hands: list[int] = []
-    for first in range(4):
-        for second in range(4):
-            pair = high == low
-            if (pair and first <= second) or (kind == "s" and first != second) or (kind == "o" and first == second):
-                continue
-            hands.append(hand_number(4 * high + first, 4 * low + second))
-    return hands
+    suits = [(first, second) for first in range(4) for second in range(4)]
+    if high == low:
+        suits = [(first, second) for first, second in suits if first > second]
+    elif kind:
+        suits = [(first, second) for first, second in suits if (first == second) == (kind == "s")]
+    return [hand_number(4 * high + first, 4 * low + second) for first, second in suits]
 
 
 def _classes(part: str, name: str) -> Iterator[Class]:

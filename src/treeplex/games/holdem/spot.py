@@ -16,6 +16,7 @@ from treeplex.errors import FormatError, ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, card_name, parse_board
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.sizes import Size, parse_sizes
+from treeplex.games.parameters import number
 
 STREETS: Final = ("flop", "turn", "river")
 PLAYERS: Final = ("oop", "ip")
@@ -50,10 +51,9 @@ class Spot:
     def __post_init__(self) -> None:
         _whole("pot", self.pot, 1)
         _whole("effective_stack", self.effective_stack, 1)
-        for name in ("add_allin_threshold", "force_allin_threshold", "merging_threshold"):
-            _number(name, getattr(self, name), 0.0, 1000.0)
-        _number("rake_rate", self.rake_rate, 0.0, 1.0)
-        _number("rake_cap", self.rake_cap, 0.0, float(MOST_CHIPS))
+        thresholds = dict.fromkeys(("add_allin_threshold", "force_allin_threshold", "merging_threshold"), 1000.0)
+        for name, most in {**thresholds, "rake_rate": 1.0, "rake_cap": float(MOST_CHIPS)}.items():
+            number(name, getattr(self, name), 0.0, most)
         for player in (0, 1):
             self.weights(player)
             for street in self.streets:
@@ -201,8 +201,3 @@ def _whole(name: str, value: Any, low: int) -> None:
         raise ParameterError(
             f"The '{name}' parameter must be a whole number of chips from {low} to {MOST_CHIPS:,}, got {value!r}."
         )
-
-
-def _number(name: str, value: Any, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
