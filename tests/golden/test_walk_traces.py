@@ -188,29 +188,27 @@ def cut_gradient(game: CompiledGame, player: int, opponent: Any, least: float, v
 
 
 def cut_steps(
-    patch: pytest.MonkeyPatch, counts: list[int], treeplexes: Any, operator: Any, entropies: Any, gaps: Any,
-    scratch: Any, pace: Any, start: int, count: int, slack: float, least: float, adaptive: bool, limit: Any, c: float,
-) -> int:  # fmt: skip
+    patch: pytest.MonkeyPatch, counts: list[int], players: Any, pace: Any, start: int, count: int, terms: Any
+) -> int:
     """Steps ``start + 1`` on: gradients of step t are cut at c / t.
 
     With adaptive steps, as cut gradients are no sure guide: step t, from 1, is at most 4 / (t + 3) long, and one of at
     most 1 / (t + 2) is taken whatever the gap.
     """
     for t in range(start + 1, start + count + 1):
-        limit[0] = c / t
+        terms.limit[0] = terms.cut / t
         player = (t - 1) % 2
-        if adaptive:
+        if terms.adaptive:
             player = 0 if pace.smoothing[0] >= pace.smoothing[1] else 1
             pace.step[0] = min(pace.step[0], 4.0 / (t + 3.0))
             patch.setattr(gap, "SHORTEST_STEP", 1.0 / (t + 2.0))
         else:
             pace.step[0] = 2.0 / (t + 2.0)
-        given = treeplexes, operator, entropies, gaps, scratch, pace, player, slack, least, adaptive
-        while not gap._shrink(*given):
+        while not gap.shrink(players, pace, player, terms):
             pace.step[0] *= 0.5
             again = len(counts)
-            operator.rows.entered[0] -= counts[again - 3]  # the response of a step does not depend on its length
-        if adaptive:
+            players[0][0].side.entered[0] -= counts[again - 3]  # the response of a step does not depend on its length
+        if terms.adaptive:
             pace.step[0] = min(LONGEST_STEP, STEP_GROWTH * pace.step[0])
     return 0
 

@@ -10,17 +10,20 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.cfr import cfr
 from treeplex.algorithms.protocol import Execution
-from treeplex.engines.sequence.arrays import Learner, Matching, Steps
+from treeplex.engines.sequence.arrays import Learner, Matching, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import iterations as compiled
-from treeplex.engines.sequence.learners import initial_learners_16, scratch
+from treeplex.engines.sequence.learners import initial_learners_16, sequence_form
 from treeplex.engines.sequence.reference import iterations as written
 from treeplex.updates import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
 from treeplex.updates.storage import LARGEST
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
-ALONE = (None, None)  # one thread
 MATCHING = (Matching(0.0), Matching(0.0))
 RULES: list[Minimizer] = [RegretMatching(), RegretMatchingPlus(), Discounted(1.5, 0.0)]
+
+
+def sparse(game: Any) -> SequenceForm:
+    return sequence_form(game)._replace(operator=game.payoffs)
 
 
 @pytest.mark.parametrize("turns", [ALTERNATING, SIMULTANEOUS])
@@ -31,8 +34,8 @@ def test_five_iterations_are_the_references(name, rule, turns) -> None:
     t = np.arange(1.0, 6.0)
     steps = Steps(t, t, *rule.discounts(t))
     ours, theirs = initial_learners_16(game), initial_learners_16(game)
-    compiled.iterate(game.treeplexes, game.payoffs, ALONE, ours, MATCHING, scratch(game), steps, turns)
-    written.iterate(game.treeplexes, game.payoffs, ALONE, theirs, MATCHING, scratch(game), steps, turns)
+    compiled.iterate(sparse(game), ours, MATCHING, steps, turns)
+    written.iterate(sparse(game), theirs, MATCHING, steps, turns)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.average, other.average, atol=1e-12)
         np.testing.assert_allclose(mine.scale, other.scale, rtol=1e-6)
@@ -71,7 +74,7 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
             for learner, treeplex in zip(rounded, game.treeplexes, strict=True)
         )
         for learners in (exact, rounded):
-            compiled.iterate(game.treeplexes, game.payoffs, ALONE, learners, MATCHING, scratch(game), steps, turns)
+            compiled.iterate(sparse(game), learners, MATCHING, steps, turns)
         for treeplex, mine, full in zip(game.treeplexes, rounded, exact, strict=True):
             np.testing.assert_allclose(mine.strategy[1:], full.strategy[1:], rtol=0, atol=1e-12)
             np.testing.assert_allclose(mine.average[1:], full.average[1:], rtol=1e-12, atol=0)

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from treeplex.compile import CompiledGame, Csr, compile_game
 from treeplex.compile.blocks import BlockRows, RankedRows, expand
 from treeplex.compile.dealt import compile_dealt
-from treeplex.engines.sequence.arrays import Learner, Matching, MatchingAgainstBestResponse, Responder, Steps
+from treeplex.engines.sequence.arrays import (
+    Learner,
+    Matching,
+    MatchingAgainstBestResponse,
+    Responder,
+    SequenceForm,
+    Steps,
+)
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
 from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
@@ -117,7 +124,7 @@ def advance(module: Any, game: CompiledGame, operator: Any, seed: int, rule: Any
         now = np.array([float(t)])
         steps = Steps(now, now**1.5, *rule.discounts(now))
         rules = Matching(rule.predict), Matching(rule.predict)
-        module.iterate(game.treeplexes, operator, ALONE, state, rules, values, steps, turns)
+        module.iterate(SequenceForm(game.treeplexes, operator, ALONE, values), state, rules, steps, turns)
         seen += [array.copy() for learner in state for array in learner]
     return seen
 
@@ -242,7 +249,8 @@ def test_many_iterations_at_once_are_one_after_the_other(rule, turns) -> None:
     state, t = learners(game, 9), np.arange(1.0, 6.0)
     steps = Steps(t, t**1.5, *rule.discounts(t))
     rules = Matching(rule.predict), Matching(rule.predict)
-    cpu.iterations.iterate(game.treeplexes, game.operator, ALONE, state, rules, scratch(game), steps, turns)
+    form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
+    cpu.iterations.iterate(form, state, rules, steps, turns)
     for one, other in zip([array for learner in state for array in learner], apart, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -257,9 +265,8 @@ def test_fictitious_play_is_the_references(turns) -> None:
             t = np.arange(1.0, 6.0)
             steps = Steps(t, 1 / (t + 1), *RegretMatching().discounts(t))
             players = tuple(Responder(*pair) for pair in zip(averages, scratch(game), strict=True))
-            module.iterations.iterate(
-                game.treeplexes, game.operator, ALONE, players, ALONE, scratch(game), steps, turns
-            )
+            form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
+            module.iterations.iterate(form, players, ALONE, steps, turns)
             ends.append(averages)
         for ours, theirs in zip(*ends, strict=True):
             close(ours, theirs)
@@ -273,9 +280,8 @@ def test_cfr_br_is_the_references() -> None:
             state, t = learners(game, seed), np.arange(1.0, 6.0)
             steps = Steps(t, t, *RegretMatchingPlus().discounts(t))
             rules = tuple(MatchingAgainstBestResponse(0.0, response) for response in scratch(game))
-            module.iterations.iterate(
-                game.treeplexes, game.operator, ALONE, state, rules, scratch(game), steps, ALTERNATING
-            )
+            form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
+            module.iterations.iterate(form, state, rules, steps, ALTERNATING)
             ends.append([array for learner in state for array in learner])
         for ours, theirs in zip(*ends, strict=True):
             close(ours, theirs)

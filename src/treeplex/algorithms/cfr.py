@@ -20,11 +20,9 @@ from treeplex.engines.sequence.learners import (
     STORAGES,
     initial_learners,
     initial_learners_16,
-    operator_in,
-    scratch,
+    sequence_form,
     steps,
 )
-from treeplex.engines.sequence.partition import partitions
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, power, uniform
@@ -64,16 +62,9 @@ class CFR(FullWidth[LearnerState]):
     def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         rule = Matching(self.minimizer.predict)
-        iterate(
-            game.treeplexes,
-            operator_in(game, self.storage),
-            partitions(game, self.threads),
-            state.learners,
-            (rule, rule),
-            scratch(game, np.float32 if self.storage == "float32" else np.float64),
-            steps(state.iteration, iterations, self.weight, self.minimizer),
-            self.turns,
-        )
+        form = sequence_form(game, self.threads, self.storage)
+        now = steps(state.iteration, iterations, self.weight, self.minimizer)
+        iterate(form, state.learners, (rule, rule), now, self.turns)
         return LearnerState(state.learners, state.iteration + iterations)
 
 

@@ -32,7 +32,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Learner, OwnRule
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.learners import initial_learners, scratch, steps
+from treeplex.engines.sequence.learners import initial_learners, sequence_form, steps
 from treeplex.errors import ParameterError, non_negative
 from treeplex.updates.schedules import Schedule, linear
 
@@ -69,7 +69,7 @@ class CustomCFR(FullWidth[State]):
         rules = OwnRule(self.update, memory[0]), OwnRule(self.update, memory[1])
         now = steps(done, iterations, self.weight)
         try:
-            _iterate(game.treeplexes, game.operator, (None, None), learners, rules, scratch(game), now, self.turns)
+            _iterate(sequence_form(game), learners, rules, now, self.turns)
         except NumbaError as error:
             reason = " ".join(str(error).split())
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {reason[:300]}") from error

@@ -11,12 +11,11 @@ import numpy as np
 from treeplex.algorithms.options import named, number
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
-from treeplex.arrays import Floats
-from treeplex.compile.game import CompiledGame, Operator
+from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.excessive_gap import begin, gap_iterations
-from treeplex.engines.sequence.cpu.oracle import TreeOperator
-from treeplex.engines.sequence.entropy import entropies, moduli, prox_scratch, scheme, smoothing_guess
-from treeplex.engines.sequence.first_order import LONGEST_STEP, ROUNDING, Gap, GapScratch, Pace
+from treeplex.engines.sequence.cpu.oracle import TreeSide
+from treeplex.engines.sequence.entropy import first_order_players, moduli, new_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.first_order import LONGEST_STEP, ROUNDING, Gap, GapPlayer, GapScratch, Pace, Terms
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.engines.sequence.tree_operator import tree_operator
 
@@ -72,23 +71,13 @@ class ExcessiveGap(Tabular[State]):
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         gaps, pace, iteration, nodes = state
-        operator, limit = self._oracle(game)
-        products = gap_iterations(
-            game.treeplexes,
-            operator,
-            entropies(game, self.scheme),
-            gaps,
-            _scratch(game),
-            pace,
-            iteration,
-            iterations,
-            ROUNDING * game.largest_payoff,
-            LEAST * smoothing_guess(game, self.scheme),
-            self.adaptive,
-            limit,
-            self.cut or 0.0,
-        )
-        return State(gaps, pace, iteration + iterations, nodes + _touched(game, operator, products))
+        players = self._players(game, gaps)
+        side = players[0][0].side
+        limit = side.limit if isinstance(side, TreeSide) else np.zeros(1)
+        slack, least = ROUNDING * game.largest_payoff, LEAST * smoothing_guess(game, self.scheme)
+        terms = Terms(slack, least, self.adaptive, limit, self.cut or 0.0)
+        products = gap_iterations(players, pace, iteration, iterations, terms)
+        return State(gaps, pace, iteration + iterations, nodes + _touched(game, players, products))
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """The plans, which are averages of smoothed best responses."""
@@ -104,16 +93,17 @@ class ExcessiveGap(Tabular[State]):
 
     def _begin(self, game: CompiledGame, state: State, smoothing: float) -> State:
         gaps, pace, iteration, nodes = state
-        operator, _ = self._oracle(game)  # with a limit of zero: the beginning is exact
-        centre = uniform_strategies(game)[1][0]
-        begin(game.treeplexes, operator, entropies(game, self.scheme), centre, gaps, _scratch(game), pace, smoothing)
-        return State(gaps, pace, iteration, nodes + _touched(game, operator, 3))
+        players = self._players(game, gaps)  # with a limit of zero: the beginning is exact
+        begin(players, pace, uniform_strategies(game)[1][0], smoothing)
+        return State(gaps, pace, iteration, nodes + _touched(game, players, 3))
 
-    def _oracle(self, game: CompiledGame) -> tuple[Operator | TreeOperator, Floats]:
-        if self.cut is None:
-            return game.operator, np.zeros(1)
-        operator = tree_operator(game)
-        return operator, operator.rows.limit
+    def _players(self, game: CompiledGame, gaps: tuple[Gap, Gap]) -> tuple[GapPlayer, GapPlayer]:
+        operator = game.operator if self.cut is None else tree_operator(game)
+        first, second = (
+            (player, gap, new_scratch(GapScratch, player.treeplex))
+            for player, gap in zip(first_order_players(game, self.scheme, operator), gaps, strict=True)
+        )
+        return first, second
 
 
 def egt(weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
@@ -129,17 +119,10 @@ def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive")
     return ExcessiveGap(scheme(weights), named("steps", steps, STEPS), number("c", c, 0.0, 1.0))
 
 
-def _scratch(game: CompiledGame) -> tuple[GapScratch, GapScratch]:
-    first, second = (
-        GapScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in GapScratch._fields[1:]))
-        for treeplex in game.treeplexes
-    )
-    return first, second
-
-
 def _gap(state: State) -> float:
     return float(state.pace.value.sum())
 
 
-def _touched(game: CompiledGame, operator: Operator | TreeOperator, products: int) -> int:
-    return int(operator.rows.entered[0]) if isinstance(operator, TreeOperator) else products * game.nodes
+def _touched(game: CompiledGame, players: tuple[GapPlayer, GapPlayer], products: int) -> int:
+    side = players[0][0].side
+    return int(side.entered[0]) if isinstance(side, TreeSide) else products * game.nodes

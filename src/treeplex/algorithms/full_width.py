@@ -8,7 +8,7 @@ from treeplex.algorithms.tabular import Iterated, Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import HedgeLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.learners import Learners, normalised, scratch
+from treeplex.engines.sequence.learners import Learners, normalised, sequence_form
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -52,4 +52,4 @@ class FullWidth(Tabular[State]):
 
 def iterate_in(game: CompiledGame, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
     """One thread, float64; ``learners`` are modified in place."""
-    iterate(game.treeplexes, game.operator, (None, None), learners, rules, scratch(game), steps, turns)
+    iterate(sequence_form(game), learners, rules, steps, turns)

@@ -21,7 +21,7 @@ from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Table, frames, log, table
+from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Batch, Table, frames, log, table
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
@@ -163,22 +163,22 @@ class MonteCarlo(Tabular[State]):
         simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
         joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
-        frame = (form.tree, pre_deal, tables, weights, self.plus, self.turns)
         first, second = form.sequences if simultaneous or joint else (1, 1)
-        scratch = ((log(first), log(second)), frames(form), random, nodes)
+        logs = (log(first), log(second))
+        batch = Batch(form.tree, pre_deal, tables, weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
             case External():
-                external_iterations(EVERY_MOVE, *frame, *scratch)
+                external_iterations(EVERY_MOVE, batch)
             case AverageStrategy(epsilon, tau, beta):
-                external_iterations((epsilon, tau, beta), *frame, *scratch)
+                external_iterations((epsilon, tau, beta), batch)
             case Outcome(epsilon, rate):
-                outcome_iterations((epsilon, rate), *frame, *scratch)
+                outcome_iterations((epsilon, rate), batch)
             case PureExternal() if not joint:
-                pure_iterations((), *frame, *scratch)
+                pure_iterations((), batch)
             case PureExternal():
-                joint_iterations(PURE, True, *frame, *scratch)
+                joint_iterations(PURE, True, batch)
             case Chance(rule) | Reached(rule):
-                joint_iterations(rule, not every, *frame, *scratch)
+                joint_iterations(rule, not every, batch)
 
     def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: Table) -> Floats:
         """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""

@@ -11,7 +11,7 @@ from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
-from treeplex.engines.sequence.entropy import entropies, prox_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.entropy import first_order_players, new_scratch, scheme, smoothing_guess
 from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 
@@ -48,21 +48,11 @@ class MirrorProx(Tabular[State]):
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         mirrors, rate, iteration, products = state
         first, second = (
-            MirrorScratch(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in MirrorScratch._fields[1:]))
-            for treeplex in game.treeplexes
+            (player, mirror, new_scratch(MirrorScratch, player.treeplex))
+            for player, mirror in zip(first_order_players(game, self.scheme, game.operator), mirrors, strict=True)
         )
-        taken = mirror_iterations(
-            game.treeplexes,
-            game.operator,
-            entropies(game, self.scheme),
-            mirrors,
-            (first, second),
-            rate,
-            iteration,
-            iterations,
-            self.optimistic,
-            LONGEST / smoothing_guess(game, self.scheme),
-        )
+        longest = LONGEST / smoothing_guess(game, self.scheme)
+        taken = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest)
         return State(mirrors, rate, iteration + iterations, products + taken)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:

@@ -20,7 +20,7 @@ from treeplex.arrays import Bytes, Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.reduced import Reduced, reduced
 from treeplex.engines.sampling.cpu.count import histories
-from treeplex.engines.sequence.arrays import Learner, Matching
+from treeplex.engines.sequence.arrays import Learner, Matching, SequenceForm
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import normalised, steps
@@ -147,10 +147,10 @@ class WarmStart(Tabular[State]):
             for learner, own in zip(state.learners, left.sequences, strict=True)
         )
         values = (np.empty(len(first.regret)), np.empty(len(second.regret)))
-        small = first, second
-        iterate(left.treeplexes, left.payoffs, (None, None), small, (rule, rule), values, now, ALTERNATING)
-        for learner, own_part, own in zip(state.learners, small, left.sequences, strict=True):
-            for whole, part in zip(learner, own_part, strict=True):
+        form = SequenceForm(left.treeplexes, left.payoffs, (None, None), values)
+        iterate(form, (first, second), (rule, rule), now, ALTERNATING)
+        for learner, small, own in zip(state.learners, (first, second), left.sequences, strict=True):
+            for whole, part in zip(learner, small, strict=True):
                 whole[own] = part
         return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
 

@@ -10,29 +10,25 @@ from treeplex.arrays import Floats, Ints
 from treeplex.updates.hedge import LEAST_RANGE, VARIANCE
 
 
-def regret_matching(regret: Floats, first: Ints) -> Floats:
-    """[S] max(R, 0) over its sum within each infoset, uniform where the sum is zero; 1 for the empty sequence.
-
-    ``first`` [I + 1]: where the sequences of each infoset begin.
-    """
-    return shares(np.maximum(regret, 0.0), first)
-
-
 def shares(weights: Floats, first: Ints) -> Floats:
-    """[S] non-negative weights over their sums within infosets, uniform where the sum is zero."""
+    """[S] ``share`` within each infoset, whose sequences begin at ``first`` [I + 1]; 1 for the empty sequence."""
     width = np.diff(first)
     total = np.add.reduceat(weights, first[:-1]) if len(width) else np.empty(0)
     out = np.ones(len(weights))
-    sums, count = np.repeat(total, width), np.repeat(width, width)
-    out[1:] = np.where(sums > 0.0, weights[1:] / np.where(sums > 0.0, sums, 1.0), 1.0 / count)
+    out[1:] = share(weights[1:], np.repeat(total, width), np.repeat(width, width))
     return out
 
 
 def matched(regret: Floats, tiny: float = 0.0) -> Floats:
-    """[A, ...] the same along the first axis, for rows of hands; sums up to ``tiny`` count as zero."""
+    """[A, ...] regret matching along the first axis, for one infoset or rows of hands."""
     positive = np.maximum(regret, 0.0)
-    total = positive.sum(axis=0)
-    return np.where(total > tiny, positive / np.where(total > tiny, total, 1.0), 1.0 / len(regret))
+    return share(positive, positive.sum(axis=0), len(regret), tiny)
+
+
+def share(parts: Floats, total: Floats, width: Ints | int, tiny: float = 0.0) -> Floats:
+    """Non-negative parts over their total, 1 / width where that is zero; totals up to ``tiny`` count as zero."""
+    some = total > tiny
+    return np.where(some, parts / np.where(some, total, 1.0), 1.0 / width)
 
 
 def matched_numbers(regret: Sequence[float]) -> list[float]:

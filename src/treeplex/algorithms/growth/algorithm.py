@@ -27,7 +27,7 @@ from treeplex.engines.public.arrays import Nodes, Rows
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.store import Place
-from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, nodes_of
+from treeplex.engines.public.tree import DTYPES, Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import Abstraction
@@ -161,7 +161,7 @@ class Growing(Algorithm[Abstraction, State]):
         """As ``Algorithm``."""
         state = self.start(game, seed)
         tree, records = state.game, json.loads(tensors[RECORDS].tobytes())
-        nodes = nodes_of(tensors[f"nodes.{name}"] for name in Nodes._fields)
+        nodes = Nodes._make(tensors[f"nodes.{name}"] for name in Nodes._fields)
         rows = Rows(*(tensors[f"rows.{name}"] for name in Rows._fields))
         count = len(nodes.parent)
         for name, array in nodes._asdict().items():

@@ -14,7 +14,7 @@ from treeplex.algorithms.protocol import Extras
 from treeplex.arrow import Table, table
 from treeplex.engines.public.arrays import NONE
 from treeplex.engines.public.cpu.growing import reach
-from treeplex.engines.public.cpu.sizes import curve
+from treeplex.engines.public.cpu.sizes import Known, curve
 from treeplex.engines.public.game import GrowingGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
@@ -142,11 +142,10 @@ def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
     upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
     others = [c for c in game.tree.children(node) if c != child]
     base = np.maximum(rows.regret[others].max(axis=0), 0.0)
+    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.rules.payoff_scale)
     u, total = 1.0 + float(nodes.size[child]), 0.0
     for h in range(game.tree.hands):
-        rise, level, fall = curve(
-            nodes.size, nodes.scale, lower, upper, h, rows.value, rows.fold_out, game.rules.payoff_scale
-        )  # fmt: skip
+        rise, level, fall = curve(known, lower, upper, h)
         won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
         total += max(won - float(base[h]), 0.0)
     return total / (game.weight * game.effective)

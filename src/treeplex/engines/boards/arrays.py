@@ -98,11 +98,10 @@ class HandLearner(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays for one street, in the precision of the computation: [threads, .], or flat for one thread."""
+    """One thread's scratch arrays for one street, flat, in the precision of the computation."""
 
     reach: npt.NDArray[Any]  # rows times H
     value: npt.NDArray[Any]  # rows times H
-    alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     node: npt.NDArray[Any]  # actions times H
     total: npt.NDArray[Any]  # H, three times
     dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
@@ -111,6 +110,7 @@ class Scratch(NamedTuple):
     rows: npt.NDArray[Any]  # lanes times H, and a row of zeros
     sums: npt.NDArray[Any]  # cards times lanes
     found: npt.NDArray[Any]  # E times H: values of street roots
+    alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
 
 
@@ -173,6 +173,7 @@ class Worker(NamedTuple):
     thread: int
     threads: int
     sync: Offsets  # see ``engines.boards.cpu.threads``
+    scratches: tuple[Scratch, Scratch, Scratch]  # of first, middle and last street; all threads share that of the first
 
 
 class Snapshot(NamedTuple):

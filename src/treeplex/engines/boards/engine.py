@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from typing import Any, Final
@@ -16,6 +15,7 @@ from treeplex.engines.boards.arrays import LANES, ROWS_OF_SUMS, Betting, Playing
 from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.threads import new_sync
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.system import cores
 
 Array = npt.NDArray[Any]
 
@@ -33,12 +33,10 @@ class Engine:
         self._threads = threads
         self._levels = game.levels
         self.streets = len(game.streets)
-        places = (0, self.streets // 2, self.streets - 1)
-        first, middle, last = (self._scratch(place, threads if place else 1) for place in places)
-        self._scratches = (first, middle, last)
-        boards = len(game.deals[1]) if self.streets > 1 else 0
-        roots = game.streets[1].roots if self.streets > 1 else 0
-        self._found = aligned((boards, roots * self._widest(min(1, self.streets - 1))), self._work)
+        top, middle, last = self._scratch(0), self.streets // 2, self.streets - 1
+        self._scratches = [(top, self._scratch(middle), self._scratch(last)) for _ in range(threads if last else 1)]
+        boards, columns = (len(game.deals[1]), game.streets[1].roots * self._widest(1)) if last else (0, 0)
+        self._found = aligned(boards * columns, self._work).reshape(boards, columns)
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
@@ -57,6 +55,7 @@ class Engine:
         """
         threads = self._threads if self.streets > 1 else 1
         sync = new_sync()
+        steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
         common = (
             self._levels,
             self.streets,
@@ -64,30 +63,26 @@ class Engine:
             start or self.start,
             playing,
             rule,
-            np.array(passes, dtype=np.int64).reshape(-1, 3),
-            self._scratches,
+            steps,
             self._found,
         )
         taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
-        helpers = [
-            threading.Thread(target=run_passes, args=(*common, Worker(k, threads, sync), taken, values))
-            for k in range(1, threads)
-        ]
+        workers = [Worker(k, threads, sync, self._scratches[k]) for k in range(threads)]
+        helpers = [threading.Thread(target=run_passes, args=(*common, worker, taken, values)) for worker in workers[1:]]
         for helper in helpers:
             helper.start()
-        run_passes(*common, Worker(0, threads, sync), taken, values)
+        run_passes(*common, workers[0], taken, values)
         for helper in helpers:
             helper.join()
         return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
         """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``."""
-        width, wide = len(self.start[player]), len(self.start[1 - player])
-        reach, value = self._scratches[0].reach[0], self._scratches[0].value[0]
-        return reach[: len(reach) // wide * wide].reshape(-1, wide), value[: len(value) // width * width].reshape(
-            -1, width
-        )
+        top = self._scratches[0][0]
+        pairs = (top.reach, len(self.start[1 - player])), (top.value, len(self.start[player]))
+        reach, value = (array[: len(array) // width * width].reshape(-1, width) for array, width in pairs)
+        return reach, value
 
     def betting(self, depth: int, player: int) -> Betting:
         """The betting of a street as ``player`` learns."""
@@ -106,37 +101,22 @@ class Engine:
     def _widest(self, depth: int) -> int:
         return max(int(np.diff(hands.start).max()) for hands in self._game.boards[depth].hands)
 
-    def _scratch(self, depth: int, threads: int) -> Scratch:
+    def _scratch(self, depth: int) -> Scratch:
         street, width = self._game.streets[depth], self._widest(depth)
         rows = street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
-        sizes = (rows * width, rows * width, actions * width, 3 * width, *(3 * (width * LANES,)), LANES * width)
-        reach, value, node, total, dealt, ahead, everyone, lanes = (
-            aligned((threads, size), self._work) for size in sizes
-        )
-        return Scratch(
-            reach,
-            value,
-            np.zeros((threads, rows), dtype=np.bool_),
-            node,
-            total,
-            dealt,
-            ahead,
-            everyone,
-            lanes,
-            aligned((threads, ROWS_OF_SUMS * LANES), self._work),
-            aligned((threads, street.roots * width), self._work),
-            np.zeros((threads, len(street.chance_nodes) * width)),
-        )
+        lanes, sums, roots = 4 * (width * LANES,), ROWS_OF_SUMS * LANES, street.roots * width
+        sizes = (rows * width, rows * width, actions * width, 3 * width, *lanes, sums, roots)
+        alive, gathered = np.zeros(rows, dtype=np.bool_), np.zeros(len(street.chance_nodes) * width)
+        return Scratch(*(aligned(size, self._work) for size in sizes), alive=alive, gathered=gathered)
 
 
-def aligned(shape: tuple[int, int], dtype: Any) -> Array:
+def aligned(count: int, dtype: Any) -> Array:
     """Zeros that start where a vector of the processor does; rows of whole vectors stay there."""
-    bytes_each = np.dtype(dtype).itemsize
-    size = shape[0] * shape[1] * bytes_each
+    size = count * np.dtype(dtype).itemsize
     raw = np.zeros(size + 64, dtype=np.uint8)
     first = -raw.ctypes.data % 64
-    return raw[first : first + size].view(dtype).reshape(shape)
+    return raw[first : first + size].view(dtype)
 
 
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
@@ -150,8 +130,3 @@ def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     if key not in known:
         known[key] = Engine(game, WORK[storage], workers)
     return known[key]
-
-
-def cores() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

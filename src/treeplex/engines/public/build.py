@@ -11,7 +11,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes
 from treeplex.engines.public.cpu.growing import rematch
-from treeplex.engines.public.tree import DTYPES, Block, fresh_rows, nodes_of
+from treeplex.engines.public.tree import DTYPES, Block, fresh_rows
 from treeplex.errors import GameError
 from treeplex.games.dealt import Public
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -52,7 +52,7 @@ class Builder:
         """The game from its start, with the sizes in the abstraction."""
         fields: dict[str, list[Any]] = {name: [] for name in Nodes._fields}
         self._add(fields, self.rules.start(), 0, (), Move())
-        nodes = nodes_of(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
+        nodes = Nodes._make(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
         rows = fresh_rows(len(nodes.parent), self.hands)
         rematch(nodes, rows.regret, rows.strategy, 0, len(nodes.parent))
         self._check(nodes)

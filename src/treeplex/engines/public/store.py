@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.engines.public.arrays import Nodes, Rows
-from treeplex.engines.public.tree import DTYPES, Block, nodes_of
+from treeplex.engines.public.tree import DTYPES, Block
 from treeplex.errors import FormatError, ParameterError
 
 FILE: Final = "archive.bin"
@@ -72,7 +72,7 @@ class Store:
         parts = [content[begin:end] for begin, end in pairwise(cuts)]
         split = len(Nodes._fields)
         named = zip(Nodes._fields, parts[:split], strict=True)
-        nodes = nodes_of(np.frombuffer(part, dtype=DTYPES[name]).copy() for name, part in named)
+        nodes = Nodes._make(np.frombuffer(part, dtype=DTYPES[name]).copy() for name, part in named)
         rows = [np.frombuffer(part).reshape(count, self._hands).copy() for part in parts[split:]]
         return Block(nodes, Rows(*rows))
 

@@ -5,7 +5,6 @@ Arrays have room to spare, so that adding costs what is added. ``nodes`` and ``r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,11 +34,6 @@ class Block(NamedTuple):
     rows: Rows
 
 
-def nodes_of(arrays: Iterable[Any]) -> Nodes:
-    """From arrays in the order of the fields."""
-    return Nodes(*arrays)
-
-
 def fresh_rows(count: int, hands: int) -> Rows:
     """Nothing learnt yet."""
     return Rows(*(np.zeros((count, hands)) for _ in Rows._fields))
@@ -57,14 +51,14 @@ class GrowingTree:
     def __init__(self, block: Block) -> None:
         self.count = 0
         self.hands = block.rows.regret.shape[1]
-        self._nodes = nodes_of(np.empty(0, dtype=DTYPES[name]) for name in Nodes._fields)
+        self._nodes = Nodes._make(np.empty(0, dtype=DTYPES[name]) for name in Nodes._fields)
         self._rows = fresh_rows(0, self.hands)
         self._append(block)
 
     @property
     def nodes(self) -> Nodes:
         """The tree."""
-        return nodes_of(array[: self.count] for array in self._nodes)
+        return Nodes._make(array[: self.count] for array in self._nodes)
 
     @property
     def rows(self) -> Rows:
@@ -108,7 +102,7 @@ class GrowingTree:
         """A copy of a subtree."""
         where = self.subtree(root)
         place = _places(where, self.count)
-        nodes = nodes_of(array[where] for array in self._nodes)
+        nodes = Nodes._make(array[where] for array in self._nodes)
         self._follow(nodes, place)
         nodes.parent[0] = nodes.sibling[0] = NONE
         return Block(nodes, Rows(*(array[where] for array in self._rows)))
@@ -132,7 +126,7 @@ class GrowingTree:
     def hang(self, block: Block, stub: int) -> None:
         """Put a block back in the place of its root, which is still there: the opposite of ``prune``."""
         first = self.count - 1  # row i of the block becomes first + i, but for row 0, which is the stub
-        rest = Block(nodes_of(array[1:] for array in block.nodes), Rows(*(array[1:] for array in block.rows)))
+        rest = Block(Nodes._make(array[1:] for array in block.nodes), Rows(*(array[1:] for array in block.rows)))
         start = self._append(rest, shift=first)
         nodes = self._nodes
         nodes.mover[stub] = block.nodes.mover[0]
@@ -149,7 +143,7 @@ class GrowingTree:
             self._nodes.child[root] = NONE
         where = np.flatnonzero(keep).astype(np.int32)
         place = _places(where, self.count)
-        self._nodes = nodes_of(array[where] for array in self._nodes)
+        self._nodes = Nodes._make(array[where] for array in self._nodes)
         self._follow(self._nodes, place)
         self._rows = Rows(*(array[where] for array in self._rows))
         self.count = len(where)
@@ -178,7 +172,7 @@ class GrowingTree:
     def _reserve(self) -> None:
         if self.count > len(self._nodes.parent):
             room = int(SPARE * self.count)
-            self._nodes = nodes_of(_enlarged(array, room) for array in self._nodes)
+            self._nodes = Nodes._make(_enlarged(array, room) for array in self._nodes)
             self._rows = Rows(*(_enlarged(array, room) for array in self._rows))
 
 

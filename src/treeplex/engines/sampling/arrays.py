@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.engines.sampling.tree import Longs, Sampling
+from treeplex.engines.sampling.tree import Longs, SampleTree, Sampling
 
 MATCH: Final = 0  # regret matching, uniform without positive regret
 MATCH_OR_PICK: Final = 1  # regret matching, a random pure strategy without positive regret
@@ -44,6 +45,21 @@ class Log(NamedTuple):
     visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
     seen: Bytes  # [S] at the first sequence: in ``visited`` already?
     filled: Longs  # [1] how many are in ``visited``
+
+
+class Batch(NamedTuple):
+    """What some iterations of a sampler work with; all but the tree and the weights is modified in place."""
+
+    tree: SampleTree
+    pre_deal: int  # nodes that drawing a deal enters
+    tables: tuple[Table, Table]
+    weights: Floats  # [T] of the iterations
+    plus: bool  # regrets are cut off at zero
+    turns: int
+    logs: tuple[Log, Log]
+    frames: Frames
+    counter: npt.NDArray[np.uint64]  # [1] where the stream of random numbers stands
+    nodes: Longs  # [2] entered; looked at but not entered
 
 
 def table(sequences: int, *, pick: bool, baseline: bool) -> Table:

@@ -79,14 +79,19 @@ class OnTheFly:
             found = memory[label] = Entry(actions, self._random.randrange(len(actions)))
         return found
 
+    def arrive(self, history: History) -> tuple[int, History]:
+        """Through chance moves to where a player moves or the game ends: who moves, and the history."""
+        self.nodes += 1
+        while (mover := self.game.mover(history)) == CHANCE:
+            history = self.game.child(history, self.chance(history))
+            self.nodes += 1
+        return mover, history
+
     def pure(self, memory: Memory, player: int, history: History, weight: float) -> float:
         """A walk of Pure MCCFR for ``player``: as ``reference.sampling.pure``."""
-        self.nodes += 1
-        game, mover = self.game, self.game.mover(history)
+        game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
-        if mover == CHANCE:
-            return self.pure(memory, player, game.child(history, self.chance(history)), weight)
         entry = self.entry(memory[mover], history)
         if mover != player:
             entry.average[entry.pick] += weight
@@ -102,12 +107,9 @@ class OnTheFly:
 
     def external(self, memory: Memory, player: int, history: History, weight: float) -> float:
         """A walk of external sampling for ``player``: as ``reference.sampling.external``."""
-        self.nodes += 1
-        game, mover = self.game, self.game.mover(history)
+        game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
-        if mover == CHANCE:
-            return self.external(memory, player, game.child(history, self.chance(history)), weight)
         entry = self.entry(memory[mover], history)
         sigma = matched_numbers(entry.regret)
         if mover != player:
@@ -123,12 +125,9 @@ class OnTheFly:
 
     def outcome(self, memory: Memory, player: int, history: History, weight: float, scale: float = 1.0) -> float:
         """A path of outcome sampling for ``player``: as ``reference.sampling.outcome``, without baselines."""
-        self.nodes += 1
-        game, mover = self.game, self.game.mover(history)
+        game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
-        if mover == CHANCE:
-            return self.outcome(memory, player, game.child(history, self.chance(history)), weight, scale)
         entry = self.entry(memory[mover], history)
         sigma, width = matched_numbers(entry.regret), len(entry.actions)
         if mover != player:
@@ -147,12 +146,11 @@ class OnTheFly:
 
     def respond(self, memory: Memory, answer: dict[str, Entry], player: int, history: History) -> float:
         """As ``pure``, against the averages in ``memory``: ``answer`` learns a best response of ``player``."""
-        self.nodes += 1
-        game, mover = self.game, self.game.mover(history)
+        game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
         if mover != player:
-            move = self.chance(history) if mover == CHANCE else self.average_move(memory[mover], history)
+            move = self.average_move(memory[mover], history)
             return self.respond(memory, answer, player, game.child(history, move))
         entry = self.entry(answer, history)
         values = [self.respond(memory, answer, player, game.child(history, action)) for action in entry.actions]
@@ -166,13 +164,10 @@ class OnTheFly:
         """One game, for the payoff of ``player``: by the averages, or with ``answer`` in place of the player's own."""
         game, history = self.game, self.game.root()
         while True:
-            self.nodes += 1
-            mover = game.mover(history)
+            mover, history = self.arrive(history)
             if mover == TERMINAL:
                 return self.payoff(history, player)
-            if mover == CHANCE:
-                move = self.chance(history)
-            elif mover == player and answer is not None:
+            if mover == player and answer is not None:
                 known = answer.get(game.infoset(history))
                 actions = game.actions(history)
                 move = actions[known.pick] if known else self._random.choice(actions)

@@ -11,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
+from treeplex.compile.game import Operator
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.partition import Partitions
 
 
 class Learner(NamedTuple):
@@ -77,6 +80,24 @@ class OwnRule(NamedTuple):
 
     update: Any  # compiled: (iteration, values [A], strategy [A], memory [rows, A])
     memory: Floats  # [rows, S] modified in place
+
+
+class SequenceForm(NamedTuple):
+    """A game, and scratch for gradients."""
+
+    treeplexes: tuple[Treeplex, Treeplex]
+    operator: Operator
+    partitions: Partitions
+    values: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] in the precision of the learners; modified in place
+
+
+class Run(NamedTuple):
+    """A run of infosets of one treeplex that one thread walks over; without a partition, all of them."""
+
+    treeplex: Treeplex
+    begin: int
+    stop: int
+    boundary: Any  # [I] values of infosets on the boundary, modified in place; None without a partition
 
 
 class Steps(NamedTuple):

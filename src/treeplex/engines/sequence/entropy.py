@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.game import CompiledGame, Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu.entropy import entropy_weights
-from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015, KROER_2020, Entropy, ProxScratch
+from treeplex.engines.sequence.cpu.oracle import TreeOperator
+from treeplex.engines.sequence.first_order import (
+    FARINA_2021,
+    KROER_2015,
+    KROER_2020,
+    Entropy,
+    GapScratch,
+    MirrorScratch,
+    Player,
+    ProxScratch,
+)
 from treeplex.errors import ParameterError
+
+Scratch = TypeVar("Scratch", GapScratch, MirrorScratch)
 
 WEIGHTS: Final = {"kroer2015": KROER_2015, "kroer2020": KROER_2020, "farina2021": FARINA_2021}
 """Weight schemes by name; with M(I) the largest norm of what begins at infoset I:
@@ -53,10 +65,21 @@ def smoothing_guess(game: CompiledGame, kind: int) -> float:
     return (game.largest_payoff or 1.0) / heaviest
 
 
+def first_order_players(game: CompiledGame, kind: int, operator: Operator | TreeOperator) -> tuple[Player, Player]:
+    """What first-order methods are told about both players."""
+    first, second = map(Player, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind))
+    return first, second
+
+
 def prox_scratch(treeplex: Treeplex) -> ProxScratch:
     """Scratch of smoothed best responses."""
     sequences, infosets = treeplex.sequences, treeplex.infosets
     return ProxScratch(np.zeros(sequences), np.empty(sequences), np.empty(infosets), np.empty(infosets))
+
+
+def new_scratch(form: type[Scratch], treeplex: Treeplex) -> Scratch:
+    """Scratch of a method for one player."""
+    return form(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in form._fields[1:]))
 
 
 def _known(game: CompiledGame, kind: int) -> tuple[tuple[Entropy, Entropy], tuple[float, float]]:

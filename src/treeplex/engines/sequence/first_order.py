@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from treeplex.arrays import Floats, Ints
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.cpu.operators import Side
+from treeplex.engines.sequence.cpu.oracle import TreeSide
 
 KROER_2015: Final = 0  # weight schemes of the dilated entropy
 KROER_2020: Final = 1
@@ -35,6 +38,15 @@ class ProxScratch(NamedTuple):
     total: Floats  # [I]
 
 
+class Player(NamedTuple):
+    """What first-order methods are told about one player."""
+
+    treeplex: Treeplex
+    side: Side | TreeSide  # the payoff operator, as the player's gradients need it
+    sign: float  # 1 for player 0, -1 for player 1: payoffs of the operator are player 0's
+    entropy: Entropy
+
+
 class Gap(NamedTuple):
     """What the excessive gap technique keeps for one player; all arrays [S], modified in place."""
 
@@ -52,6 +64,20 @@ class GapScratch(NamedTuple):
     mixed: Floats
     answer: Floats
     next: Floats
+
+
+GapPlayer = tuple[Player, Gap, GapScratch]
+"""All of one player that the excessive gap technique works with."""
+
+
+class Terms(NamedTuple):
+    """What a step of the excessive gap technique must keep to."""
+
+    slack: float  # what the gap may be above zero by, for rounding
+    least: float  # where smoothing stops to shrink
+    adaptive: bool  # are steps as long as the gap allows? else as theory has them
+    limit: Floats  # [1] of gradients by walks, see ``TreeSide``; modified in place
+    cut: float  # gradients of step t are cut at this over t; 0: they are exact
 
 
 class Pace(NamedTuple):
@@ -79,6 +105,10 @@ class MirrorScratch(NamedTuple):
     played: Floats
     gradient: Floats
     next: Floats
+
+
+MirrorPlayer = tuple[Player, Mirror, MirrorScratch]
+"""All of one player that they work with."""
 
 
 class Rate(NamedTuple):

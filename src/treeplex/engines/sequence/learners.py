@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame, Operator
-from treeplex.engines.sequence.arrays import Learner, Learner16, Steps
+from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
+from treeplex.engines.sequence.partition import partitions
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
 from treeplex.updates.schedules import Schedule
@@ -63,6 +64,12 @@ def normalised(game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[
 def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """An uninitialised number for each sequence."""
     return np.empty(game.treeplexes[0].sequences, dtype), np.empty(game.treeplexes[1].sequences, dtype)
+
+
+def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64") -> SequenceForm:
+    """A game as iterations need it, with scratch of its own; ``threads``: as ``partitions``."""
+    values = scratch(game, np.float32 if storage == "float32" else np.float64)
+    return SequenceForm(game.treeplexes, operator_in(game, storage), partitions(game, threads), values)
 
 
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:

@@ -26,13 +26,13 @@ class _Vectors:
 
     def __init__(self, context: Any, builder: Any, array_type: Any, value: Any) -> None:
         self._builder = builder
-        self._data = context.make_array(array_type)(context, builder, value).data
+        self.data = context.make_array(array_type)(context, builder, value).data
         self._element = context.get_data_type(array_type.dtype)
         self._bytes = array_type.dtype.bitwidth // 8
         self.vector = ir.VectorType(self._element, LANES)
 
     def _pointer(self, at: Any) -> Any:
-        place = self._builder.gep(self._data, [at], source_etype=self._element)
+        place = self._builder.gep(self.data, [at], source_etype=self._element)
         return self._builder.bitcast(place, self.vector.as_pointer())
 
     def load(self, at: Any) -> Any:
@@ -42,8 +42,19 @@ class _Vectors:
         self._builder.store(value, self._pointer(at), align=self._bytes)
 
 
-def _index(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    return context.cast(builder, value, kind, types.int64)
+def _operands(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
+    """The arguments of an instruction: arrays as vectors, numbers in 64 bits."""
+    return [
+        _Vectors(context, builder, kind, value)
+        if isinstance(kind, types.Array)
+        else context.cast(builder, value, kind, types.int64)
+        for kind, value in zip(signature.args, arguments, strict=True)
+    ]
+
+
+def _spared(builder: Any, totals: Any, whole: Any, first: Any, second: Any) -> Any:
+    """totals[whole] - (totals[first] + totals[second]): what is dealt to hands without either card."""
+    return builder.fsub(totals.load(whole), builder.fadd(totals.load(first), totals.load(second)))
 
 
 @instruction
@@ -51,11 +62,9 @@ def lanes_deal(typingctx, sums, whole, first, second, source, at):
     """``sums[whole] += x; sums[first] += x; sums[second] += x`` where x = ``source[at]``; each stands for 16 lanes."""
 
     def codegen(context, builder, signature, arguments):
-        totals = _Vectors(context, builder, signature.args[0], arguments[0])
-        given = _Vectors(context, builder, signature.args[4], arguments[4])
-        x = given.load(_index(context, builder, signature.args[5], arguments[5]))
-        for k in (1, 2, 3):
-            row = _index(context, builder, signature.args[k], arguments[k])
+        totals, *rows, given, place = _operands(context, builder, signature, arguments)
+        x = given.load(place)
+        for row in rows:
             totals.store(row, builder.fadd(totals.load(row), x))
         return context.get_dummy_value()
 
@@ -67,11 +76,8 @@ def lanes_spared(typingctx, out, at, sums, whole, first, second):
     """``out[at] = sums[whole] - sums[first] - sums[second]``: what is dealt to hands without either card."""
 
     def codegen(context, builder, signature, arguments):
-        result = _Vectors(context, builder, signature.args[0], arguments[0])
-        totals = _Vectors(context, builder, signature.args[2], arguments[2])
-        at, a, b, c = (_index(context, builder, signature.args[k], arguments[k]) for k in (1, 3, 4, 5))
-        shared = builder.fadd(totals.load(b), totals.load(c))
-        result.store(at, builder.fsub(totals.load(a), shared))
+        result, place, *dealt = _operands(context, builder, signature, arguments)
+        result.store(place, _spared(builder, *dealt))
         return context.get_dummy_value()
 
     return types.void(out, at, sums, whole, first, second), codegen
@@ -82,11 +88,8 @@ def lanes_spared_more(typingctx, out, at, sums, whole, first, second):
     """``out[at] += sums[whole] - sums[first] - sums[second]``."""
 
     def codegen(context, builder, signature, arguments):
-        result = _Vectors(context, builder, signature.args[0], arguments[0])
-        totals = _Vectors(context, builder, signature.args[2], arguments[2])
-        at, a, b, c = (_index(context, builder, signature.args[k], arguments[k]) for k in (1, 3, 4, 5))
-        shared = builder.fadd(totals.load(b), totals.load(c))
-        result.store(at, builder.fadd(result.load(at), builder.fsub(totals.load(a), shared)))
+        result, place, *dealt = _operands(context, builder, signature, arguments)
+        result.store(place, builder.fadd(result.load(place), _spared(builder, *dealt)))
         return context.get_dummy_value()
 
     return types.void(out, at, sums, whole, first, second), codegen
@@ -100,14 +103,10 @@ def lanes_close(typingctx, ahead, everyone, at, sums, whole, first, second, sour
     """
 
     def codegen(context, builder, signature, arguments):
-        won = _Vectors(context, builder, signature.args[0], arguments[0])
-        met = _Vectors(context, builder, signature.args[1], arguments[1])
-        totals = _Vectors(context, builder, signature.args[3], arguments[3])
-        given = _Vectors(context, builder, signature.args[7], arguments[7])
-        at, a, b, c, s = (_index(context, builder, signature.args[k], arguments[k]) for k in (2, 4, 5, 6, 8))
-        x = builder.fsub(totals.load(a), builder.fadd(totals.load(b), totals.load(c)))
-        won.store(at, builder.fsub(won.load(at), x))
-        met.store(at, builder.fadd(x, given.load(s)))
+        won, met, place, *dealt, given, ours = _operands(context, builder, signature, arguments)
+        x = _spared(builder, *dealt)
+        won.store(place, builder.fsub(won.load(place), x))
+        met.store(place, builder.fadd(x, given.load(ours)))
         return context.get_dummy_value()
 
     return types.void(ahead, everyone, at, sums, whole, first, second, source, same), codegen
@@ -118,25 +117,17 @@ def lanes_transpose(typingctx, out, out_rows, source, source_rows):
     """``out[out_rows[k] + l] = source[source_rows[l] + k]`` for all k and l below 16: a square turned over."""
 
     def codegen(context, builder, signature, arguments):
-        target = _Vectors(context, builder, signature.args[0], arguments[0])
-        given = _Vectors(context, builder, signature.args[2], arguments[2])
-        places = []
-        for k in (1, 3):
-            array = context.make_array(signature.args[k])(context, builder, arguments[k])
-            places.append(array.data)
-        row = [builder.load(cgutils.gep(builder, places[1], k)) for k in range(LANES)]
+        target, places, given, rows = _operands(context, builder, signature, arguments)
+        row = [builder.load(cgutils.gep(builder, rows.data, k)) for k in range(LANES)]
         square = [given.load(at) for at in row]
         lower = ir.Constant(ir.VectorType(ir.IntType(32), LANES), _interleaved(0))
         upper = ir.Constant(ir.VectorType(ir.IntType(32), LANES), _interleaved(LANES // 2))
+        half = LANES // 2
         for _ in range(LANES.bit_length() - 1):  # perfect shuffles of the rows: four of them turn a 16 x 16 square over
-            half = LANES // 2
-            mixed = []
-            for k in range(half):
-                mixed.append(builder.shuffle_vector(square[k], square[k + half], lower))
-                mixed.append(builder.shuffle_vector(square[k], square[k + half], upper))
-            square = mixed
+            pairs = zip(square[:half], square[half:], strict=True)
+            square = [builder.shuffle_vector(one, two, mask) for one, two in pairs for mask in (lower, upper)]
         for k in range(LANES):
-            target.store(builder.load(cgutils.gep(builder, places[0], k)), square[k])
+            target.store(builder.load(cgutils.gep(builder, places.data, k)), square[k])
         return context.get_dummy_value()
 
     return types.void(out, out_rows, source, source_rows), codegen

@@ -13,24 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import (
-    OPPONENT_SLOT,
-    OWN_SLOT,
-    REACH_ROW,
-    ROOT,
-    VALUE_ROW,
-    Betting,
-    Boards,
-    Hands,
-    Level,
-    Offsets,
-    Pass,
-    Playing,
-    Rule,
-    Scratch,
-    Snapshot,
-    Worker,
-)
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.arrays import Betting, Boards, Hands, Level, Pass, Playing, Rule, Scratch, Snapshot, Worker
 from treeplex.engines.boards.cpu.street import ascend, descend, settle
 from treeplex.engines.boards.cpu.threads import barrier, next_task
 from treeplex.jit import kernel
@@ -38,25 +22,6 @@ from treeplex.jit import kernel
 Array = npt.NDArray[Any]
 
 ONLY = 0  # the only board of the first street; the only tile of a street that is not the last
-
-
-@kernel
-def scratch_of(thread: int, scratch: Scratch) -> Scratch:
-    """One thread's part of scratch arrays that have a row for each."""
-    return Scratch(
-        scratch.reach[thread],
-        scratch.value[thread],
-        scratch.alive[thread],
-        scratch.node[thread],
-        scratch.total[thread],
-        scratch.dealt[thread],
-        scratch.ahead[thread],
-        scratch.everyone[thread],
-        scratch.rows[thread],
-        scratch.sums[thread],
-        scratch.found[thread],
-        scratch.gathered[thread],
-    )
 
 
 @kernel
@@ -75,9 +40,9 @@ def _enter(
     image = theirs.map_start[level.boards.image[board]]
     places = theirs.map[image : image + width]
     factor = scratch.reach.dtype.type(chance)
-    first = betting.tile[part, ROOT]
-    for root in range(first, betting.tile[part + 1, ROOT]):
-        at = np.int64(above.chance_node[root, REACH_ROW])
+    first = betting.tile[part, layout.ROOT]
+    for root in range(first, betting.tile[part + 1, layout.ROOT]):
+        at = np.int64(above.chance_node[root, layout.REACH_ROW])
         scratch.alive[root - first] = before.alive[at]
         if before.alive[at]:
             source = before.reach[at * wide : (at + 1) * wide]
@@ -89,8 +54,8 @@ def _enter(
 @kernel
 def _clear(betting: Betting, part: int, width: int, scratch: Scratch) -> None:
     """No value yet in the value rows of a tile."""
-    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
-    rows = roots + betting.tile[part + 1, OWN_SLOT] - betting.tile[part, OWN_SLOT]
+    roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
+    rows = roots + betting.tile[part + 1, layout.OWN_SLOT] - betting.tile[part, layout.OWN_SLOT]
     scratch.value[: rows * width] = 0
 
 
@@ -110,7 +75,7 @@ def _last_street(
         _clear(betting, part, width, scratch)
         settle(betting, part, level.boards, board, player, scratch)
         ascend(betting, part, mine, board, playing, rule, step, scratch)
-        first, stop = betting.tile[part, ROOT], betting.tile[part + 1, ROOT]
+        first, stop = betting.tile[part, layout.ROOT], betting.tile[part + 1, layout.ROOT]
         out[first * width : stop * width] = scratch.value[: (stop - first) * width]
         if snapshot.last and snapshot.board == board:
             _copy(level, part, board, player, scratch, snapshot)
@@ -131,17 +96,6 @@ def _gather(boards: Boards, board: int, player: int, chances: int, wide: int, fo
 
 
 @kernel
-def _leave(betting: Betting, width: int, gathered: Array, scratch: Scratch) -> None:
-    """Put the values of the next street into the value rows of the chance nodes."""
-    for x in range(len(betting.chance_node)):
-        at = np.int64(betting.chance_node[x, VALUE_ROW])
-        value = scratch.value[at * width : (at + 1) * width]
-        row = gathered[x * width : (x + 1) * width]
-        for h in range(width):
-            value[h] += row[h]
-
-
-@kernel
 def _finish(level: Level, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch) -> None:
     """From the values of chance nodes, in ``scratch.gathered``, up to the roots of a street that is not the last."""
     player = step.player
@@ -150,7 +104,12 @@ def _finish(level: Level, board: int, playing: Playing, rule: Rule, step: Pass, 
     width = _width(mine, board)
     part: Any = np.int64(ONLY)
     _clear(betting, part, width, scratch)
-    _leave(betting, width, scratch.gathered, scratch)
+    for x in range(len(betting.chance_node)):
+        at = np.int64(betting.chance_node[x, layout.VALUE_ROW])
+        value = scratch.value[at * width : (at + 1) * width]
+        row = scratch.gathered[x * width : (x + 1) * width]
+        for h in range(width):
+            value[h] += row[h]
     settle(betting, part, level.boards, board, player, scratch)
     ascend(betting, part, mine, board, playing, rule, step, scratch)
 
@@ -160,12 +119,12 @@ def _copy(level: Level, part: int, board: int, player: int, scratch: Scratch, sn
     """Keep the rows of a tile, those of earlier tiles before them."""
     tile = level.betting[player].tile
     width, wide = _width(level.boards.hands[player], board), _width(level.boards.hands[1 - player], board)
-    roots = tile[part + 1, ROOT] - tile[part, ROOT]
-    row = tile[part, ROOT] + tile[part, OWN_SLOT]
-    rows = roots + tile[part + 1, OWN_SLOT] - tile[part, OWN_SLOT]
+    roots = tile[part + 1, layout.ROOT] - tile[part, layout.ROOT]
+    row = tile[part, layout.ROOT] + tile[part, layout.OWN_SLOT]
+    rows = roots + tile[part + 1, layout.OWN_SLOT] - tile[part, layout.OWN_SLOT]
     snapshot.value[row * width : (row + rows) * width] = scratch.value[: rows * width]
-    row = tile[part, ROOT] + tile[part, OPPONENT_SLOT]
-    rows = roots + tile[part + 1, OPPONENT_SLOT] - tile[part, OPPONENT_SLOT]
+    row = tile[part, layout.ROOT] + tile[part, layout.OPPONENT_SLOT]
+    rows = roots + tile[part + 1, layout.OPPONENT_SLOT] - tile[part, layout.OPPONENT_SLOT]
     snapshot.reach[row * wide : (row + rows) * wide] = scratch.reach[: rows * wide]
 
 
@@ -190,7 +149,7 @@ def _middle_street(
         )
         _gather(last.boards, river, player, chance_nodes, width, below.found, scratch.gathered)
     _finish(middle, board, playing, rule, step, scratch)
-    roots = betting.tile[1, ROOT]
+    roots = betting.tile[1, layout.ROOT]
     out[: roots * width] = scratch.value[: roots * width]
     if not snapshot.last and snapshot.board == board:
         _copy(middle, part, board, player, scratch, snapshot)
@@ -199,8 +158,8 @@ def _middle_street(
 @kernel
 def run_passes(
     levels: tuple[Level, Level, Level], streets: int, chances: tuple[float, float], start: tuple[Array, Array],
-    playing: Playing, rule: Rule, passes: Offsets, scratches: tuple[Scratch, Scratch, Scratch], found: Array,
-    worker: Worker, snapshot: Snapshot, values: Floats,
+    playing: Playing, rule: Rule, passes: layout.Offsets, found: Array, worker: Worker, snapshot: Snapshot,
+    values: Floats,
 ) -> None:  # fmt: skip
     """Passes from the root, one for each of ``passes`` [., 3]: who learns, mode, iteration.
 
@@ -210,8 +169,7 @@ def run_passes(
     """
     root, middle, last = levels
     only: Any = np.int64(ONLY)  # a literal would compile everything below a second time
-    top = scratch_of(only, scratches[0])
-    middling, lasting = scratch_of(worker.thread, scratches[1]), scratch_of(worker.thread, scratches[2])
+    top, middling, lasting = worker.scratches
     for k in range(len(passes)):
         step = Pass(passes[k, 0], passes[k, 1], passes[k, 2])
         player = step.player

@@ -11,37 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import (
-    ABOVE,
-    ACTIONS,
-    BEST,
-    BY_STRENGTH,
-    END,
-    GROUP,
-    LANES,
-    NUMBER,
-    OPPONENT_NODE,
-    OPPONENT_SLOT,
-    OWN_NODE,
-    OWN_SLOT,
-    REACHED,
-    ROOT,
-    ROW,
-    ROWS_OF_SUMS,
-    SHOWS,
-    SLOT,
-    TERMINAL,
-    UPDATE,
-    WHOLE,
-    Betting,
-    Boards,
-    HandLearner,
-    Hands,
-    Pass,
-    Playing,
-    Rule,
-    Scratch,
-)
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.arrays import LANES, Betting, Boards, HandLearner, Hands, Pass, Playing, Rule, Scratch
 from treeplex.engines.boards.cpu.lanes import lanes_close, lanes_deal, lanes_spared, lanes_spared_more, lanes_transpose
 from treeplex.jit import kernel
 from treeplex.updates.rules import decayed, matched
@@ -131,13 +102,13 @@ def descend(
     Rows that are zero for every hand are marked, and nothing below them is touched.
     """
     width = hands.start[board + 1] - hands.start[board]
-    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
-    base = betting.tile[part, OPPONENT_SLOT]
+    roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
+    base = betting.tile[part, layout.OPPONENT_SLOT]
     nodes, reach, alive = betting.opponent_node, scratch.reach, scratch.alive
     opponent = 1 - step.player
-    weight = rule.weight[step.t] if step.mode == UPDATE else 0.0
-    for n in range(betting.tile[part, OPPONENT_NODE], betting.tile[part + 1, OPPONENT_NODE]):
-        above, slot, actions = nodes[n, ABOVE], nodes[n, SLOT], nodes[n, ACTIONS]
+    weight = rule.weight[step.t] if step.mode == layout.UPDATE else 0.0
+    for n in range(betting.tile[part, layout.OPPONENT_NODE], betting.tile[part + 1, layout.OPPONENT_NODE]):
+        above, slot, actions = nodes[n, layout.ABOVE], nodes[n, layout.SLOT], nodes[n, layout.ACTIONS]
         first = np.int64(roots + slot - base)
         if not alive[above]:
             for a in range(actions):
@@ -149,7 +120,7 @@ def descend(
         rows = reach[first * width : first * width + size]
         _play(playing.source[opponent], start, actions, width, parent, scratch.total, rows)
         if weight > 0.0:
-            place = hands.decision[board] + nodes[n, NUMBER]
+            place = hands.decision[board] + nodes[n, layout.NUMBER]
             _remember(playing.learners[opponent], rule.compact, weight, start, place, size, rows, scratch.node)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
@@ -169,12 +140,12 @@ def settle(betting: Betting, part: int, boards: Boards, board: int, player: int,
     rows = np.zeros(LANES, dtype=np.int64)
     groups = np.zeros(LANES, dtype=np.int64)
     filled, shows = 0, False
-    stop = betting.tile[part + 1, GROUP]
-    for n in range(betting.tile[part, GROUP], stop):
-        row = betting.terminal_group[n, ROW]
+    stop = betting.tile[part + 1, layout.GROUP]
+    for n in range(betting.tile[part, layout.GROUP], stop):
+        row = betting.terminal_group[n, layout.ROW]
         if scratch.alive[row]:
             rows[filled], groups[filled] = row, n
-            shows |= betting.terminal_group[n, SHOWS] != 0
+            shows |= betting.terminal_group[n, layout.SHOWS] != 0
             filled += 1
         if filled == LANES or (n + 1 == stop and filled > 0):
             _settle_lanes(betting, boards, board, player, rows, groups, filled, shows, scratch)
@@ -200,7 +171,7 @@ def _settle_lanes(
             sources[k] = (rows[k] * wide if k < filled else nowhere) + h
             targets[k] = (h + k) * LANES
         lanes_transpose(dealt, targets, scratch.reach, sources)
-    for k in range(ROWS_OF_SUMS * LANES):
+    for k in range(layout.ROWS_OF_SUMS * LANES):
         sums[k] = 0
     if shows:
         _sweep(boards, board, player, scratch)
@@ -210,19 +181,21 @@ def _settle_lanes(
             ahead[k] = 0
     for i in range(mine.held[board]):
         one, two, ours = np.int64(first[i]) * LANES, np.int64(second[i]) * LANES, np.int64(same[i]) * LANES
-        lanes_close(ahead, everyone, i * LANES, sums, WHOLE * LANES, one, two, dealt, ours)
+        lanes_close(ahead, everyone, i * LANES, sums, layout.WHOLE * LANES, one, two, dealt, ours)
     for k in range(mine.held[board] * LANES, width * LANES):
         ahead[k] = 0
         everyone[k] = 0
     for kind in range(2):
-        if kind == BY_STRENGTH and not shows:
+        if kind == layout.BY_STRENGTH and not shows:
             continue
         needed = False
         for k in range(filled):
-            for z in range(betting.terminal_group[groups[k], TERMINAL], betting.terminal_group[groups[k], END]):
+            for z in range(
+                betting.terminal_group[groups[k], layout.TERMINAL], betting.terminal_group[groups[k], layout.END]
+            ):
                 needed |= betting.amount[z, kind] != 0.0
         if needed:
-            sums_of_hands = ahead if kind == BY_STRENGTH else everyone
+            sums_of_hands = ahead if kind == layout.BY_STRENGTH else everyone
             _spread(betting, groups, filled, kind, sums_of_hands, width, scratch, sources, targets)
 
 
@@ -240,7 +213,9 @@ def _spread(
         lanes_transpose(scratch.rows, targets, found, sources)
     for k in range(filled):
         row = scratch.rows[k * width : (k + 1) * width]
-        for z in range(betting.terminal_group[groups[k], TERMINAL], betting.terminal_group[groups[k], END]):
+        for z in range(
+            betting.terminal_group[groups[k], layout.TERMINAL], betting.terminal_group[groups[k], layout.END]
+        ):
             amount = number(betting.amount[z, kind])
             if amount != number(0.0):
                 at = np.int64(betting.terminal[z]) * width
@@ -255,7 +230,7 @@ def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
     start = theirs.start[board]
     for j in range(theirs.held[board]):
         one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
-        lanes_deal(scratch.sums, WHOLE * LANES, one * LANES, two * LANES, scratch.dealt, j * LANES)
+        lanes_deal(scratch.sums, layout.WHOLE * LANES, one * LANES, two * LANES, scratch.dealt, j * LANES)
 
 
 @kernel
@@ -274,14 +249,14 @@ def _sweep(boards: Boards, board: int, player: int, scratch: Scratch) -> None:
         end, stop = np.int64(boards.group[g, player]), np.int64(boards.group[g, 1 - player])
         for k in range(i, end):
             one, two = np.int64(mine.first[ours + k]), np.int64(mine.second[ours + k])
-            lanes_spared(ahead, k * LANES, sums, WHOLE * LANES, one * LANES, two * LANES)
+            lanes_spared(ahead, k * LANES, sums, layout.WHOLE * LANES, one * LANES, two * LANES)
         while j < stop:
             one, two = np.int64(theirs.first[start + j]), np.int64(theirs.second[start + j])
-            lanes_deal(sums, WHOLE * LANES, one * LANES, two * LANES, dealt, j * LANES)
+            lanes_deal(sums, layout.WHOLE * LANES, one * LANES, two * LANES, dealt, j * LANES)
             j += 1
         for k in range(i, end):
             one, two = np.int64(mine.first[ours + k]), np.int64(mine.second[ours + k])
-            lanes_spared_more(ahead, k * LANES, sums, WHOLE * LANES, one * LANES, two * LANES)
+            lanes_spared_more(ahead, k * LANES, sums, layout.WHOLE * LANES, one * LANES, two * LANES)
         i = end
 
 
@@ -291,25 +266,25 @@ def ascend(
 ) -> None:
     """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
     width = hands.start[board + 1] - hands.start[board]
-    roots = betting.tile[part + 1, ROOT] - betting.tile[part, ROOT]
-    base = betting.tile[part, OWN_SLOT]
+    roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
+    base = betting.tile[part, layout.OWN_SLOT]
     nodes, learner = betting.own_node, playing.learners[step.player]
     source = playing.source[step.player]
     frozen = playing.frozen[step.player]
-    for n in range(betting.tile[part + 1, OWN_NODE] - 1, betting.tile[part, OWN_NODE] - 1, -1):
-        if not scratch.alive[nodes[n, REACHED]]:
+    for n in range(betting.tile[part + 1, layout.OWN_NODE] - 1, betting.tile[part, layout.OWN_NODE] - 1, -1):
+        if not scratch.alive[nodes[n, layout.REACHED]]:
             continue
-        slot, actions = nodes[n, SLOT], nodes[n, ACTIONS]
+        slot, actions = nodes[n, layout.SLOT], nodes[n, layout.ACTIONS]
         first = np.int64(roots + slot - base) * width
         size = actions * width
         start = hands.storage[board] + slot * width
-        place = hands.decision[board] + nodes[n, NUMBER]
+        place = hands.decision[board] + nodes[n, layout.NUMBER]
         values = scratch.value[first : first + size]
-        above = np.int64(nodes[n, ABOVE]) * width
+        above = np.int64(nodes[n, layout.ABOVE]) * width
         parent = scratch.value[above : above + width]
         expected = scratch.total[width : 2 * width]
         locked = frozen[place]
-        if step.mode == BEST and not locked:
+        if step.mode == layout.BEST and not locked:
             for h in range(width):
                 expected[h] = values[h]
             for a in range(1, actions):
@@ -320,7 +295,7 @@ def ascend(
             _expect(source, start, actions, width, values, scratch.total)
         for h in range(width):
             parent[h] += expected[h]
-        if step.mode == UPDATE and not locked:
+        if step.mode == layout.UPDATE and not locked:
             _learn(learner, rule, step.t, start, place, actions, width, values, expected, scratch.node)
 
 

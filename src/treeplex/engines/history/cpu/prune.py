@@ -14,35 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.engines.history.arrays import (
-    LIMIT,
-    PLAYED,
-    REACH,
-    REGRET,
-    SEEN,
-    STRATEGY,
-    SUM,
-    TOTAL_REACH,
-    TOTAL_VALUE,
-    VALUE,
-    Player,
-    Pruning,
-    Worklist,
-)
-from treeplex.engines.history.cpu.rules import (
-    choose,
-    due,
-    largest_regret,
-    match,
-    next_regret,
-    observe,
-    play,
-    rate_and_threshold,
-    revisited_regret,
-    softmax_total,
-    thresholds,
-    worthwhile,
-)
+from treeplex.engines.history import arrays as layout
+from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import Sums, infosets_below, look_below, pass_to
 from treeplex.engines.history.cpu.walk import enter
 from treeplex.engines.history.levels import LevelTree
@@ -79,21 +53,21 @@ def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
         for q in range(begin + one, end):
             best = max(best, paid[q])
         for q in range(begin, end):
-            sequences[q, REGRET] += paid[q] - best
+            sequences[q, layout.REGRET] += paid[q] - best
         paid[np.uint64(parent[infoset])] += best
-        if thresholds(rule) and t > infosets[infoset, SEEN]:
-            missed = t - infosets[infoset, SEEN]
-            observe(infosets, infoset, best / missed, missed)
+        if rules.thresholds(rule) and t > infosets[infoset, layout.SEEN]:
+            missed = t - infosets[infoset, layout.SEEN]
+            rules.observe(infosets, infoset, best / missed, missed)
     for place in range(np.uint64(count)):
         infoset = np.uint64(below[place])
         inside_pruned[infoset] = 0
         pass_to(first, parent, sequences, infosets, infoset)
         stamp[infoset] = now
-        eta, least = rate_and_threshold(rule, infosets, infoset, t)
-        play(sequences, open_, np.uint64(first[infoset]), width[infoset], rule, eta, least)
+        eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+        rules.play(sequences, open_, np.uint64(first[infoset]), width[infoset], rule, eta, least)
     infoset = np.uint64(player.side.owner[s])
-    gain = paid[s] - (infosets[infoset, TOTAL_VALUE] - value_then[s])
-    sequences[s, REGRET] = revisited_regret(sequences[s, REGRET], gain, rule.plus)
+    gain = paid[s] - (infosets[infoset, layout.TOTAL_VALUE] - value_then[s])
+    sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], gain, rule.plus)
     pruned[s] = 0
     _reopen(first, pruned, open_, width, infoset)
 
@@ -123,19 +97,20 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
             continue
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
         last_open = begin + np.uint64(width[infoset])
-        reach, value = infosets[infoset, TOTAL_REACH], infosets[infoset, TOTAL_VALUE]
-        eta, least = rate_and_threshold(rule, infosets, infoset, t)
-        highest, total = largest_regret(sequences, open_, begin, last_open), 0.0
-        if thresholds(rule):
-            total = softmax_total(sequences, open_, begin, last_open, eta, highest)
+        reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+        eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+        highest, total = rules.largest_regret(sequences, open_, begin, last_open), 0.0
+        if rules.thresholds(rule):
+            total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
         for s in range(begin, end):
             rise = reach * best[s]
             drift = rise - value  # what (9) lets the regret rise, over all iterations so far
+            bar = threshold * drift
             ends, begins = False, False
             if pruned[s] == 1:
-                ends = due(rule, eta, least, highest, total, sequences[s, LIMIT], rise, value)
+                ends = rules.due(rule, eta, least, highest, total, sequences[s, layout.LIMIT], rise, value)
             else:
-                begins = worthwhile(rule, eta, least, highest, total, sequences[s, REGRET], drift, threshold, t)
+                begins = rules.worthwhile(rule, eta, least, highest, total, sequences[s, layout.REGRET], t, bar)
             if not (ends or begins):
                 continue
             count = infosets_below(first, child_start, child, s, found)
@@ -150,22 +125,22 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
             else:
                 _end_pruning(player, s, now, t)
                 last_open = begin + np.uint64(width[infoset])
-                highest = max(highest, sequences[s, REGRET])
-                if thresholds(rule):
-                    total = softmax_total(sequences, open_, begin, last_open, eta, highest)
-                begins = worthwhile(rule, eta, least, highest, total, sequences[s, REGRET], drift, threshold, t)
+                highest = max(highest, sequences[s, layout.REGRET])
+                if rules.thresholds(rule):
+                    total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
+                begins = rules.worthwhile(rule, eta, least, highest, total, sequences[s, layout.REGRET], t, bar)
             if begins:
                 for step in range(np.uint64(count)):
                     inside_pruned[np.uint64(found[step])] = 1
                 pruned[s] = 1
                 _reopen(first, pruned, open_, width, infoset)
                 value_then[s] = value
-                sequences[s, LIMIT] = sequences[s, REGRET] - drift
-                sequences[s, STRATEGY] = 0.0
+                sequences[s, layout.LIMIT] = sequences[s, layout.REGRET] - drift
+                sequences[s, layout.STRATEGY] = 0.0
                 last_open = begin + np.uint64(width[infoset])
-                if thresholds(rule):
-                    total = softmax_total(sequences, open_, begin, last_open, eta, highest)
-        play(sequences, open_, begin, width[infoset], rule, eta, least)
+                if rules.thresholds(rule):
+                    total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
+        rules.play(sequences, open_, begin, width[infoset], rule, eta, least)
     return nodes
 
 
@@ -177,7 +152,8 @@ def _mark_responses(player: Player, visited: Index) -> None:
         infoset = np.uint64(player.scratch.visited[place])
         s = np.uint64(player.treeplex.parent[infoset])
         above = np.uint64(max(owner[s], 0))
-        unplayed = sequences[s, STRATEGY] == 0.0 and sequences[s, REGRET] <= -player.side.payoff_range[above]
+        low = sequences[s, layout.REGRET] <= -player.side.payoff_range[above]
+        unplayed = sequences[s, layout.STRATEGY] == 0.0 and low
         responds[infoset] = 1 if s > 0 and (responds[above] == 1 or unplayed) else 0
 
 
@@ -192,7 +168,8 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
     open_, width = player.open
     listed, events, responds = player.scratch.visited, player.scratch.events, player.scratch.responds
-    best, rule, threshold, totals = player.side.best, player.rule, pruning.threshold, infosets.shape[1] > TOTAL_VALUE
+    best, rule, threshold = player.side.best, player.rule, pruning.threshold
+    totals = infosets.shape[1] > layout.TOTAL_VALUE
     one = np.uint64(1)
     count = np.uint64(0)
     if pruning.respond:
@@ -203,60 +180,61 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
         end = begin + np.uint64(width[infoset])
         value = 0.0
         if pruning.respond and responds[infoset] == 1:
-            value = sequences[begin, VALUE]
+            value = sequences[begin, layout.VALUE]
             for free in range(begin + one, end):
-                value = max(value, sequences[np.uint64(open_[free]), VALUE])
+                value = max(value, sequences[np.uint64(open_[free]), layout.VALUE])
         else:
             for free in range(begin, end):
                 s = np.uint64(open_[free])
-                value += sequences[s, STRATEGY] * sequences[s, VALUE]
-        sequences[np.uint64(parent[infoset]), VALUE] += value
+                value += sequences[s, layout.STRATEGY] * sequences[s, layout.VALUE]
+        sequences[np.uint64(parent[infoset]), layout.VALUE] += value
         total, negative = 0.0, False
         for free in range(begin, end):
             s = np.uint64(open_[free])
-            regret = next_regret(sequences[s, REGRET], sequences[s, VALUE] - value, rule.plus)
-            sequences[s, REGRET], sequences[s, VALUE] = regret, 0.0
+            regret = rules.next_regret(sequences[s, layout.REGRET], sequences[s, layout.VALUE] - value, rule.plus)
+            sequences[s, layout.REGRET], sequences[s, layout.VALUE] = regret, 0.0
             total += positive(regret)
             negative = negative or regret < 0.0
         reach, total_value = 0.0, 0.0
         if totals:
-            reach = infosets[infoset, TOTAL_REACH] + infosets[infoset, REACH]
-            total_value = infosets[infoset, TOTAL_VALUE] + value
-            infosets[infoset, TOTAL_REACH], infosets[infoset, TOTAL_VALUE] = reach, total_value
-        infosets[infoset, REACH] = 0.0
+            reach = infosets[infoset, layout.TOTAL_REACH] + infosets[infoset, layout.REACH]
+            total_value = infosets[infoset, layout.TOTAL_VALUE] + value
+            infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE] = reach, total_value
+        infosets[infoset, layout.REACH] = 0.0
         cause = False
-        if not thresholds(rule):
-            match(sequences, open_, begin, width[infoset], total)
+        if not rules.thresholds(rule):
+            rules.match(sequences, open_, begin, width[infoset], total)
         else:
-            observe(infosets, infoset, 0.0, t - 1.0 - infosets[infoset, SEEN])  # not reached: its value was zero
-            observe(infosets, infoset, value, 1.0)
+            skipped = t - 1.0 - infosets[infoset, layout.SEEN]
+            rules.observe(infosets, infoset, 0.0, skipped)  # not reached: its value was zero
+            rules.observe(infosets, infoset, value, 1.0)
             cause = threshold >= 0.0
             if not cause:
-                eta, least = rate_and_threshold(rule, infosets, infoset, t)
-                choose(sequences, open_, begin, width[infoset], rule.kind, eta, least)
+                eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+                rules.choose(sequences, open_, begin, width[infoset], rule.kind, eta, least)
         if threshold >= 0.0 and not cause:
             if negative and total > 0.0:
                 for free in range(begin, end):
                     s = np.uint64(open_[free])
-                    regret, drift = sequences[s, REGRET], reach * best[s] - total_value
+                    regret, drift = sequences[s, layout.REGRET], reach * best[s] - total_value
                     cause = cause or (regret < 0.0 and -regret * t > threshold * drift)
             last = np.uint64(first[infoset + one])
             if end < last:
                 for s in range(begin, last):
-                    cause = cause or (pruned[s] == 1 and sequences[s, LIMIT] + reach * best[s] > total_value)
+                    cause = cause or (pruned[s] == 1 and sequences[s, layout.LIMIT] + reach * best[s] > total_value)
         if cause:
             events[count] = infoset
             count += one
-    sequences[0, VALUE] = 0.0
+    sequences[0, layout.VALUE] = 0.0
     return count
 
 
 @inlined
 def _begin_turn(player: Player, opponent: Player, weight: float) -> None:
     """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
-    player.tables.sequences[0, SUM] += weight
-    if opponent.tables.sequences.shape[1] > PLAYED:
-        opponent.tables.sequences[0, PLAYED] += 1.0
+    player.tables.sequences[0, layout.SUM] += weight
+    if opponent.tables.sequences.shape[1] > layout.PLAYED:
+        opponent.tables.sequences[0, layout.PLAYED] += 1.0
 
 
 @inlined

@@ -115,7 +115,7 @@ def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, 
         if kind != MATCHING:
             weight = exp_below_zero((sequences[s, REGRET] - best) * eta)
         else:
-            weight = positive(sequences[s, REGRET]) / best if best > 0.0 else 1.0
+            weight = share(positive(sequences[s, REGRET]), best, 1)
         sequences[s, STRATEGY] = weight
         total += weight
     least *= total
@@ -153,21 +153,13 @@ def due(
 
 @inlined
 def worthwhile(
-    rule: Rule,
-    eta: float,
-    least: float,
-    best: float,
-    total: float,
-    regret: float,
-    drift: float,
-    threshold: float,
-    t: float,
+    rule: Rule, eta: float, least: float, best: float, total: float, regret: float, t: float, bar: float
 ) -> bool:
-    """May an open action be pruned, and at its drift so far for more than ``threshold`` iterations to come?"""
+    """May an open action be pruned, and for long enough? ``bar``: Pruning.threshold times its drift so far."""
     if not thresholds(rule):
-        return best > 0.0 and regret < 0.0 and -regret * t > threshold * drift
+        return best > 0.0 and regret < 0.0 and -regret * t > bar
     own = exp_below_zero((regret - best) * eta)
     if own >= least * total or own >= 1.0:
         return False
     allowed = best + math.log(least / (1.0 - least) * (total - own)) / eta  # the regret that reaches the threshold
-    return (allowed - regret) * t > threshold * drift
+    return (allowed - regret) * t > bar

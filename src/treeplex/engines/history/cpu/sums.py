@@ -46,31 +46,6 @@ def complete_sums(treeplex: Treeplex, sequences: Floats, infosets: Floats) -> No
 
 
 @inlined
-def complete(
-    first: Ints,
-    parent: Ints,
-    owner: Ints,
-    sequences: Floats,
-    infosets: Floats,
-    stamp: Ints,
-    stack: Ints,
-    infoset: Index,
-    now: int,
-) -> None:
-    """Make the sums of an infoset's sequences complete, from the top down."""
-    height, one = np.uint64(0), np.uint64(1)
-    while infoset >= 0 and stamp[np.uint64(infoset)] != now:
-        stack[height] = infoset
-        height += one
-        infoset = owner[np.uint64(parent[np.uint64(infoset)])]
-    while height > 0:
-        height -= one
-        here = np.uint64(stack[height])
-        pass_to(first, parent, sequences, infosets, here)
-        stamp[here] = now
-
-
-@inlined
 def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
@@ -114,9 +89,16 @@ def look_below(
             total = 0.0
             for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
                 other = np.uint64(column[entry])
-                infoset = owner[other]
-                if infoset >= 0 and stamp[np.uint64(infoset)] != now:
-                    complete(first1, parent, owner, sequences, infosets, stamp, stack, infoset, now)
+                infoset, height = owner[other], np.uint64(0)
+                while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to what is complete
+                    stack[height] = infoset
+                    height += one
+                    infoset = owner[np.uint64(parent[np.uint64(infoset)])]
+                while height > 0:  # and down again
+                    height -= one
+                    here = np.uint64(stack[height])
+                    pass_to(first1, parent, sequences, infosets, here)
+                    stamp[here] = now
                 total += data[entry] * sequences[other, played]
             paid[q] = sign * total - paid_then[q]
             paid_then[q] = sign * total

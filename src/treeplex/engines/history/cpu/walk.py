@@ -12,17 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.history.arrays import (
-    PASSED,
-    PASSED_PLAYED,
-    PLAYED,
-    REACH,
-    STRATEGY,
-    SUM,
-    VALUE,
-    Player,
-    Worklist,
-)
+from treeplex.engines.history import arrays as layout
+from treeplex.engines.history.arrays import Player, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, LevelTree
 from treeplex.games.protocol import TERMINAL
 from treeplex.jit import Index, inlined, kernel
@@ -31,17 +22,17 @@ from treeplex.jit import Index, inlined, kernel
 @inlined
 def pass_on(sequences: Floats, infosets: Floats, infoset: Index, above: Index, begin: Index, end: Index) -> None:
     """Pass on to an infoset's sequences what the sums of its parent sequence ``above`` have gained since."""
-    gained = sequences[above, SUM] - infosets[infoset, PASSED]
+    gained = sequences[above, layout.SUM] - infosets[infoset, layout.PASSED]
     if gained != 0.0:
-        infosets[infoset, PASSED] = sequences[above, SUM]
+        infosets[infoset, layout.PASSED] = sequences[above, layout.SUM]
         for s in range(begin, end):
-            sequences[s, SUM] += gained * sequences[s, STRATEGY]
-    if sequences.shape[1] > PLAYED:
-        gained = sequences[above, PLAYED] - infosets[infoset, PASSED_PLAYED]
+            sequences[s, layout.SUM] += gained * sequences[s, layout.STRATEGY]
+    if sequences.shape[1] > layout.PLAYED:
+        gained = sequences[above, layout.PLAYED] - infosets[infoset, layout.PASSED_PLAYED]
         if gained != 0.0:
-            infosets[infoset, PASSED_PLAYED] = sequences[above, PLAYED]
+            infosets[infoset, layout.PASSED_PLAYED] = sequences[above, layout.PLAYED]
             for s in range(begin, end):
-                sequences[s, PLAYED] += gained * sequences[s, STRATEGY]
+                sequences[s, layout.PLAYED] += gained * sequences[s, layout.STRATEGY]
 
 
 @kernel
@@ -78,23 +69,23 @@ def enter(
         if mover == 0:
             infoset, first = np.uint64(record[here, INFOSET]), np.uint64(record[here, FIRST])
             if above0 > 0.0:
-                if infosets0[infoset, REACH] == 0.0:
+                if infosets0[infoset, layout.REACH] == 0.0:
                     visited0[met0] = infoset
                     met0 += one
                     stamp0[infoset] = now
                     end = first + np.uint64(record[here + one, CHILD]) - begin
                     pass_on(sequences0, infosets0, infoset, before0, first, end)
-                infosets0[infoset, REACH] += above0
+                infosets0[infoset, layout.REACH] += above0
             for free in range(first, first + np.uint64(width0[infoset])):
                 s = np.uint64(open0[free])
-                below1 = above1 * sequences0[s, STRATEGY]
+                below1 = above1 * sequences0[s, layout.STRATEGY]
                 if partial and above0 == 0.0 and below1 == 0.0:
                     continue
                 touched += 1
                 child = begin + (s - first)
                 if record[child, MOVER] == TERMINAL:
-                    sequences0[s, VALUE] += above0 * payoff[child]
-                    sequences1[before1, VALUE] -= below1 * payoff[child]
+                    sequences0[s, layout.VALUE] += above0 * payoff[child]
+                    sequences1[before1, layout.VALUE] -= below1 * payoff[child]
                 else:
                     node[count], last0[count], last1[count] = child, s, before1
                     reach0[count], reach1[count] = above0, below1
@@ -102,23 +93,23 @@ def enter(
         elif mover == 1:
             infoset, first = np.uint64(record[here, INFOSET]), np.uint64(record[here, FIRST])
             if above1 > 0.0:
-                if infosets1[infoset, REACH] == 0.0:
+                if infosets1[infoset, layout.REACH] == 0.0:
                     visited1[met1] = infoset
                     met1 += one
                     stamp1[infoset] = now
                     end = first + np.uint64(record[here + one, CHILD]) - begin
                     pass_on(sequences1, infosets1, infoset, before1, first, end)
-                infosets1[infoset, REACH] += above1
+                infosets1[infoset, layout.REACH] += above1
             for free in range(first, first + np.uint64(width1[infoset])):
                 s = np.uint64(open1[free])
-                below0 = above0 * sequences1[s, STRATEGY]
+                below0 = above0 * sequences1[s, layout.STRATEGY]
                 if partial and above1 == 0.0 and below0 == 0.0:
                     continue
                 touched += 1
                 child = begin + (s - first)
                 if record[child, MOVER] == TERMINAL:
-                    sequences1[s, VALUE] -= above1 * payoff[child]
-                    sequences0[before0, VALUE] += below0 * payoff[child]
+                    sequences1[s, layout.VALUE] -= above1 * payoff[child]
+                    sequences0[before0, layout.VALUE] += below0 * payoff[child]
                 else:
                     node[count], last0[count], last1[count] = child, before0, s
                     reach0[count], reach1[count] = below0, above1
@@ -130,8 +121,8 @@ def enter(
                     continue
                 touched += 1
                 if record[child, MOVER] == TERMINAL:
-                    sequences0[before0, VALUE] += below0 * payoff[child]
-                    sequences1[before1, VALUE] -= below1 * payoff[child]
+                    sequences0[before0, layout.VALUE] += below0 * payoff[child]
+                    sequences1[before1, layout.VALUE] -= below1 * payoff[child]
                 else:
                     node[count], last0[count], last1[count] = child, before0, before1
                     reach0[count], reach1[count] = below0, below1

@@ -21,7 +21,7 @@ from treeplex.engines.history.levels import LevelTree
 from treeplex.engines.history.paths import Side
 from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.updates.hedge import MATCHING
-from treeplex.updates.reference import step_size
+from treeplex.updates.reference import matched, step_size
 from treeplex.updates.thresholds import cut
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -45,19 +45,11 @@ class Ledger:
 
 def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
     """Before the first iteration."""
-    size, infosets = treeplex.sequences, treeplex.infosets
-    return Ledger(
-        strategy.copy(),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size, dtype=np.int8),
-        np.zeros(infosets, dtype=np.int8),
-        np.zeros(infosets),
-        np.zeros(infosets),
-        np.zeros(size, dtype=np.int32),
-        np.zeros(size),
-        np.zeros(size),
-    )
+    regret, average, value_then, reach_then = (np.zeros(treeplex.sequences) for _ in range(4))
+    value, reach = np.zeros(treeplex.infosets), np.zeros(treeplex.infosets)
+    pruned, inside_pruned = (np.zeros(size, dtype=np.int8) for size in (treeplex.sequences, treeplex.infosets))
+    began = np.zeros(treeplex.sequences, dtype=np.int32)
+    return Ledger(strategy.copy(), regret, average, pruned, inside_pruned, value, reach, began, value_then, reach_then)
 
 
 class Walk:
@@ -142,12 +134,11 @@ class Learner:
         """The strategy after iteration t over what is not pruned: Hedge or regret matching, thresholded or not."""
         books, free = self.ledger, self.open(infoset)
         if self.rule.kind == MATCHING:
-            weights = np.maximum(books.regret[free], 0.0)
-            weights = weights if weights.sum() > 0.0 else np.ones(len(free))
+            shares = matched(books.regret[free])
         else:
             weights = np.exp(self.eta(infoset, t) * (books.regret[free] - books.regret[free].max()))
+            shares = weights / weights.sum()
         books.strategy[self.own(infoset)] = 0.0
-        shares = weights / weights.sum()
         books.strategy[free] = shares if self.plain else cut(shares, self.least(infoset, t))
 
     def responding(self) -> set[int]:

@@ -8,7 +8,7 @@ a closed form, and so is that of a sum of such functions. float64; one thread; n
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,16 @@ from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes
 from treeplex.games.protocol import TERMINAL
 from treeplex.jit import kernel
+
+
+class Known(NamedTuple):
+    """What the moves in the abstraction earn: what sizes between theirs are judged by."""
+
+    sizes: Floats  # [P]
+    scales: Floats  # [P] payoff scales
+    values: Floats  # [P, H]
+    fold_out: Floats  # [P, H] the part that does not depend on the size
+    payoff_scale: tuple[float, float]  # of any size: a constant, and a factor of the size
 
 
 @kernel
@@ -102,7 +112,7 @@ def respond(
     given at archived nodes. ``choice`` [P, H]: the best size at the player's nodes, UNSIZED where another action
     is best.
     """
-    own, sizes, scales = tables[player], nodes.size, nodes.scale
+    own, known = tables[player], Known(nodes.size, nodes.scale, values, fold_out, payoff_scale)
     hands = np.uint64(values.shape[1])
     for back in range(len(nodes.parent)):
         n = np.uint64(len(nodes.parent) - 1 - back)
@@ -136,31 +146,17 @@ def respond(
                     choice[n, h] = nodes.size[at]
             if whole and mover == player and nodes.size[at] > 0.0:
                 low = bounds[nodes.key[n], 0] if last == NONE else nodes.size[last]
-                _fill(sizes, scales, last, c, n, low, nodes.size[at], payoff_scale, values, fold_out, choice)
+                _fill(known, last, c, n, low, nodes.size[at], choice)
                 last = c
             c = nodes.sibling[at]
         if last != NONE:
-            _fill(
-                sizes,
-                scales,
-                last,
-                NONE,
-                n,
-                nodes.size[last],
-                bounds[nodes.key[n], 1],
-                payoff_scale,
-                values,
-                fold_out,
-                choice,
-            )
+            _fill(known, last, NONE, n, nodes.size[last], bounds[nodes.key[n], 1], choice)
 
 
 @kernel
-def curve(
-    sizes: Floats, scales: Floats, lower: Any, upper: Any, h: int, values: Floats, fold_out: Floats,
-    payoff_scale: tuple[float, float],
-) -> tuple[float, float, float]:  # fmt: skip
+def curve(known: Known, lower: Any, upper: Any, h: int) -> tuple[float, float, float]:
     """What hand ``h`` earns by a size between two known ones, as a curve; beyond the last one if one is NONE."""
+    sizes, scales, values, fold_out, payoff_scale = known
     one = upper if lower == NONE else lower
     fixed = fold_out[one, h]
     slope = (values[one, h] - fixed) / scales[one]
@@ -172,15 +168,13 @@ def curve(
 
 
 @kernel
-def _fill(
-    sizes: Floats, scales: Floats, lower: Any, upper: Any, n: Any, low: Any, high: Any,
-    payoff_scale: tuple[float, float], values: Floats, fold_out: Floats, choice: Floats,
-) -> None:  # fmt: skip
+def _fill(known: Known, lower: Any, upper: Any, n: Any, low: Any, high: Any, choice: Floats) -> None:
     """Let every hand at ``n`` choose the best size from ``low`` to ``high``, if that beats what it has."""
     if not low < high:
         return
+    values = known.values
     for h in range(values.shape[1]):
-        rise, level, fall = curve(sizes, scales, lower, upper, h, values, fold_out, payoff_scale)
+        rise, level, fall = curve(known, lower, upper, h)
         best, u = peak(rise, level, fall, 1.0 + low, 1.0 + high)
         if best > values[n, h]:
             values[n, h] = best
@@ -208,7 +202,7 @@ def best_sizes(
     more than ``needed`` [P]. ``closest`` [P]: the move whose size the new one is most likely mapped to.
     """
     hands = regret.shape[1]
-    sizes, scales = nodes.size, nodes.scale
+    known = Known(nodes.size, nodes.scale, value, fold_out, payoff_scale)
     curves, cuts = np.empty((hands, 3)), np.empty(2 * hands + 2)
     base = np.empty(hands)
     for n in range(len(nodes.parent)):
@@ -235,7 +229,7 @@ def best_sizes(
             if low < high:
                 bound = 0.0
                 for h in range(hands):
-                    rise, level, fall = curve(sizes, scales, last, c, h, value, fold_out, payoff_scale)
+                    rise, level, fall = curve(known, last, c, h)
                     curves[h, 0], curves[h, 2] = rise / norm, fall / norm
                     curves[h, 1] = (level - earned[n, h]) / norm - base[h]
                     top, _ = peak(curves[h, 0], curves[h, 1], curves[h, 2], 1.0 + low, 1.0 + high)
@@ -245,7 +239,7 @@ def best_sizes(
                     if best > max(gain[n], least):
                         gain[n] = best
                         size[n] = u - 1.0
-                        closest[n] = nearest(sizes, last, c, u)
+                        closest[n] = nearest(nodes.size, last, c, u)
             if c == NONE:
                 break
             last = c

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Bytes
-from treeplex.engines.sampling.columns import NODE, START, ZERO
-from treeplex.engines.sampling.cpu.frame import actor_of, child_of, width_of
+from treeplex.engines.sampling.columns import START, ZERO
+from treeplex.engines.sampling.cpu.frame import unpacked
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.jit import kernel
 
@@ -23,8 +23,7 @@ def histories(tree: SampleTree, kept: tuple[Bytes, Bytes]) -> int:
             height -= 1
             node = stack[height]
             count += 1
-            here = np.uint64(packed[node, NODE])
-            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            actor, width, child = unpacked(packed, node)
             if actor == TERMINAL_NODE:
                 continue
             for k in range(width):

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import Frames, Log, Table
-from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, NODE, ONE, SCALE, START, TOTAL, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import actor_of, child_of, iterations, observe, width_of
+from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
+from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, SCALE, START, TOTAL, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
-from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.jit import inlined, kernel
-from treeplex.updates.rules import positive
+from treeplex.updates.rules import matched, positive
 
 
 @kernel
@@ -27,8 +27,9 @@ def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> 
         r = positive(float(regret[start + k]))
         total += r
         value += r * util[row, k]
-    if total > 0.0:
-        return value / total
+    some, mean = matched(value, total, 0.0, 1.0)
+    if some:
+        return mean
     for k in range(width):
         value += util[row, k]
     return value / np.float64(width)
@@ -40,16 +41,16 @@ def chosen(regret: Floats, average: Floats, start: Any, width: Any, weight: floa
     total = 0.0
     for s in range(start, start + width):
         total += positive(regret[s])
-    if total <= 0.0:
-        share = weight / np.float64(width)
+    some, part = matched(weight, total, 0.0, 1.0)
+    if not some:
+        even = weight / np.float64(width)
         for s in range(start, start + width):
-            average[s] += share
+            average[s] += even
         return np.uint64(uniform(counter) * np.float64(width))
     x, move = uniform(counter) * total, ZERO
-    share = weight / total
     for s in range(start, start + width):  # without branches: which move it is cannot be predicted
         r = positive(regret[s])
-        average[s] += share * r
+        average[s] += part * r
         x -= r
         move += ONE if x >= 0.0 else ZERO
     if move == width:  # by rounding: the last one that is played
@@ -82,8 +83,7 @@ def walk(
         arrived = True
         while True:  # down
             nodes += 1
-            here = np.uint64(packed[node, NODE])
-            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            actor, width, child = unpacked(packed, node)
             if actor == TERMINAL_NODE:
                 value = sign * scale * (factor[node, FACTOR] * outcome[child * deals + deal])
                 break
@@ -95,26 +95,26 @@ def walk(
                 place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = (
                     start, width, child, 0,
                 )  # fmt: skip
-                number[depth, SCALE] = scale
-                if least < 1.0:
+                depth += ONE
+                node = child
+                if least < 1.0:  # the first move is not sure to be tried
                     total = prior
                     for s in range(start, start + width):
                         total += mine_average[s]
-                    number[depth, TOTAL] = total
-                depth += ONE
-                arrived = False
-                break
+                    number[depth - ONE, SCALE], number[depth - ONE, TOTAL] = scale, total
+                    arrived = False
+                    break
             else:
                 start += other * width
                 node = child + chosen(regret, average, start, width, weight * scale, counter)
         while depth > ZERO:  # up
             top = depth - ONE
             move, width = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH])
-            start, scale = np.uint64(place[top, FIRST]), number[top, SCALE]
             if arrived:
                 util[top, move] = value
                 move += ONE
             if least < 1.0:
+                start, scale = np.uint64(place[top, FIRST]), number[top, SCALE]
                 while move < width:
                     odds = max(least, (prior + bonus * mine_average[start + move]) / number[top, TOTAL])
                     if odds >= 1.0:
@@ -128,6 +128,7 @@ def walk(
                 place[top, NEXT] = move
                 node = np.uint64(place[top, CHILD]) + move
                 break
+            start = np.uint64(place[top, FIRST])
             value = expected(mine_regret, start, width, util, top)
             observe(mine_regret, start, width, util, top, weight, value, plus, later, log)
             arrived = True
@@ -137,9 +138,6 @@ def walk(
 
 
 @kernel
-def external_iterations(
-    options: tuple[float, float, float], tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
-    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
-) -> None:  # fmt: skip
+def external_iterations(options: tuple[float, float, float], batch: Batch) -> None:
     """As ``frame.iterations``."""
-    iterations(walk, options, tree, pre_deal, tables, weights, plus, turns, logs, frames, counter, nodes)
+    iterations(walk, options, batch)

@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import MATCH, PURE, Frames, Log, Table
-from treeplex.engines.sampling.columns import FIRST, ONE, WIDTH, ZERO
+from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, Log
+from treeplex.engines.sampling.columns import FIRST, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
-from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs, SampleTree
+from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.jit import inlined, kernel
 from treeplex.updates.rules import floored, positive, share
 from treeplex.updates.turns import SIMULTANEOUS
@@ -28,21 +28,10 @@ TO_CHILD: Final = np.uint64(ACTOR_BITS + WIDTH_BITS)
 
 
 @inlined
-def actor_of(node: Any) -> Any:
-    """Who moves at a packed node: 0, 1, CHANCE_NODE or TERMINAL_NODE."""
-    return node & ANY_ACTOR
-
-
-@inlined
-def width_of(node: Any) -> Any:
-    """How many moves a packed node has."""
-    return (node >> TO_WIDTH) & ANY_WIDTH
-
-
-@inlined
-def child_of(node: Any) -> Any:
-    """The first child of a packed node, or a terminal's table of outcomes."""
-    return node >> TO_CHILD
+def unpacked(packed: Longs, node: Any) -> tuple[Any, Any, Any]:
+    """Of a packed node: who moves, how many moves there are, and the first child, or a terminal's table of outcomes."""
+    here = np.uint64(packed[node, NODE])
+    return here & ANY_ACTOR, (here >> TO_WIDTH) & ANY_WIDTH, here >> TO_CHILD
 
 
 @inlined
@@ -116,26 +105,12 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
 
 
 @inlined
-def iterations(
-    walk: Callable[..., Any],
-    options: tuple[float, ...],
-    tree: SampleTree,
-    pre_deal: int,
-    tables: tuple[Table, Table],
-    weights: Floats,
-    plus: bool,
-    turns: int,
-    logs: tuple[Log, Log],
-    frames: Frames,
-    counter: Counter,
-    nodes: Longs,
-) -> None:
-    """One iteration for each of ``weights``; ``tables``, ``counter`` and ``nodes`` are modified in place.
+def iterations(walk: Callable[..., Any], options: tuple[float, ...], batch: Batch) -> None:
+    """One iteration for each weight of ``batch``. ``options``: the walk's own numbers.
 
     Each player in turn: a deal is drawn, then one walk. With simultaneous updates regrets wait until both are over.
-    ``pre_deal``: nodes that drawing a deal enters. ``options``: the walk's own numbers.
     """
-    first, second = tables
+    tree, pre_deal, (first, second), weights, plus, turns, logs, frames, counter, nodes = batch
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals, later = np.uint64(tree.hands.shape[1]), turns == SIMULTANEOUS
     entered = 0

@@ -12,26 +12,12 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Frames, Log, Table
-from treeplex.engines.sampling.columns import (
-    ACTOR,
-    CHILD,
-    FACTOR,
-    FIRST,
-    MEAN,
-    NEXT,
-    NODE,
-    ONE,
-    REACH_0,
-    REACH_1,
-    REACH_CHANCE,
-    START,
-    WIDTH,
-    ZERO,
-)
-from treeplex.engines.sampling.cpu.frame import actor_of, child_of, dealt, matched, observe, settle, width_of
-from treeplex.engines.sampling.cpu.random import Counter, drawn
-from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.engines.sampling import columns
+from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Batch, Table
+from treeplex.engines.sampling.columns import ONE, ZERO
+from treeplex.engines.sampling.cpu.frame import dealt, matched, observe, settle, unpacked
+from treeplex.engines.sampling.cpu.random import drawn
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
 from treeplex.jit import kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -49,37 +35,21 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
 
 
 @kernel
-def walk(
-    tree: SampleTree,
-    who: int,
-    deal: Any,
-    chance: float,
-    tables: tuple[Table, Table],
-    weight: float,
-    rule: int,
-    plus: bool,
-    sampled: bool,
-    logs: tuple[Log, Log],
-    frames: Frames,
-    counter: Counter,
-    nodes: Longs,
-) -> None:
-    """One walk for ``who``: 0, 1, or both. ``nodes``: entered, and looked at but not entered."""
-    packed, factor, chances, outcome, hands = tree
-    probability, threshold, alias = chances
-    place, number, util, sigma = frames
+def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, weight: float) -> None:
+    """One walk for ``who``: 0, 1, or both."""
+    tree, _, tables, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
+    packed, factor, (probability, threshold, alias), outcome, hands = tree
     deals = np.uint64(hands.shape[1])
     node, depth, value, first, second = ZERO, ZERO, 0.0, 1.0, 1.0
     while True:
         arrived = True
         while True:  # down
             nodes[ZERO] += 1
-            here = np.uint64(packed[node, NODE])
-            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            actor, width, child = unpacked(packed, node)
             if actor == TERMINAL_NODE:
-                value = factor[node, FACTOR] * outcome[child * deals + deal]
+                value = factor[node, columns.FACTOR] * outcome[child * deals + deal]
                 break
-            start = np.uint64(packed[node, START])
+            start = np.uint64(packed[node, columns.START])
             if actor == CHANCE_NODE:
                 start += deal * width
                 if sampled:
@@ -92,26 +62,30 @@ def walk(
                 if reach > 0.0 and np.uint64(who) != actor:
                     for k in range(width):
                         table.average[start + k] += weight * chance * reach * sigma[depth, k]
-            place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD] = start, width, child
-            place[depth, NEXT], place[depth, ACTOR] = 0, actor
-            number[depth, REACH_0], number[depth, REACH_1] = first, second
-            number[depth, REACH_CHANCE], number[depth, MEAN] = chance, 0.0
+            place[depth, columns.FIRST], place[depth, columns.WIDTH], place[depth, columns.CHILD] = start, width, child
+            place[depth, columns.NEXT], place[depth, columns.ACTOR] = 0, actor
+            number[depth, columns.REACH_0], number[depth, columns.REACH_1] = first, second
+            number[depth, columns.REACH_CHANCE], number[depth, columns.MEAN] = chance, 0.0
             depth += ONE
             arrived = False
             break
         while depth > ZERO:  # up
             top = depth - ONE
-            start, width = np.uint64(place[top, FIRST]), np.uint64(place[top, WIDTH])
-            move, actor = np.uint64(place[top, NEXT]), np.uint64(place[top, ACTOR])
+            start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
+            move, actor = np.uint64(place[top, columns.NEXT]), np.uint64(place[top, columns.ACTOR])
             if arrived:
                 if actor == CHANCE_NODE:  # has more moves than there is room for: their mean is enough
-                    number[top, MEAN] += probability[start + move] * value
+                    number[top, columns.MEAN] += probability[start + move] * value
                 else:
                     util[top, move] = value
                 move += ONE
             enters = False
             while move < width:
-                first, second, chance = number[top, REACH_0], number[top, REACH_1], number[top, REACH_CHANCE]
+                first, second, chance = (
+                    number[top, columns.REACH_0],
+                    number[top, columns.REACH_1],
+                    number[top, columns.REACH_CHANCE],
+                )
                 if actor == CHANCE_NODE:
                     p = probability[start + move]
                     chance *= p
@@ -129,16 +103,16 @@ def walk(
                     break
                 move += ONE
             if enters:
-                place[top, NEXT] = move
-                node = np.uint64(place[top, CHILD]) + move
+                place[top, columns.NEXT] = move
+                node = np.uint64(place[top, columns.CHILD]) + move
                 break
-            value = number[top, MEAN]
+            value = number[top, columns.MEAN]
             if actor != CHANCE_NODE:
                 for k in range(width):
                     value += sigma[top, k] * util[top, k]
-                opposed = number[top, REACH_1] if actor == ZERO else number[top, REACH_0]
+                opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
                 if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
-                    mass = number[top, REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
+                    mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
                     level = 0.0 if rule == PURE and not plus else value
                     log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
                     observe(regret, start, width, util, top, mass, level, plus, True, log)
@@ -149,14 +123,9 @@ def walk(
 
 
 @kernel
-def joint_iterations(
-    rule: int, sampled: bool, tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
-    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
-) -> None:  # fmt: skip
-    """One iteration for each of ``weights``; ``tables``, ``counter`` and ``nodes`` are modified in place.
-
-    ``pre_deal``: pre-deal nodes, those of one deal if it is sampled and all if not.
-    """
+def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
+    """One iteration for each weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
+    tree, pre_deal, tables, weights, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
         for turn in range(1 if turns == SIMULTANEOUS else 2):
@@ -164,11 +133,10 @@ def joint_iterations(
             nodes[ZERO] += pre_deal
             if sampled:
                 deal = dealt(tree.chances.threshold, tree.chances.alias, deals, counter)
-                walk(tree, who, deal, 1.0, tables, weights[t], rule, plus, True, logs, frames, counter, nodes)
+                walk(batch, rule, True, who, deal, 1.0, weights[t])
             else:
                 for deal in range(deals):
-                    chance = tree.chances.probability[deal]
-                    walk(tree, who, deal, chance, tables, weights[t], rule, plus, False, logs, frames, counter, nodes)
+                    walk(batch, rule, False, who, deal, tree.chances.probability[deal], weights[t])
             if who != 1:
                 settle(tables[0].regret, tables[0].pick, rule, weights[t], plus, logs[0], counter)
             if who != 0:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import Frames, Log, Table
-from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, NODE, ONE, SCALE, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import actor_of, child_of, iterations, matched, observe, width_of
+from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
+from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, ONE, SCALE, START, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
-from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.jit import inlined, kernel
 
 
@@ -49,8 +49,7 @@ def walk(
     node, depth, nodes, scale = ZERO, ZERO, 0, 1.0
     while True:
         nodes += 1
-        here = np.uint64(packed[node, NODE])
-        actor, width, child = actor_of(here), width_of(here), child_of(here)
+        actor, width, child = unpacked(packed, node)
         if actor == TERMINAL_NODE:
             value = factor[node, FACTOR] * outcome[child * deals + deal]
             break
@@ -97,9 +96,6 @@ def walk(
 
 
 @kernel
-def outcome_iterations(
-    options: tuple[float, float], tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
-    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
-) -> None:  # fmt: skip
+def outcome_iterations(options: tuple[float, float], batch: Batch) -> None:
     """As ``frame.iterations``."""
-    iterations(walk, options, tree, pre_deal, tables, weights, plus, turns, logs, frames, counter, nodes)
+    iterations(walk, options, batch)

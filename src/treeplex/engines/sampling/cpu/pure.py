@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import Frames, Log, Table
-from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, NODE, ONE, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import actor_of, child_of, greatest, iterations, observe, width_of
+from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
+from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, START, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import greatest, iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
-from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, Longs, SampleTree
+from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.jit import inlined, kernel
 
 
@@ -25,8 +24,7 @@ def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int]
     """Give every infoset of both players a random action to begin with; ``held``: how many hands each can hold."""
     packed = tree.packed
     for node in range(np.uint64(len(packed))):
-        here = np.uint64(packed[node, NODE])
-        actor, width = actor_of(here), width_of(here)
+        actor, width, _ = unpacked(packed, node)
         if actor < CHANCE_NODE:
             pick = tables[0].pick if actor == ZERO else tables[1].pick
             hands = held[0] if actor == ZERO else held[1]
@@ -52,8 +50,7 @@ def walk(
     while True:
         while True:  # down
             nodes += 1
-            here = np.uint64(packed[node, NODE])
-            actor, width, child = actor_of(here), width_of(here), child_of(here)
+            actor, width, child = unpacked(packed, node)
             if actor == TERMINAL_NODE:
                 value = sign * (factor[node, FACTOR] * outcome[child * deals + deal])
                 break
@@ -91,9 +88,6 @@ def walk(
 
 
 @kernel
-def pure_iterations(
-    options: tuple[()], tree: SampleTree, pre_deal: int, tables: tuple[Table, Table], weights: Floats,
-    plus: bool, turns: int, logs: tuple[Log, Log], frames: Frames, counter: Counter, nodes: Longs,
-) -> None:  # fmt: skip
+def pure_iterations(options: tuple[()], batch: Batch) -> None:
     """As ``frame.iterations``, alternating: a simultaneous walk is one of ``joint``."""
-    iterations(walk, options, tree, pre_deal, tables, weights, plus, turns, logs, frames, counter, nodes)
+    iterations(walk, options, batch)

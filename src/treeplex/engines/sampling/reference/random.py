@@ -48,18 +48,11 @@ class Draws:
             total += weight
         if total <= 0.0:
             return self.any_of(len(weights))
-        x, chosen = self.uniform() * total, 0
-        for k, weight in enumerate(weights):
-            if weight > 0.0:
-                chosen = k
-                x -= weight
-                if x < 0.0:
-                    break
-        return chosen
+        return self.odds(weights, total)
 
-    def odds(self, probabilities: Sequence[float]) -> int:
-        """A move with these probabilities, which add up to one but for rounding."""
-        x, chosen = self.uniform(), 0
+    def odds(self, probabilities: Sequence[float], total: float = 1.0) -> int:
+        """A move with these probabilities, which add up to ``total`` but for rounding."""
+        x, chosen = self.uniform() * total, 0
         for k, p in enumerate(probabilities):
             if p > 0.0:
                 chosen = k

@@ -290,7 +290,5 @@ def deal(tree: SampleTree, draws: Draws) -> int:
 
 def copied(tables: tuple[Table, Table]) -> tuple[Table, Table]:
     """Tables that can be modified without harm to the old ones."""
-    first, second = (
-        Table(table.regret.copy(), table.average.copy(), table.pick.copy(), table.baseline.copy()) for table in tables
-    )
+    first, second = (Table._make(array.copy() for array in table) for table in tables)
     return first, second

@@ -1,9 +1,8 @@
 """Bottom-up walks: what infosets learn from the values of their actions, a walk for each rule.
 
-Maths: ``reference.learn``. All have one signature, and ``cpu.learn`` chooses by type. For infosets ``begin`` to
-``stop``, without separators, the value of the strategy played goes to the parent sequence in ``values``, or to
-``boundary`` [I] from infosets on the boundary of a thread's run; regrets and next strategies go to ``learner``. All
-three are modified in place.
+Maths: ``reference.learn``. All have one signature, and ``cpu.learn`` chooses by type. For the infosets of
+a run, without separators, the value of the strategy played goes to the parent sequence in ``values``, or to the run's
+``boundary`` from infosets on it; regrets and next strategies go to ``learner``. All three are modified in place.
 
 Storage is that of the arrays, accumulation float64; no fastmath. Indices are unsigned because Numba checks signed ones
 for counting from the end, which costs these short loops half their time; and a walk takes its arrays out of tuples
@@ -17,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, OwnRule, Step
+from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, OwnRule, Run, Step
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.jit import Index, inlined
 from treeplex.updates.hedge import step_size
@@ -30,12 +28,12 @@ from treeplex.updates.storage import scale_16, whole_16
 def _value(
     parent: Ints,
     role: Bytes | None,
+    boundary: Any,
     infoset: int,
     start: Index,
     end: Index,
     strategy: Floats,
     values: Floats,
-    boundary: Any,
 ) -> float:
     """v(I), the value of the strategy played, added to where it belongs. Walks with more arrays are faster without."""
     expected = 0.0
@@ -48,19 +46,9 @@ def _value(
     return expected
 
 
-def match(
-    treeplex: Treeplex,
-    role: Bytes | None,
-    begin: int,
-    stop: int,
-    learner: Learner,
-    rule: Matching,
-    values: Floats,
-    boundary: Any,
-    step: Step,
-) -> None:
+def match(run: Run, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
     """The regret matching family: ``updates.protocol``."""
-    first, parent = treeplex
+    (first, parent), begin, stop, boundary = run
     regret, strategy = learner.regret, learner.strategy
     up, down, predict = step.positive, step.negative, rule.predict
     end = np.uint64(first[stop])
@@ -69,7 +57,7 @@ def match(
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = _value(parent, role, infoset, start, end, strategy, values, boundary)
+        expected = _value(parent, role, boundary, infoset, start, end, strategy, values)
         total = 0.0
         for s in range(start, end):
             instantaneous = values[s] - expected
@@ -83,19 +71,9 @@ def match(
         end = start
 
 
-def match_16(
-    treeplex: Treeplex,
-    role: Bytes | None,
-    begin: int,
-    stop: int,
-    learner: Learner16,
-    rule: Matching,
-    values: Floats,
-    boundary: Any,
-    step: Step,
-) -> None:
+def match_16(run: Run, role: Bytes | None, learner: Learner16, rule: Matching, values: Floats, step: Step) -> None:
     """The same with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
-    first, parent = treeplex
+    (first, parent), begin, stop, boundary = run
     regret, scale, strategy = learner.regret, learner.scale, learner.strategy
     up, down = step.positive, step.negative
     end = np.uint64(first[stop])
@@ -126,19 +104,9 @@ def match_16(
         end = start
 
 
-def hedge(
-    treeplex: Treeplex,
-    role: Bytes | None,
-    begin: int,
-    stop: int,
-    learner: HedgeLearner,
-    rule: HedgeRule,
-    values: Floats,
-    boundary: Any,
-    step: Step,
-) -> None:
+def hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step) -> None:
     """Hedge: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
-    first, parent = treeplex
+    (first, parent), begin, stop, boundary = run
     regret, strategy, mean, squares = learner.regret, learner.strategy, learner.mean, learner.squares
     log_actions, payoff_range, kind, t = rule.log_actions, rule.payoff_range, rule.step_size, step.iteration
     end = np.uint64(first[stop])
@@ -167,21 +135,11 @@ def hedge(
         end = start
 
 
-def own(
-    treeplex: Treeplex,
-    role: Bytes | None,
-    begin: int,
-    stop: int,
-    learner: Learner,
-    rule: OwnRule,
-    values: Floats,
-    boundary: Any,
-    step: Step,
-) -> None:
+def own(run: Run, role: Bytes | None, learner: Learner, rule: OwnRule, values: Floats, step: Step) -> None:
     """A user's rule, by one thread."""
-    first, parent = treeplex
+    (first, parent), begin, stop, boundary = run
     strategy, memory = learner.strategy, rule.memory
     for infoset in range(stop - 1, begin - 1, -1):
         start, end = first[infoset], first[infoset + 1]
-        _value(parent, role, infoset, start, end, strategy, values, boundary)
+        _value(parent, role, boundary, infoset, start, end, strategy, values)
         rule.update(step.iteration, values[start:end], strategy[start:end], memory[:, start:end])

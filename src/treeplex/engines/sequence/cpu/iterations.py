@@ -7,39 +7,62 @@ Storage is that of the arrays, accumulation float64; no fastmath.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from numba.extending import overload
+
 from treeplex.arrays import Floats
-from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import Step, Steps
-from treeplex.engines.sequence.cpu.learn import faced, learn, prepare
-from treeplex.engines.sequence.cpu.operators import gradient_by
-from treeplex.engines.sequence.partition import Partitions
+from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, SequenceForm, Step, Steps
+from treeplex.engines.sequence.cpu.learn import learn, python_class
+from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
+from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.jit import kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
+def faced(treeplex: Any, side: Any, sign: float, rule: Any, plan: Any, opponent: Any, values: Any) -> Any:
+    """What the opponent of a player with this rule and plan learns against; callable inside kernels."""
+
+
+@overload(faced, strict=False)
+def _choose_faced(  # pyright: ignore[reportUnusedFunction]
+    treeplex: Any, side: Any, sign: Any, rule: Any, plan: Any, opponent: Any, values: Any
+) -> Callable[..., Any]:
+    return _response if python_class(rule) is MatchingAgainstBestResponse else _plan
+
+
+def _plan(treeplex: Any, side: Any, sign: float, rule: Any, plan: Floats, opponent: Any, values: Any) -> Floats:
+    return plan
+
+
+def _response(
+    treeplex: Treeplex,
+    side: Side,
+    sign: float,
+    rule: MatchingAgainstBestResponse,
+    plan: Any,
+    opponent: Floats,
+    values: Floats,
+) -> Floats:
+    """A best response to ``opponent``."""
+    gradient(side, sign, opponent, values)
+    best_response(treeplex, values, rule.response)
+    realization_plan(treeplex, rule.response, rule.response)
+    return rule.response
+
+
 @kernel
-def iterate(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    partitions: Partitions,
-    learners: tuple[Any, Any],
-    rules: tuple[Any, Any],
-    values: tuple[Floats, Floats],
-    steps: Steps,
-    turns: int,
-) -> None:
-    """One iteration for each of ``steps``; ``learners`` and the scratch ``values`` [S] are modified in place."""
-    (treeplex_0, treeplex_1), (rows, columns), (pieces_0, pieces_1) = treeplexes, operator, partitions
-    (learner_0, learner_1), (rule_0, rule_1), (values_0, values_1) = learners, rules, values
+def iterate(form: SequenceForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
+    """One iteration for each of ``steps``; ``learners`` and scratch are modified in place."""
+    (treeplex_0, treeplex_1), (rows, columns), (pieces_0, pieces_1), (values_0, values_1) = form
+    (learner_0, learner_1), (rule_0, rule_1) = learners, rules
     plan_0, plan_1 = learner_0.plan, learner_1.plan  # taken out of tuples once: each time costs a count of references
-    faced_0, faced_1 = faced(plan_0, rule_0), faced(plan_1, rule_1)
     for i in range(len(steps.weight)):
         step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
-        prepare(treeplex_0, rows, 1.0, rule_0, plan_1, values_0)
-        prepare(treeplex_1, columns, -1.0, rule_1, plan_0, values_1)
+        faced_0 = faced(treeplex_0, rows, 1.0, rule_0, plan_0, plan_1, values_0)
+        faced_1 = faced(treeplex_1, columns, -1.0, rule_1, plan_1, plan_0, values_1)
         gradient_by(rows, pieces_0, 1.0, faced_1, values_0)
         if turns == SIMULTANEOUS:
             gradient_by(columns, pieces_1, -1.0, faced_0, values_1)

@@ -17,17 +17,8 @@ from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import (
-    HedgeLearner,
-    HedgeRule,
-    Learner16,
-    MatchingAgainstBestResponse,
-    OwnRule,
-    Responder,
-    Step,
-)
+from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner16, OwnRule, Responder, Run, Step
 from treeplex.engines.sequence.cpu import bottom_up
-from treeplex.engines.sequence.cpu.operators import Side, gradient
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
 from treeplex.jit import parallel_kernel
@@ -37,50 +28,9 @@ from treeplex.updates.hedge import kept
 # pyright: reportUnusedFunction=false
 
 
-def _python_class(numba_type: Any) -> Any:
+def python_class(numba_type: Any) -> Any:
     """The NamedTuple class that a Numba type stands for."""
     return getattr(numba_type, "instance_class", None)
-
-
-# --- what is learned against -----------------------------------------------------------------------------------------
-
-
-def prepare(treeplex: Any, side: Any, sign: float, rule: Any, opponent: Any, values: Any) -> None:
-    """Before gradients are taken: the best response to ``opponent``, if such are learned against."""
-
-
-@overload(prepare, strict=False)
-def _choose_prepare(treeplex: Any, side: Any, sign: Any, rule: Any, opponent: Any, values: Any) -> Callable[..., None]:
-    return _best_response if _python_class(rule) is MatchingAgainstBestResponse else _no_response
-
-
-def _no_response(treeplex: Any, side: Any, sign: float, rule: Any, opponent: Any, values: Any) -> None:
-    pass
-
-
-def _best_response(
-    treeplex: Treeplex, side: Side, sign: float, rule: MatchingAgainstBestResponse, opponent: Floats, values: Floats
-) -> None:
-    gradient(side, sign, opponent, values)
-    best_response(treeplex, values, rule.response)
-    realization_plan(treeplex, rule.response, rule.response)
-
-
-def faced(plan: Any, rule: Any) -> Any:
-    """What the opponent of a player with this plan and rule learns against; callable inside kernels."""
-
-
-@overload(faced, strict=False)
-def _choose_faced(plan: Any, rule: Any) -> Callable[..., Any]:
-    return _response if _python_class(rule) is MatchingAgainstBestResponse else _plan
-
-
-def _response(plan: Floats, rule: MatchingAgainstBestResponse) -> Floats:
-    return rule.response
-
-
-def _plan(plan: Floats, rule: Any) -> Floats:
-    return plan
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
@@ -97,17 +47,17 @@ def learn(treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, s
 def _choose_learn(
     treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any
 ) -> Callable[..., None]:
-    if _python_class(learner) is Responder:
+    if python_class(learner) is Responder:
         return _respond
     return _learn_alone if isinstance(partition, types.NoneType) else _learn_threads
 
 
 def _learn_alone(treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step) -> None:
-    infosets = len(treeplex.parent)
-    _bottom_up(treeplex, None, 0, infosets, learner, rule, values, None, step)
+    run = Run(treeplex, 0, len(treeplex.parent), None)
+    _bottom_up(run, None, learner, rule, values, step)
     _finish(learner)
     learner.average[0] += step.weight
-    _top_down(treeplex, None, 0, infosets, learner, rule, step)
+    _top_down(run, None, learner, rule, step)
 
 
 def _learn_threads(
@@ -119,14 +69,14 @@ def _learn_threads(
     for place in range(len(shared) - 1, -1, -1):
         infoset = shared[place]
         if role[infoset] == SEPARATOR:
-            _bottom_up(treeplex, None, infoset, infoset + 1, learner, rule, values, None, step)
+            _bottom_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
         else:
             values[treeplex.parent[infoset]] += boundary[infoset]
     _finish(learner)
     learner.average[0] += step.weight
     for infoset in shared:
         if role[infoset] == SEPARATOR:
-            _top_down(treeplex, None, infoset, infoset + 1, learner, rule, step)
+            _top_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
     _top_down_runs(treeplex, role, runs, learner, rule, step)
 
 
@@ -142,19 +92,15 @@ def _respond(treeplex: Treeplex, partition: None, learner: Responder, rule: None
 # --- walks -----------------------------------------------------------------------------------------------------------
 
 
-def _bottom_up(
-    treeplex: Any, role: Any, begin: int, stop: int, learner: Any, rule: Any, values: Any, boundary: Any, step: Any
-) -> None:
+def _bottom_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> None:
     """Regrets and next strategies."""
 
 
 @overload(_bottom_up, strict=False)
-def _choose_bottom_up(
-    treeplex: Any, role: Any, begin: Any, stop: Any, learner: Any, rule: Any, values: Any, boundary: Any, step: Any
-) -> Callable[..., None]:
+def _choose_bottom_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> Callable[..., None]:
     by_rule: dict[Any, Callable[..., None]] = {HedgeRule: bottom_up.hedge, OwnRule: bottom_up.own}
-    by_storage = bottom_up.match_16 if _python_class(learner) is Learner16 else bottom_up.match
-    return by_rule.get(_python_class(rule), by_storage)
+    by_storage = bottom_up.match_16 if python_class(learner) is Learner16 else bottom_up.match
+    return by_rule.get(python_class(rule), by_storage)
 
 
 def _finish(learner: Any) -> None:
@@ -163,7 +109,7 @@ def _finish(learner: Any) -> None:
 
 @overload(_finish, strict=False, inline="always")
 def _choose_finish(learner: Any) -> Callable[..., None]:
-    return _exponentials if _python_class(learner) is HedgeLearner else _as_it_is
+    return _exponentials if python_class(learner) is HedgeLearner else _as_it_is
 
 
 def _as_it_is(learner: Any) -> None:
@@ -176,21 +122,17 @@ def _exponentials(learner: HedgeLearner) -> None:
     exp_all(strategy, len(strategy))
 
 
-def _top_down(treeplex: Any, role: Any, begin: int, stop: int, learner: Any, rule: Any, step: Any) -> None:
+def _top_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> None:
     """Add old plans to the average and take new ones from the new strategies, without separators."""
 
 
 @overload(_top_down, strict=False)
-def _choose_top_down(
-    treeplex: Any, role: Any, begin: Any, stop: Any, learner: Any, rule: Any, step: Any
-) -> Callable[..., None]:
-    return _top_down_hedge if _python_class(learner) is HedgeLearner else _top_down_plan
+def _choose_top_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> Callable[..., None]:
+    return _top_down_hedge if python_class(learner) is HedgeLearner else _top_down_plan
 
 
-def _top_down_plan(
-    treeplex: Treeplex, role: Bytes | None, begin: int, stop: int, learner: Any, rule: Any, step: Step
-) -> None:
-    first, parent = treeplex
+def _top_down_plan(run: Run, role: Bytes | None, learner: Any, rule: Any, step: Step) -> None:
+    (first, parent), begin, stop, _ = run
     average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
     start = np.uint64(first[begin])
     for infoset in range(begin, stop):
@@ -203,11 +145,9 @@ def _top_down_plan(
         start = end
 
 
-def _top_down_hedge(
-    treeplex: Treeplex, role: Bytes | None, begin: int, stop: int, learner: HedgeLearner, rule: HedgeRule, step: Step
-) -> None:
+def _top_down_hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, step: Step) -> None:
     """The same; strategies are softmax weights with a largest of exp(0) = 1, to be thresholded and divided by sums."""
-    first, parent = treeplex
+    (first, parent), begin, stop, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
     slow = 1.0 / math.sqrt(step.iteration + 1.0)
     start = np.uint64(first[begin])
@@ -234,10 +174,10 @@ def _bottom_up_runs(
     treeplex: Treeplex, role: Bytes, runs: Any, learner: Any, rule: Any, values: Floats, boundary: Floats, step: Step
 ) -> None:
     for k in prange(len(runs) - 1):
-        _bottom_up(treeplex, role, runs[k], runs[k + 1], learner, rule, values, boundary, step)
+        _bottom_up(Run(treeplex, runs[k], runs[k + 1], boundary), role, learner, rule, values, step)
 
 
 @parallel_kernel
 def _top_down_runs(treeplex: Treeplex, role: Bytes, runs: Any, learner: Any, rule: Any, step: Step) -> None:
     for k in prange(len(runs) - 1):
-        _top_down(treeplex, role, runs[k], runs[k + 1], learner, rule, step)
+        _top_down(Run(treeplex, runs[k], runs[k + 1], None), role, learner, rule, step)

@@ -15,111 +15,65 @@ linear, the gradient against a mixture of plans is mixed in the same way.
 from __future__ import annotations
 
 from treeplex.arrays import Floats
-from treeplex.compile.game import Operator
-from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.first_order import (
-    LONGEST_STEP,
-    SHORTEST_STEP,
-    STEP_GROWTH,
-    Entropy,
-    Gap,
-    GapScratch,
-    Pace,
-)
+from treeplex.engines.sequence.first_order import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, GapPlayer, Pace, Terms
 from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.prox import mix, respond
 
 
-def begin(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    entropies: tuple[Entropy, Entropy],
-    centre: Floats,
-    gaps: tuple[Gap, Gap],
-    scratch: tuple[GapScratch, GapScratch],
-    pace: Pace,
-    smoothing: float,
-) -> float:
+def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
     """Player 1 answers ``centre``, player 0's uniform plan, and player 0 that answer; returns the gap.
 
-    ``gaps``, ``scratch`` and ``pace`` are modified in place.
+    ``players`` and ``pace`` are modified in place.
     """
-    first, second = gaps
+    (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
-    gradient(operator.columns, -1.0, centre, second.gradient)
-    respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.plan)
-    gradient(operator.rows, 1.0, second.plan, first.gradient)
-    pace.value[0] = respond(treeplexes[0], entropies[0], smoothing, first.gradient, scratch[0].prox, first.plan)
+    gradient(two.side, two.sign, centre, second.gradient)
+    respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.plan)
+    gradient(one.side, one.sign, second.plan, first.gradient)
+    pace.value[0] = respond(one.treeplex, one.entropy, smoothing, first.gradient, me.prox, first.plan)
     first.response[:] = first.plan
-    gradient(operator.columns, -1.0, first.plan, second.gradient)
-    pace.value[1] = respond(treeplexes[1], entropies[1], smoothing, second.gradient, scratch[1].prox, second.response)
+    gradient(two.side, two.sign, first.plan, second.gradient)
+    pace.value[1] = respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.response)
     return float(pace.value.sum())
 
 
-def gap_iterations(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    entropies: tuple[Entropy, Entropy],
-    gaps: tuple[Gap, Gap],
-    scratch: tuple[GapScratch, GapScratch],
-    pace: Pace,
-    start: int,
-    count: int,
-    slack: float,
-    least: float,
-    adaptive: bool,
-    limit: Floats,
-    cut: float,
-) -> int:
-    """``count`` steps, numbered from ``start + 1``; ``gaps``, ``scratch`` and ``pace`` are modified in place.
+def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
+    """``count`` steps, numbered from ``start + 1``; ``players`` and ``pace`` are modified in place.
 
-    Products with the operator only: ``limit`` and ``cut`` are not used. Returns how many products it took.
+    Products with the operator only: nothing is cut. Returns how many products it took.
     """
-    del limit, cut
     products = 0
     for t in range(start, start + count):
         player = t % 2
-        if adaptive:
+        if terms.adaptive:
             player = 0 if pace.smoothing[0] >= pace.smoothing[1] else 1
         else:
             pace.step[0] = 2.0 / (t + 3.0)
         products += 1
-        while not _shrink(treeplexes, operator, entropies, gaps, scratch, pace, player, slack, least, adaptive):
+        while not shrink(players, pace, player, terms):
             pace.step[0] *= 0.5
             products += 2
         products += 2
-        if adaptive:
+        if terms.adaptive:
             pace.step[0] = min(LONGEST_STEP, STEP_GROWTH * pace.step[0])
     return products
 
 
-def _shrink(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    entropies: tuple[Entropy, Entropy],
-    gaps: tuple[Gap, Gap],
-    scratch: tuple[GapScratch, GapScratch],
-    pace: Pace,
-    i: int,
-    slack: float,
-    least: float,
-    adaptive: bool,
-) -> bool:
+def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, i: int, terms: Terms) -> bool:
     """Shrink mu of player i; False, with nothing but scratch changed, if the gap is not what it must be."""
     j, step = 1 - i, float(pace.step[0])
-    sides, signs = (operator.rows, operator.columns), (1.0, -1.0)
-    mine, theirs, me, they = gaps[i], gaps[j], scratch[i], scratch[j]
-    smaller = max((1.0 - step) * float(pace.smoothing[i]), least)
-    gradient(sides[j], signs[j], mine.response, they.against)  # r = response to g, mu
+    (own, mine, me), (other, theirs, they) = players[i], players[j]
+    smaller = max((1.0 - step) * float(pace.smoothing[i]), terms.least)
+    gradient(other.side, other.sign, mine.response, they.against)  # r = response to g, mu
     mix(theirs.gradient, step, they.against, they.mixed)  # the gradient against (1 - tau) plan + tau r
-    respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.answer)
-    gradient(sides[i], signs[i], they.answer, me.gradient)  # e
+    respond(other.treeplex, other.entropy, pace.smoothing[j], they.mixed, they.prox, they.answer)
+    gradient(own.side, own.sign, they.answer, me.gradient)  # e
     mix(mine.gradient, step, me.gradient, me.mixed)
-    mine_value = respond(treeplexes[i], entropies[i], smaller, me.mixed, me.prox, me.answer)
-    gradient(sides[j], signs[j], me.answer, they.gradient)
+    mine_value = respond(own.treeplex, own.entropy, smaller, me.mixed, me.prox, me.answer)
+    gradient(other.side, other.sign, me.answer, they.gradient)
     mix(theirs.gradient, step, they.gradient, they.mixed)
-    their_value = respond(treeplexes[j], entropies[j], pace.smoothing[j], they.mixed, they.prox, they.next)
-    if adaptive and mine_value + their_value > slack and step > SHORTEST_STEP:
+    their_value = respond(other.treeplex, other.entropy, pace.smoothing[j], they.mixed, they.prox, they.next)
+    if terms.adaptive and mine_value + their_value > terms.slack and step > SHORTEST_STEP:
         return False
     mix(mine.plan, step, me.answer, mine.plan)
     mix(theirs.plan, step, they.answer, theirs.plan)

@@ -10,31 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 from treeplex.arrays import Floats
-from treeplex.compile.game import Operator
-from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Step, Steps
-from treeplex.engines.sequence.partition import Partitions
+from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, SequenceForm, Step, Steps
 from treeplex.engines.sequence.reference.learn import learn
 from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-def iterate(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    partitions: Partitions,
-    learners: tuple[Any, Any],
-    rules: tuple[Any, Any],
-    values: tuple[Floats, Floats],
-    steps: Steps,
-    turns: int,
-) -> None:
-    """One iteration for each of ``steps``; ``learners`` and the scratch ``values`` [S] are modified in place.
+def iterate(form: SequenceForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
+    """One iteration for each of ``steps``; ``learners`` and scratch are modified in place.
 
-    ``partitions`` are not used: threads make no difference.
+    Partitions are not used: threads make no difference.
     """
-    del partitions
+    treeplexes, operator, _, values = form
 
     def take_gradient(player: int, plan: Floats) -> None:
         gradient(operator[player], 1.0 - 2.0 * player, plan, values[player])

@@ -35,7 +35,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, Responder, Step
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
-from treeplex.updates.reference import regret_matching, step_size
+from treeplex.updates.reference import shares, step_size
 from treeplex.updates.storage import LARGEST
 from treeplex.updates.thresholds import cut
 
@@ -59,7 +59,7 @@ def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Ste
             predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
         else:
             predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
-    learner.strategy[:] = regret_matching(predicted, first)
+    learner.strategy[:] = shares(predicted, first)
     realization_plan(treeplex, learner.strategy, learner.plan)
 
 

@@ -21,78 +21,51 @@ Bregman distance between what was played and what should have been, respond(G) a
 
 from __future__ import annotations
 
-from treeplex.compile.game import Operator
-from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.first_order import (
-    LAG,
-    ROUNDING,
-    SHORTEST_STEP,
-    STEP_GROWTH,
-    Entropy,
-    Mirror,
-    MirrorScratch,
-    Rate,
-)
+from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
 from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.prox import respond
 
 
 def mirror_iterations(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    entropies: tuple[Entropy, Entropy],
-    mirrors: tuple[Mirror, Mirror],
-    scratch: tuple[MirrorScratch, MirrorScratch],
-    rate: Rate,
-    start: int,
-    count: int,
-    optimistic: bool,
-    longest: float,
+    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, start: int, count: int, optimistic: bool, longest: float
 ) -> int:
-    """``count`` iterations, numbered from ``start + 1``; ``mirrors``, ``scratch`` and ``rate`` are modified in place.
+    """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
 
     ``longest``: where steps stop to grow. Returns how many products it took.
     """
     products = 0
     for t in range(start, start + count):
         if not optimistic or t == 0:
-            gradient(operator.rows, 1.0, mirrors[1].response, mirrors[0].predicted)
-            gradient(operator.columns, -1.0, mirrors[0].response, mirrors[1].predicted)
+            for (own, mirror, _), (_, opponent, _) in (players, players[::-1]):
+                gradient(own.side, own.sign, opponent.response, mirror.predicted)
             products += 2
         least = SHORTEST_STEP * SHORTEST_STEP * longest
-        while not _attempt(treeplexes, operator, entropies, mirrors, scratch, rate, optimistic, least):
+        while not _attempt(players, rate, optimistic, least):
             rate.growth[0] = STEP_GROWTH
             rate.step[0] *= 0.5
             products += 2
         products += 2
-        for mirror, own in zip(mirrors, scratch, strict=True):
-            mirror.average[:] += rate.step[0] * own.played
-            mirror.dual[:], mirror.response[:], mirror.predicted[:] = own.moved, own.next, own.gradient
+        for _, mirror, scratch in players:
+            mirror.average[:] += rate.step[0] * scratch.played
+            mirror.dual[:], mirror.response[:], mirror.predicted[:] = scratch.moved, scratch.next, scratch.gradient
         rate.step[0] = min(rate.growth[0] * rate.step[0], longest)
     return products
 
 
-def _attempt(
-    treeplexes: tuple[Treeplex, Treeplex],
-    operator: Operator,
-    entropies: tuple[Entropy, Entropy],
-    mirrors: tuple[Mirror, Mirror],
-    scratch: tuple[MirrorScratch, MirrorScratch],
-    rate: Rate,
-    optimistic: bool,
-    least: float,
-) -> bool:
-    """One iteration into ``scratch``; False if the bound grows."""
+def _attempt(players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float) -> bool:
+    """One iteration into scratch; False if the bound grows."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
-    for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
-        own.moved[:] = mirror.dual + step * mirror.predicted
-        lag += respond(treeplex, entropy, 1.0, own.moved, own.prox, own.played)  # d*(G + step p)
-    gradient(operator.rows, 1.0, scratch[1].played, scratch[0].gradient)
-    gradient(operator.columns, -1.0, scratch[0].played, scratch[1].gradient)
-    for treeplex, entropy, mirror, own in zip(treeplexes, entropies, mirrors, scratch, strict=True):
-        own.moved[:] = mirror.dual + step * own.gradient
-        value = respond(treeplex, entropy, 1.0, own.moved, own.prox, own.next)  # d*(G + step g), at z
-        lag += step * float((own.gradient - mirror.predicted) @ own.next) - value  # D(z, w)
+    for own, mirror, scratch in players:
+        scratch.moved[:] = mirror.dual + step * mirror.predicted
+        lag += respond(own.treeplex, own.entropy, 1.0, scratch.moved, scratch.prox, scratch.played)  # d*(G + step p)
+    for (own, _, scratch), (_, _, opponent) in (players, players[::-1]):
+        gradient(own.side, own.sign, opponent.played, scratch.gradient)
+    for own, mirror, scratch in players:
+        scratch.moved[:] = mirror.dual + step * scratch.gradient
+        value = respond(
+            own.treeplex, own.entropy, 1.0, scratch.moved, scratch.prox, scratch.next
+        )  # d*(G + step g), at z
+        lag += step * float((scratch.gradient - mirror.predicted) @ scratch.next) - value  # D(z, w)
         potential += value
         size += abs(value)
     bound = potential + (LAG * lag if optimistic else 0.0)

@@ -7,13 +7,15 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.blocks import BlockRows, RankedRows
 from treeplex.compile.payoffs import Csr
+from treeplex.engines.sequence.cpu.operators import Side
+from treeplex.engines.sequence.cpu.oracle import TreeSide
 
-Side = Csr | BlockRows | RankedRows
 
-
-def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
     """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
     values[:] = 0.0
+    if isinstance(side, TreeSide):
+        raise NotImplementedError  # truncated walks are specified by ``cut_gradient`` in the tests
     if isinstance(side, Csr):
         for row in range(len(values)):
             entries = slice(side.start[row], side.start[row + 1])
