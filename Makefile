@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 test-slow: .venv/installed-dev
 	$(BIN)/pytest -m slow

@@ -98,7 +98,7 @@ class Reader:
     def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
         stub = no_learner(storage)
         self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule(storage)
-        self._playing = Playing((stub, stub), (sources[0], sources[1]), frozen)
+        self._playing = Playing((stub, stub), sources, frozen)
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 
     def at(self, line: str) -> View:
@@ -220,7 +220,7 @@ class Reader:
         runner = engine(game, self._storage, self._threads)
         none = np.zeros(game.elements(0) + game.elements(1), self._storage)
         frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
-        playing = self._playing._replace(source=(none, none), frozen=frozen)
+        playing = self._playing._replace(source=Sources(none, none), frozen=frozen)
         hands = game.boards[0].hands
         weights = (reach, opponent) if player == 0 else (opponent, reach)
         first, second = (

@@ -121,19 +121,19 @@ class Level(NamedTuple):
     boards: Boards
 
 
-class Playing(NamedTuple):
-    """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
-
-    learners: tuple[HandLearner, HandLearner]
-    source: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] regrets, predicted ones or averages: see ``Sources``
-    frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
-
-
 class Sources(NamedTuple):
     """What strategies are shares of: one number per action and hand, for both players."""
 
     first: npt.NDArray[Any]
     second: npt.NDArray[Any]
+
+
+class Playing(NamedTuple):
+    """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
+
+    learners: tuple[HandLearner, HandLearner]
+    source: Sources  # [S] regrets, predicted ones or averages; a plain pair would compile every kernel again
+    frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
 
 
 def no_learner(storage: str) -> HandLearner:
