@@ -15,9 +15,9 @@ import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.arrays import Player, Pruning, Rule, Worklist
 from treeplex.engines.history.cpu import rules
-from treeplex.engines.history.cpu.sums import Sums, infosets_below, look_below, pass_to
+from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to
 from treeplex.engines.history.cpu.walk import enter
 from treeplex.engines.history.levels import LevelTree
 from treeplex.jit import Index, inlined, kernel
@@ -37,15 +37,18 @@ def _reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index
     width[infoset] = free - begin
 
 
-@kernel
-def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
-    """End the pruning of a sequence: count a best response to ``scratch.paid`` as what was played below it."""
-    first, parent = player.treeplex
-    sequences, infosets, pruned, value_then, _, inside_pruned = player.tables
-    open_, width = player.open
-    below, paid, stamp, rule = player.scratch.nested, player.scratch.paid, player.scratch.stamp, player.rule
+@inlined
+def _end_pruning(
+    first: Ints, parent: Ints, owner: Ints, child_start: Ints, child: Ints, sequences: Floats, infosets: Floats,
+    pruned: Bytes, value_then: Floats, inside_pruned: Bytes, open_: Ints, width: Ints, below: Ints, paid: Floats,
+    stamp: Ints, rule: Rule, logs: Floats, ranges: Floats, limits: Floats, s: Index, now: int, t: float,
+) -> None:  # fmt: skip
+    """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
+
+    Arrays come one by one, because taking them out of a tuple costs a count of references each.
+    """
     one = np.uint64(1)
-    count = infosets_below(first, player.side.child_start, player.side.child, s, below)
+    count = infosets_below(first, child_start, child, s, below)
     for back in range(np.uint64(count)):
         infoset = np.uint64(below[np.uint64(count) - one - back])
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
@@ -63,9 +66,9 @@ def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
         inside_pruned[infoset] = 0
         pass_to(first, parent, sequences, infosets, infoset)
         stamp[infoset] = now
-        eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+        eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
         rules.play(sequences, open_, np.uint64(first[infoset]), width[infoset], rule, eta, least)
-    infoset = np.uint64(player.side.owner[s])
+    infoset = np.uint64(owner[s])
     gain = paid[s] - (infosets[infoset, layout.TOTAL_VALUE] - value_then[s])
     sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], gain, rule.plus)
     pruned[s] = 0
@@ -76,20 +79,16 @@ def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
 def _revise(player: Player, opponent: Player, events: Index, threshold: float, t: float, now: int) -> int:
     """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
     one = np.uint64(1)
-    first, matrix, sign, rule = player.treeplex.first, player.matrix, player.sign, player.rule
-    _, child_start, child, best, _, _, nodes_below = player.side
+    (first, parent), matrix, sign, rule = player.treeplex, player.matrix, player.sign, player.rule
+    owner, child_start, child, best, _, _, nodes_below = player.side
     sequences, infosets, pruned, value_then, paid_then, inside_pruned = player.tables
     open_, width = player.open
+    logs, ranges, limits = rule.log_actions, rule.payoff_range, rule.limit
     listed, found, paid = player.scratch.events, player.scratch.found, player.scratch.paid
-    theirs = Sums(
-        opponent.treeplex.first,
-        opponent.treeplex.parent,
-        opponent.side.owner,
-        opponent.tables.sequences,
-        opponent.tables.infosets,
-        opponent.scratch.stamp,
-        opponent.scratch.stack,
-    )
+    nested, stamp = player.scratch.nested, player.scratch.stamp
+    (first_1, parent_1), owner_1 = opponent.treeplex, opponent.side.owner
+    sequences_1, infosets_1 = opponent.tables.sequences, opponent.tables.infosets
+    stamp_1, stack_1 = opponent.scratch.stamp, opponent.scratch.stack
     nodes = 0
     for back in range(np.uint64(events)):
         infoset = np.uint64(listed[np.uint64(events) - one - back])  # parents first
@@ -98,7 +97,7 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
         last_open = begin + np.uint64(width[infoset])
         reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
-        eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+        eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
         highest, total = rules.largest_regret(sequences, open_, begin, last_open), 0.0
         if rules.thresholds(rule):
             total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
@@ -115,15 +114,22 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
                 continue
             count = infosets_below(first, child_start, child, s, found)
             nodes += nodes_below[s]
-            look_below(matrix, sign, first, found, paid, paid_then, theirs, s, count, now)
-            if begins:
-                for step in range(np.uint64(count)):
-                    below = np.uint64(found[step])
-                    for q in range(np.uint64(first[below]), np.uint64(first[below + one])):
-                        if pruned[q] == 1:
-                            _end_pruning(player, q, now, t)
-            else:
-                _end_pruning(player, s, now, t)
+            look_below(
+                matrix, sign, first, found, paid, paid_then, first_1, parent_1, owner_1, sequences_1, infosets_1,
+                stamp_1, stack_1, s, count, now,
+            )  # fmt: skip
+            lowest, behind = s, s + one  # what is pruned there ends: at ``s`` itself, or below it before that begins
+            for step in range(np.uint64(count) if begins else one):
+                if begins:
+                    lowest = np.uint64(first[np.uint64(found[step])])
+                    behind = np.uint64(first[np.uint64(found[step]) + one])
+                for q in range(lowest, behind):
+                    if pruned[q] == 1:
+                        _end_pruning(
+                            first, parent, owner, child_start, child, sequences, infosets, pruned, value_then,
+                            inside_pruned, open_, width, nested, paid, stamp, rule, logs, ranges, limits, q, now, t,
+                        )  # fmt: skip
+            if ends:
                 last_open = begin + np.uint64(width[infoset])
                 highest = max(highest, sequences[s, layout.REGRET])
                 if rules.thresholds(rule):
@@ -169,6 +175,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     open_, width = player.open
     listed, events, responds = player.scratch.visited, player.scratch.events, player.scratch.responds
     best, rule, threshold = player.side.best, player.rule, pruning.threshold
+    logs, ranges, limits = rule.log_actions, rule.payoff_range, rule.limit
     totals = infosets.shape[1] > layout.TOTAL_VALUE
     one = np.uint64(1)
     count = np.uint64(0)
@@ -210,7 +217,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
             rules.observe(infosets, infoset, value, 1.0)
             cause = threshold >= 0.0
             if not cause:
-                eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+                eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
                 rules.choose(sequences, open_, begin, width[infoset], rule.kind, eta, least)
         if threshold >= 0.0 and not cause:
             if negative and total > 0.0:

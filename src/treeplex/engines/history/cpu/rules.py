@@ -69,14 +69,19 @@ def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
 
 
 @inlined
-def rate_and_threshold(rule: Rule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
-    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none."""
+def rate_and_threshold(
+    rule: Rule, log_actions: Floats, payoff_range: Floats, limit: Floats, infosets: Floats, i: Index, t: float
+) -> tuple[float, float]:
+    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none.
+
+    The arrays are those of ``rule``, taken out of it by the kernel once: each time costs a count of references.
+    """
     if not thresholds(rule):
         return 0.0, 0.0
-    least = rule.limit[i] / math.sqrt(t + 1.0)
+    least = limit[i] / math.sqrt(t + 1.0)
     if rule.kind == MATCHING:
         return 0.0, least
-    return step_size(rule.kind, rule.log_actions[i], rule.payoff_range[i], infosets[i, SQUARES], t), least
+    return step_size(rule.kind, log_actions[i], payoff_range[i], infosets[i, SQUARES], t), least
 
 
 @inlined

@@ -6,8 +6,6 @@ last did. So an iteration costs nothing where nothing happens. Parts of the kern
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
@@ -16,18 +14,6 @@ from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.arrays import PLAYED, SUM
 from treeplex.engines.history.cpu.walk import pass_on
 from treeplex.jit import Index, inlined, kernel
-
-
-class Sums(NamedTuple):
-    """What completing a player's sums takes."""
-
-    first: Ints
-    parent: Ints
-    owner: Ints
-    sequences: Floats
-    infosets: Floats
-    stamp: Ints
-    stack: Ints
 
 
 @inlined
@@ -64,42 +50,35 @@ def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found:
 
 @inlined
 def look_below(
-    matrix: Csr,
-    sign: float,
-    first: Ints,
-    found: Ints,
-    paid: Floats,
-    paid_then: Floats,
-    opponent: Sums,
-    s: Index,
-    count: Index,
+    matrix: Csr, sign: float, first: Ints, found: Ints, paid: Floats, paid_then: Floats, first_1: Ints, parent_1: Ints,
+    owner_1: Ints, sequences_1: Floats, infosets_1: Floats, stamp_1: Ints, stack_1: Ints, s: Index, count: Index,
     now: int,
-) -> None:
+) -> None:  # fmt: skip
     """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
 
-    Since it was last looked at, into ``paid``; the opponent's sums are completed on the way.
+    Since it was last looked at, into ``paid``; the sums of the opponent, whose arrays end in 1, are completed on the
+    way. Arrays come one by one, because taking them out of a tuple costs a count of references each.
     """
     start, column, data = matrix
-    first1, parent, owner, sequences, infosets, stamp, stack = opponent
     one = np.uint64(1)
-    played = np.uint64(PLAYED if sequences.shape[1] > PLAYED else SUM)
+    played = np.uint64(PLAYED if sequences_1.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
     for step in range(np.uint64(count) + one):
         for q in range(begin, end):
             total = 0.0
             for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
                 other = np.uint64(column[entry])
-                infoset, height = owner[other], np.uint64(0)
-                while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to what is complete
-                    stack[height] = infoset
+                infoset, height = owner_1[other], np.uint64(0)
+                while infoset >= 0 and stamp_1[np.uint64(infoset)] != now:  # up to what is complete
+                    stack_1[height] = infoset
                     height += one
-                    infoset = owner[np.uint64(parent[np.uint64(infoset)])]
+                    infoset = owner_1[np.uint64(parent_1[np.uint64(infoset)])]
                 while height > 0:  # and down again
                     height -= one
-                    here = np.uint64(stack[height])
-                    pass_to(first1, parent, sequences, infosets, here)
-                    stamp[here] = now
-                total += data[entry] * sequences[other, played]
+                    here = np.uint64(stack_1[height])
+                    pass_to(first_1, parent_1, sequences_1, infosets_1, here)
+                    stamp_1[here] = now
+                total += data[entry] * sequences_1[other, played]
             paid[q] = sign * total - paid_then[q]
             paid_then[q] = sign * total
         if step < count:
