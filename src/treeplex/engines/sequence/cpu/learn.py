@@ -135,8 +135,8 @@ def _top_down_plan(run: Run, role: Bytes | None, learner: Any, rule: Any, step: 
     (first, parent), begin, stop, _ = run
     average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
     start = np.uint64(first[begin])
-    for infoset in range(begin, stop):
-        end = np.uint64(first[infoset + 1])
+    for infoset in range(np.uint64(begin), np.uint64(stop)):
+        end = np.uint64(first[infoset + np.uint64(1)])
         if role is None or role[infoset] != SEPARATOR:
             above = plan[np.uint64(parent[infoset])]
             for s in range(start, end):
@@ -151,8 +151,8 @@ def _top_down_hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: H
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
     slow = 1.0 / math.sqrt(step.iteration + 1.0)
     start = np.uint64(first[begin])
-    for infoset in range(begin, stop):
-        end = np.uint64(first[infoset + 1])
+    for infoset in range(np.uint64(begin), np.uint64(stop)):
+        end = np.uint64(first[infoset + np.uint64(1)])
         if role is None or role[infoset] != SEPARATOR:
             above = plan[np.uint64(parent[infoset])]
             least = limit[infoset] * slow
