@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --no-loadscope-reorder
 
 test-slow: .venv/installed-dev
 	$(BIN)/pytest -m slow

@@ -14,6 +14,26 @@ from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 
+HOLDEM = "holdem"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of one file, and all of hold'em, go to one worker: two would compile the same kernels at the same time."""
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - only where tests run in several processes
+
+    class OneWorkerPerKernel(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return HOLDEM if HOLDEM in file else file
+
+    return OneWorkerPerKernel(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Hold'em first, because its kernels take longest to compile; what starts many processes last."""
+    items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), "cli" in item.path.parts))
+
+
 Walk = Callable[[Game], Iterator[tuple[History, int]]]
 
 
