@@ -358,7 +358,7 @@ SPECS = [
     "hedge-dt-rbp(d=2,threshold=0",
     "hedge-dt-rbp(d=3,threshold=3",
 ]
-SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=7,width=3)", "leduc_ext(2,1,1)"]
+SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=6,width=3)", "leduc_ext(2,1,1)"]
 
 
 @pytest.mark.parametrize("turns", TURNS)

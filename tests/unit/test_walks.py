@@ -184,7 +184,15 @@ RULES = {
 @pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("plus", [False, True], ids=["cfr", "cfr+"])
 @pytest.mark.parametrize("traversal", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("name", ["leduc", "random_tree(seed=5,depth=8)", "random_tree(seed=8,depth=7,width=4)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "leduc",
+        "random_tree(seed=5,depth=8)",
+        pytest.param("random_tree(seed=8,depth=7,width=4)", marks=pytest.mark.slow),
+        "random_tree(seed=8,depth=6,width=4)",
+    ],
+)
 def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
     """The same regrets, strategies, averages, prunings and node counts, iteration by iteration."""
     if name == "leduc" and traversal.threshold == 0.0:
