@@ -17,6 +17,7 @@ from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
+from treeplex.updates.storage import STORAGES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm
@@ -40,9 +41,9 @@ def test_same_trees_as_postflop_solver(known, name):
         assert game.memory(storage) <= tree["memory_bytes"][storage]
 
 
-def allocated(game, storage):
+def allocated(game, storage, name):
     """Bytes of every array that regrets, averages and hands are kept in."""
-    state = algorithm("dcfr(gamma=4)", game, storage).start(game)
+    state = algorithm(name, game, storage).start(game)
     waiting, total = [state.learners, game.boards], 0
     while waiting:
         thing = waiting.pop()
@@ -54,16 +55,19 @@ def allocated(game, storage):
 
 
 @pytest.mark.parametrize("name", ["R", "TB"])
-@pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
-def test_memory_is_what_is_allocated(monkeypatch, known, name, storage):
+@pytest.mark.parametrize(
+    ("algorithm_name", "storage"),
+    [*(("dcfr(gamma=4)", storage) for storage in STORAGES), ("pcfr+", "float64"), ("pcfr+", "float32")],
+)
+def test_memory_is_what_is_allocated(monkeypatch, known, name, algorithm_name, storage):
     game = load_spot(make_spot(known[name]))
-    need = allocated(game, storage)
-    assert game.memory(storage) == need
+    need, predict = allocated(game, storage, algorithm_name), algorithm_name == "pcfr+"
+    assert game.memory(storage, predict) == need
     monkeypatch.setattr(game_module, "available", lambda: need)
-    game_module.require_memory(game, storage)
+    game_module.require_memory(game, storage, predict)
     monkeypatch.setattr(game_module, "available", lambda: need - 1)
     with pytest.raises(GameError, match="are free"):
-        game_module.require_memory(game, storage)
+        algorithm(algorithm_name, game, storage).start(game)
 
 
 def actions(spot, line=""):

@@ -17,7 +17,6 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import (
-    STORAGES,
     initial_learners,
     initial_learners_16,
     sequence_form,
@@ -26,6 +25,7 @@ from treeplex.engines.sequence.learners import (
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, power, uniform
+from treeplex.updates.storage import STORAGES
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class CFR(FullWidth[LearnerState]):
             from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
 
             return on_boards(self, execution)
-        legal = STORAGES[:2] if self.minimizer.predict > 0.0 else STORAGES
-        storage = named("storage", execution.storage or self.storage, {name: name for name in legal})
+        legal = {name: name for name, kept in STORAGES.items() if not (kept.scaled and self.minimizer.predict > 0.0)}
+        storage = named("storage", execution.storage or self.storage, legal)
         return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
 
     def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
         """No regret yet, uniform strategies."""
-        if self.storage == "int16":
+        if STORAGES[self.storage].scaled:
             return LearnerState(initial_learners_16(game), 0)
         return LearnerState(initial_learners(game, np.dtype(self.storage)), 0)
 

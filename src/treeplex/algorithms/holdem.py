@@ -18,13 +18,14 @@ from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
 from treeplex.engines.boards.engine import engine
-from treeplex.engines.boards.game import BYTES, HoldemGame, require_memory
+from treeplex.engines.boards.game import HoldemGame, require_memory
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import Reader
 from treeplex.updates import Minimizer
 from treeplex.updates.schedules import Schedule
+from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
 Array = npt.NDArray[Any]
@@ -58,7 +59,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def start(self, game: HoldemGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
-        require_memory(game, self.storage)
+        require_memory(game, self.storage, self.minimizer.predict > 0.0)
         learners = (self._initial(game, 0), self._initial(game, 1))
         fix(game, learners)
         return State(learners, 0)
@@ -97,7 +98,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
         """EV of both players, equity, strategy at the root."""
-        return Spotted(game, self.policy(game, strategies), self.storage, evaluation)
+        return Spotted(game, self.policy(game, strategies), self._memory(game), evaluation)
 
     def fingerprint(self, game: HoldemGame) -> str:
         """As ``Algorithm``."""
@@ -116,7 +117,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         positive, negative = self.minimizer.discounts(t)
         predict = self.minimizer.predict
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
-        return Rule(positive, negative, self.weight(t), predict, prune, self.storage == "int16")
+        return Rule(positive, negative, self.weight(t), predict, prune, STORAGES[self.storage].scaled)
+
+    def _memory(self, game: HoldemGame) -> int:
+        return game.memory(self.storage, self.minimizer.predict > 0.0)
 
     def _playing(self, state: State) -> Sources:
         first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)
@@ -124,7 +128,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def _initial(self, game: HoldemGame, player: int) -> HandLearner:
         size, decisions = game.elements(player), game.decisions(player)
-        scales = decisions if self.storage == "int16" else 0
+        scales = decisions if STORAGES[self.storage].scaled else 0
         sizes = (size, size, size if self.minimizer.predict else 0)
         regret, average, predicted = (np.zeros(count, self.storage) for count in sizes)
         last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
@@ -134,8 +138,8 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 class Spotted(Extras):
     """What the answer of a spot has beside value and NashConv, in chips unless a name says otherwise."""
 
-    def __init__(self, game: HoldemGame, reader: Reader, storage: str, evaluation: Evaluation) -> None:
-        self.game, self.reader, self.storage, self.evaluation = game, reader, storage, evaluation
+    def __init__(self, game: HoldemGame, reader: Reader, memory: int, evaluation: Evaluation) -> None:
+        self.game, self.reader, self.memory, self.evaluation = game, reader, memory, evaluation
 
     @cached_property
     def ev(self) -> tuple[float, float]:
@@ -162,7 +166,7 @@ class Spotted(Extras):
         return {
             "board": self.game.name,
             "nodes": self.game.nodes,
-            "bytes": self.game.memory(self.storage),
+            "bytes": self.memory,
             "ev": list(self.ev),
             "equity": list(self.equity),
             "exploitability_percent_of_pot": self.percent_of_pot,
@@ -182,10 +186,10 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
     RegretMatchingPlus(predict=0.0)
     """
     storage = execution.storage or "float32"
-    named("storage", storage, BYTES)
+    named("storage", storage, STORAGES)
     if member.turns != ALTERNATING:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
-    if member.minimizer.predict and storage == "int16":
+    if member.minimizer.predict and STORAGES[storage].scaled:
         raise ParameterError(
             f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."
         )

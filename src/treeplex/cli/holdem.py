@@ -14,7 +14,7 @@ from treeplex.arrow import write_parquet
 from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Saving, grouped
 from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
 from treeplex.cli.solve import Algorithm, resume, solved
-from treeplex.engines.boards.game import BYTES, HoldemGame, load_spot
+from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import ParameterError
 from treeplex.evaluation.spots import View
 from treeplex.games.holdem.cards import hand_name
@@ -23,6 +23,7 @@ from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot, read_spot, size
 from treeplex.poker.grid import save_grid, terminal_grid
 from treeplex.poker.solving import open_run
 from treeplex.runs.games import locks_of
+from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
     name="holdem",
@@ -203,5 +204,5 @@ def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
         "elements": [game.elements(player) for player in (0, 1)],
         "combinations": game.combinations,
         "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),
-        "bytes": {storage: game.memory(storage) for storage in BYTES},
+        "bytes": {storage: game.memory(storage) for storage in STORAGES},
     }

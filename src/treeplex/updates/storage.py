@@ -1,4 +1,6 @@
-"""Numbers kept in 16 bits: whole numbers q up to 32,767 with one float32 scale c for all numbers x = c q of a group.
+"""How numbers are kept: as they are, or in 16 bits.
+
+In 16 bits, whole numbers q up to 32,767 have one float32 scale c for all numbers x = c q of a group:
 
     c = max |x| / 32767,  q = x 32767 / max |x| rounded to the nearest whole number
 
@@ -8,7 +10,7 @@ an infoset's few numbers one by one, and there q = x / c with c as it is stored 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,21 @@ from treeplex.jit import inlined, kernel
 Array = npt.NDArray[Any]
 
 LARGEST: Final = 32767.0  # what the largest number of a group is stored as
+
+
+class Storage(NamedTuple):
+    """One way to keep numbers."""
+
+    bytes: int  # per number
+    work: type[np.floating[Any]]  # the precision in which rows of hands are computed
+    scaled: bool  # whole numbers, with one scale per group
+
+
+STORAGES: Final = {
+    "float64": Storage(8, np.float64, False),
+    "float32": Storage(4, np.float32, False),
+    "int16": Storage(2, np.float32, True),
+}
 
 
 @inlined

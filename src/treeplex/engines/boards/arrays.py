@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
+from treeplex.updates.storage import STORAGES
 
 LANES: Final = 16  # numbers in a vector of the processor
 NO_CARD: Final = 53  # stands in for the cards of no hand
@@ -156,7 +157,7 @@ class Rule(NamedTuple):
 def plain_rule(storage: str) -> Rule:
     """For passes that do not learn."""
     one = np.ones(1)
-    return Rule(one, one, one, 0.0, True, storage == "int16")
+    return Rule(one, one, one, 0.0, True, STORAGES[storage].scaled)
 
 
 class Pass(NamedTuple):

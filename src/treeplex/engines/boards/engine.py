@@ -16,12 +16,11 @@ from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.threads import new_sync
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.system import cores
+from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
 
 THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
-WORK: Final = {"float64": np.float64, "float32": np.float32, "int16": np.float32}
-"""The precision in which numbers of a storage are computed."""
 
 
 class Engine:
@@ -126,7 +125,8 @@ def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     """The engine for a storage; made once per game."""
     workers = threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
     known = _ENGINES.setdefault(game, {})
-    key = (np.dtype(WORK[storage]).name, workers)
+    work = STORAGES[storage].work
+    key = (np.dtype(work).name, workers)
     if key not in known:
-        known[key] = Engine(game, WORK[storage], workers)
+        known[key] = Engine(game, work, workers)
     return known[key]

@@ -20,9 +20,10 @@ from treeplex.games.holdem.betting import FOLD, betting_tree
 from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import STREETS, Spot
+from treeplex.updates.storage import STORAGES
 
-BYTES: Final = {"float64": 8, "float32": 4, "int16": 2}
 CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
+SMALLEST: Final = min(STORAGES, key=lambda name: STORAGES[name].bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +99,11 @@ class HoldemGame:
             "showdown_terminals": sum(by_street["showdown"]),
         }
 
-    def memory(self, storage: str) -> int:
-        """Bytes that regrets, averages and tables of hands take."""
-        numbers = 2 * sum(self.elements(player) for player in (0, 1)) * BYTES[storage]
-        scales = sum(self.decisions(player) for player in (0, 1)) * (12 if storage == "int16" else 4)
+    def memory(self, storage: str, predict: bool = False) -> int:
+        """Bytes that regrets, averages, with ``predict`` predicted regrets, and tables of hands take."""
+        size, _, scaled = STORAGES[storage]
+        numbers = (3 if predict else 2) * sum(self.elements(player) for player in (0, 1)) * size
+        scales = sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4)
         return numbers + scales + _tables(self.boards)
 
 
@@ -121,18 +123,19 @@ def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
     boards, total = 1.0, 0.0
     hands = [int((spot.weights(player) > 0.0).sum()) for player in (0, 1)]
     for street in streets:
-        total += boards * sum(2 * street.slots(player) * hands[player] * BYTES[storage] for player in (0, 1))
+        total += boards * sum(2 * street.slots(player) * hands[player] * STORAGES[storage].bytes for player in (0, 1))
         boards *= 52 - 3 - STREETS.index(street.name)
     return int(total)
 
 
-def require_memory(game: HoldemGame, storage: str) -> None:
+def require_memory(game: HoldemGame, storage: str, predict: bool = False) -> None:
     """Refuse what does not fit, before it is allocated."""
-    need, free = game.memory(storage), available()
+    need, free = game.memory(storage, predict), available()
     if need > free:
         advice = "fewer or larger bet sizes, or narrower ranges"
-        if storage != "int16" and game.memory("int16") <= free:
-            advice = 'storage="int16" (which takes ' + f"{game.memory('int16') / GIB:,.1f} GiB)"
+        least = game.memory(SMALLEST)
+        if storage != SMALLEST and not predict and least <= free:
+            advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB)'
         raise GameError(
             f"Solving {game.name} with {storage} numbers takes {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB"
             f" are free; choose {advice}."
@@ -141,7 +144,7 @@ def require_memory(game: HoldemGame, storage: str) -> None:
 
 def _check_size(spot: Spot, streets: list[Street]) -> None:
     """A tree that cannot fit even in 16 bits is refused before its boards are dealt; isomorphism saves at most 24."""
-    need, free = estimate(spot, streets, "int16") / 24, available()
+    need, free = estimate(spot, streets, SMALLEST) / 24, available()
     if need > free:
         raise GameError(
             f"The spot takes at least {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; choose fewer or"

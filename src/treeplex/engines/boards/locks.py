@@ -46,7 +46,7 @@ def fix(game: HoldemGame, learners: tuple[HandLearner, HandLearner] | None = Non
             )
         learner = learners[decision.player]
         start = int(hands.storage[place.board]) + decision.slot * (end - begin)
-        stored = np.rint(rows * LARGEST) if learner.regret.dtype == np.int16 else rows
+        stored = np.rint(rows * LARGEST) if np.issubdtype(learner.regret.dtype, np.integer) else rows
         for target in (learner.regret, learner.predicted, learner.average):
             if len(target):
                 target[start : start + rows.size] = stored.ravel()

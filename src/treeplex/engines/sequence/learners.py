@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,8 +21,6 @@ Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
 Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16]
-
-STORAGES: Final = ("float64", "float32", "int16")  # of regrets; with int16 all else is float64
 
 
 def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
