@@ -119,6 +119,18 @@ def test_info_tells_a_constant_sum(cli) -> None:
 # --- solve -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/cli.md"])
+def test_pages_show_what_make_solve_prints(page, cli) -> None:
+    """Every line of the example but its seconds, and dots for what is left out."""
+    text = (Path(__file__).resolve().parents[2] / page).read_text(encoding="utf-8")
+    example = text[text.index("leduc, cfr+: solved after") :].split("```")[0].splitlines()
+    run = cli("solve", "leduc", "--algorithm", "cfr+", "--nash-conv", "1e-3")
+    printed = {" ".join(line.split(" iterations, ")[0].split()) for line in (run.err + run.out).splitlines()}
+    shown = [" ".join(line.split(" iterations, ")[0].split()) for line in example if line != "..."]
+    assert len(shown) > 4
+    assert [line for line in shown if line not in printed] == []
+
+
 @pytest.mark.parametrize("algorithm", ["lp", "cfr", "cfr+"])
 def test_solve_json(algorithm, cli, tmp_path) -> None:
     code, out, _ = cli("solve", "kuhn", "--algorithm", algorithm, "--nash-conv", "1e-2", "--json")
