@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -298,18 +300,22 @@ def test_spots_go_the_way_of_every_game(tmp_path, small_river):
     assert close.percent_of_pot <= 0.5
 
 
-def test_seconds_of_a_resumed_run_are_those_left(tmp_path, small_river):
-    first = solve(small_river, seconds=0.6, out=tmp_path / "run")
+def test_seconds_of_a_resumed_run_are_those_left(tmp_path, small_river, monkeypatch):
+    """By a clock on which a twentieth of a second passes whenever somebody looks."""
+    ticks = itertools.count(1)
+    solve(small_river, iterations=1)  # kernels are there
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks) / 20)
+    first = solve(small_river, seconds=6.0, out=tmp_path / "run")
     assert first.status == "seconds"
     again = tp.resume(tmp_path / "run")  # none are left
     assert (again.status, again.iterations) == ("seconds", first.iterations)
-    assert solve(small_river, seconds=0.6, out=tmp_path / "run").iterations == first.iterations
-    more = tp.resume(tmp_path / "run", seconds=0.3)  # these count from now
+    assert solve(small_river, seconds=6.0, out=tmp_path / "run").iterations == first.iterations
+    more = tp.resume(tmp_path / "run", seconds=3.0)  # these count from now
     assert more.iterations > first.iterations
-    assert 0.3 <= more.seconds - again.seconds < 0.6
-    longer = solve(small_river, seconds=more.seconds + 0.3, out=tmp_path / "run")  # of which the run has spent most
+    assert 3.0 <= more.seconds - again.seconds < 6.0
+    longer = solve(small_river, seconds=more.seconds + 3.0, out=tmp_path / "run")  # of which the run has spent most
     assert longer.iterations > more.iterations
-    assert 0.3 <= longer.seconds - more.seconds < 0.6
+    assert 3.0 <= longer.seconds - more.seconds < 6.0
 
 
 def test_rows_of_the_log():

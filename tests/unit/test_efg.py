@@ -181,10 +181,10 @@ def test_numbers_are_exact(written: str, value: Fraction) -> None:
     ],
 )  # fmt: skip
 def test_hostile_numbers_are_refused_at_once(written: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FormatError) as error:
         parse(f'EFG 2 R "" {{ "a" }}\nt "" 1 "" {{ {written} }}')
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert (error.value.line, error.value.column) >= (2, 13)
     assert len(str(error.value)) < 300
 
@@ -660,7 +660,7 @@ def test_two_thousand_accidents() -> None:
     fine = 0
     for _ in range(2000):
         data = mutated(rng.choice(sources), rng)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             file = parse(data, "mutant.efg")
         except FormatError as error:
@@ -671,5 +671,5 @@ def test_two_thousand_accidents() -> None:
             fine += 1
             round_trip(file)
             assert walk(EfgGame(file)) == list(range(len(file.nodes)))
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
     assert 100 < fine < 1900

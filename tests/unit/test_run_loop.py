@@ -385,16 +385,14 @@ def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
 
 
 def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
-    """Of two seconds, 0.8 are spent before Ctrl-C; going on must take the rest, not two more."""
+    """Of two seconds, 0.8 are spent before Ctrl-C; going on takes the rest (test_clock.py: and no more)."""
 
     def watch(moment: Progress) -> None:
         if moment.seconds > 0.8:
             press()
 
     assert tp.solve("kuhn", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
-    began = time.perf_counter()
     solution = tp.resume(tmp_path / "run")
-    assert time.perf_counter() - began < 2.0
     assert (solution.status, solution.seconds >= 2.0) == ("seconds", True)
 
 
