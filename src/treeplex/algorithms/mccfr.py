@@ -111,7 +111,7 @@ class MonteCarlo(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""
         form = sample_tree(game)
-        return State(tuple(self._newborn(form, seed, stream) for stream in range(self.streams)), 0)
+        return State(tuple(self._initial(form, seed, stream) for stream in range(self.streams)), 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
@@ -147,7 +147,7 @@ class MonteCarlo(Tabular[State]):
     def _pure(self) -> bool:
         return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
 
-    def _newborn(self, form: Sampling, seed: int, stream: int) -> Stream:
+    def _initial(self, form: Sampling, seed: int, stream: int) -> Stream:
         pick = self._pure or self.sampler == Chance(MATCH_OR_PICK)
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)

@@ -39,7 +39,7 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
             mean += part * pair[player]
         reached = np.repeat(total[treeplex.parent] > 0.0, treeplex.actions)
         total[1:] = np.where(reached, total[1:], mean[1:])
-        behaviour = np.empty(treeplex.sequences)
-        kernels.normalise(treeplex, total, behaviour)
-        merged.append(behaviour)
+        strategy = np.empty(treeplex.sequences)
+        kernels.normalise(treeplex, total, strategy)
+        merged.append(strategy)
     return Policy.of(game, (merged[0], merged[1]))

@@ -66,14 +66,14 @@ class Policy:
     strategies: tuple[Strategy, Strategy]
 
     @staticmethod
-    def of(game: CompiledGame, behaviour: tuple[Floats, Floats]) -> Policy:
+    def of(game: CompiledGame, strategies: tuple[Floats, Floats]) -> Policy:
         """The policy with these probabilities, in the order of the game's sequences. The arrays are copied."""
         vocabulary = arrow.texts([*game.actions, ""])
 
         def strategy(player: int) -> Strategy:
             infosets, codes = game.labels[player]
             actions = arrow.take(vocabulary, np.where(codes < 0, len(game.actions), codes))
-            probability = np.array(behaviour[player], dtype=np.float64)
+            probability = np.array(strategies[player], dtype=np.float64)
             probability[0] = 1.0
             return Strategy(infosets, frozen(game.treeplexes[player].first.copy()), actions, frozen(probability))
 

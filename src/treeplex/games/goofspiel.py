@@ -91,8 +91,8 @@ class Goofspiel:
         prizes, first, second = history
         own, other = (second, first) if len(first) > len(second) else (first, second)
         turns = [
-            f"{prize}:{bid}{'dwl'[_sign(bid - rival)]}" if self.imperfect else f"{prize}:{bid}-{rival}"
-            for prize, bid, rival in zip(prizes, own, other, strict=False)
+            f"{prize}:{bid}{'dwl'[_sign(bid - opponent)]}" if self.imperfect else f"{prize}:{bid}-{opponent}"
+            for prize, bid, opponent in zip(prizes, own, other, strict=False)
         ]
         return " ".join([*turns, f"{prizes[len(turns)]}:"])
 

@@ -56,7 +56,7 @@ def report(
     draw: Callable[[Path], None],
     ratios: Table | None = None,
 ) -> Report:
-    """Hold our measurements against the paper; leaves one table or two, and a figure."""
+    """Compare our measurements with the paper's claims; writes one table or two, and a figure."""
     files, figure = [table.write(folder / f"{identity}.csv")], folder / f"{identity}.png"
     if ratios is not None:
         files.append(ratios.write(folder / f"{identity}-ratios.csv"))
@@ -65,7 +65,7 @@ def report(
 
 
 def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
-    """Hold our measurements against ``expected/ID.json``: claims with bounds that were not chosen to fit them."""
+    """Compare our measurements with ``expected/ID.json``: claims with bounds that were not chosen to fit them."""
     text = resources.files("treeplex.papers").joinpath(f"expected/{identity}.json").read_text(encoding="utf-8")
     expected: list[dict[str, Any]] = json.loads(text)["claims"]
     claims: list[Claim] = []
