@@ -2,11 +2,13 @@
 
     .venv/bin/python benchmarks/evaluation_share.py
 
-Kernels are compiled by a short run first. The last row of the log, which every run has, is counted.
+Kernels are compiled by a short run first. The last row of the log, which every run has, is counted. Runs to a target,
+most of which take some hundredths of a second, are repeated, and the median is printed.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,8 @@ RUNS: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
                     "mccfr-external", "mccfr-outcome", "mccfr-chance", "pure-cfr", "pure-mccfr", "warm-start")},
     "cfr+, leduc5, two threads": (tp.solve, "leduc5", {"algorithm": "cfr+", "seconds": 3.0, "threads": 2}),
     "grow, continuous_leduc": (tp.grow, "continuous_leduc", {"seconds": 3.0}),
-    **{f"hold'em {spot}, {storage}": (tp.solve, f"{SPOT}#{spot}", {"exploitability": "0.05%pot", "storage": storage})
-       for spot in ("R", "TB") for storage in ("float32", "int16")},
+    **{f"hold'em {spot}, {storage}": (tp.solve, f"{SPOT}#{spot}", {"exploitability": target, "storage": storage})
+       for spot in ("R", "TB") for storage, target in (("float32", "0.05%pot"), ("int16", "0.2%pot"))},
 }  # fmt: skip
 
 
@@ -42,11 +44,16 @@ def share(solution: Any) -> tuple[float, int, int, str]:
 
 def main() -> None:
     worst = 0.0
+    only = sys.argv[1] if len(sys.argv) > 1 else ""
     print(f"{'':40} {'share':>7} {'rows':>5} {'iterations':>11}  status")
     for label, (run, game, options) in RUNS.items():
+        if only not in label:
+            continue
         fixed = {name: option for name, option in options.items() if name in ("algorithm", "storage", "threads")}
         run(game, iterations=60, **fixed)
-        found, rows, iterations, status = share(run(game, **options))
+        runs = [share(run(game, **options))]
+        runs += [share(run(game, **options)) for _ in range(8 if "seconds" not in options else 0)]
+        found, rows, iterations, status = sorted(runs)[len(runs) // 2]
         worst = max(worst, found)
         print(f"{label:40} {found:7.1%} {rows:5d} {iterations:11,}  {status}", flush=True)
     print(f"largest share {worst:.1%}")

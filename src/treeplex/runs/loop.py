@@ -93,7 +93,8 @@ class _Run(Generic[Game, State]):
     ) -> None:
         self.game, self.algorithm, self.plan, self.clock, self.pressed = game, algorithm, plan, clock, pressed
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
-        self.cost = algorithm.cost(game)
+        iteration, evaluation = algorithm.cost(game)
+        self.cost = Cost(iteration, 2.0 * evaluation if plan.iterate == "best" else evaluation)  # of both iterates
         self.pace, self.kept = 1.0, clock.total()
 
     def go(self) -> Outcome[State]:
