@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 
 LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
 PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
-OVERHEAD: Final = 250_000.0  # of one evaluation, in numbers read
+OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
 
 
 class State(NamedTuple):
