@@ -38,7 +38,7 @@ VARIANTS = [
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = sampling(game)
-    learnt = algorithm._newborn(form, seed, stream)  # the arrays, before anything is drawn
+    learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
     draws, tables = random.Draws(random.start(seed, stream)), learnt.tables
     for table in tables:
         table.pick[:] = 0
