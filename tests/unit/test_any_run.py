@@ -19,7 +19,6 @@ from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.runs import checkpoint as checkpoints
 from treeplex.runs import folder as folders
 from treeplex.runs.games import rules_of, sized_game
 
@@ -387,7 +386,7 @@ def test_what_a_checkpoint_says_of_itself_is_inside_its_checksum(tmp_path) -> No
         tp.resume(tmp_path / "other", iterations=30)
 
 
-@pytest.mark.parametrize("old", checkpoints.OLD_FORMATS)
+@pytest.mark.parametrize("old", ["treeplex-checkpoint-1", "treeplex-growing-checkpoint-1"])
 def test_checkpoints_of_the_first_version_are_refused(old, tmp_path) -> None:
     solve(tmp_path / "run")
     path = tmp_path / "run" / "checkpoint.safetensors"

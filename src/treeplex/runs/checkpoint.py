@@ -15,7 +15,6 @@ from treeplex.runs.log import LogRow
 from treeplex.tensors import copied, leaves, read_tensors, restored, write_tensors
 
 FORMAT: Final = "treeplex-checkpoint-2"
-OLD_FORMATS: Final = ("treeplex-checkpoint-1", "treeplex-growing-checkpoint-1")
 
 
 class Best(NamedTuple):

@@ -15,6 +15,7 @@ array([0.847, 0.   , 0.153])
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
@@ -56,7 +57,7 @@ class OnlineMinimizer(Protocol):
         ...
 
 
-class _Regrets:
+class _Regrets(ABC):
     """What the minimizers here keep: R(a), the sum of u(a) - <sigma, u>."""
 
     def __init__(self, actions: int) -> None:
@@ -65,9 +66,9 @@ class _Regrets:
         self.actions, self.rounds = actions, 0
         self.regrets: Floats = np.zeros(actions)
 
+    @abstractmethod
     def strategy(self) -> Floats:
         """As ``OnlineMinimizer``."""
-        raise NotImplementedError
 
     def observe(self, utilities: Floats, played: Floats | None = None) -> None:
         """As ``OnlineMinimizer``."""

@@ -12,10 +12,13 @@ from treeplex.engines.sequence.cpu.oracle import TreeSide
 
 
 def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
-    values[:] = 0.0
+    """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place.
+
+    Products with the operator only: truncated walks (``TreeSide``) have no NumPy form here.
+    """
     if isinstance(side, TreeSide):
-        raise NotImplementedError  # truncated walks are specified by ``cut_gradient`` in the tests
+        raise TypeError("the NumPy form of gradients takes a payoff operator, not a walk over the history tree")
+    values[:] = 0.0
     if isinstance(side, Csr):
         for row in range(len(values)):
             entries = slice(side.start[row], side.start[row + 1])
