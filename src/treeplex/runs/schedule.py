@@ -18,7 +18,7 @@ from treeplex.runs.log import LogRow
 FREE: Final = 50  # iterations during which evaluations are not limited by their cost
 EARLY: Final = 1.5  # up to there, each row is at this many times the iterations of the one before
 LATER: Final = 1.1  # and after
-SHARE: Final = 0.07  # of the work after FREE iterations that evaluations may be
+SHARE: Final = 0.06  # of the work after FREE iterations that evaluations may be
 LOOK_BACK: Final = 4  # rows from which the slope is taken
 STEEPEST, FLATTEST = 3.0, 0.25  # bounds on the slope
 NEVER: Final = 2**62  # an iteration that no run comes to
