@@ -16,7 +16,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -111,16 +111,14 @@ def instruction(build: Callable[..., Any]) -> Callable[..., Any]:
 class CompileTimer(events.Listener):
     """Adds up the seconds spent compiling kernels or loading them from disk, so that no run is charged with them."""
 
-    def __init__(self, started: Callable[[], None] | None = None) -> None:
+    def __init__(self) -> None:
         self.seconds = 0.0
-        self._depth, self._began, self._started = 0, 0.0, started
+        self._depth, self._began = 0, 0.0
 
     def on_start(self, event: Any) -> None:
         """Numba has begun; it may begin again inside."""
         if self._depth == 0:
             self._began = time.perf_counter()
-            if self._started:
-                self._started()
         self._depth += 1
 
     def on_end(self, event: Any) -> None:
@@ -130,10 +128,36 @@ class CompileTimer(events.Listener):
             self.seconds += time.perf_counter() - self._began
 
 
+class CompileCounter(events.Listener):
+    """Counts kernels that are compiled, and tells of each; those found on disk do not count."""
+
+    def __init__(self, started: Callable[[int], None]) -> None:
+        self._kernels, self._started = 0, started
+
+    def on_start(self, event: Any) -> None:
+        """Numba compiles a kernel, or a function that one calls."""
+        self._kernels += 1
+        self._started(self._kernels)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
 @contextmanager
-def timed_compilation(started: Callable[[], None] | None = None) -> Generator[CompileTimer]:
-    """Count compilation while this lasts; ``started`` is called whenever some begins."""
-    timer = CompileTimer(started)
-    install: Any = events.install_listener  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    with install("numba:compiler_lock", timer):
+def timed_compilation(started: Callable[[int], None] | None = None) -> Generator[CompileTimer]:
+    """Time compilation while this lasts; ``started`` is called with the number of each kernel that is compiled."""
+    timer = CompileTimer()
+    with _listening("numba:compiler_lock", timer), announced_compilation(started):
         yield timer
+
+
+@contextmanager
+def announced_compilation(started: Callable[[int], None] | None) -> Generator[None]:
+    """Call ``started`` with the number of each kernel that is compiled while this lasts."""
+    with nullcontext() if started is None else _listening("numba:compile", CompileCounter(started)):
+        yield
+
+
+def _listening(kind: str, listener: events.Listener) -> AbstractContextManager[None]:
+    install: Any = events.install_listener  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return install(kind, listener)

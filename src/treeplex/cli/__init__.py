@@ -1,1 +1,4 @@
-"""The command line: people read stderr, machines read JSON lines on stdout."""
+"""The command line: answers on stdout, in words or as JSON lines; progress and errors on stderr."""
+
+SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
+"""Exit codes: done; stopped before the target or interrupted; wrong input, or output that cannot be written."""

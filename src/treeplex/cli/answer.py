@@ -9,7 +9,8 @@ from typing import Any
 
 import typer
 
-from treeplex.cli.output import SOLVED, UNFINISHED, print_json, print_table, say
+from treeplex.cli import SOLVED, UNFINISHED
+from treeplex.cli.output import print_json, print_table, say, tell
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.policy import Policy
 from treeplex.runs.limits import Limits
@@ -44,7 +45,7 @@ class Screen:
             return
         _describe(solution, self.show)
         for mbb in self._mbb(solution).values():
-            say(f"exploitability {mbb:.3g} mbb")
+            tell(f"exploitability {mbb:.3g} mbb")
         if self.folder:
             spot = solution.request.kind == SPOT
             look = f'look at it with: treeplex holdem show {self.folder} --line "check" --grid'
@@ -80,7 +81,7 @@ def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:
 
 
 def _describe(solution: Solution, show: int) -> None:
-    say(
+    tell(
         f"{solution.request.game}, {solution.algorithm}: {ENDINGS[solution.status]} after {solution.iterations:,}"
         f" iterations, {solution.seconds:.2f} s"
     )
@@ -94,9 +95,9 @@ def _quality(solution: Solution) -> str:
 
 def _game(solution: Solution, show: int) -> None:
     constant = solution.game.constant
-    say(f"{_quality(solution)}   (exploitability {solution.exploitability:.3g})")
+    tell(f"{_quality(solution)}   (exploitability {solution.exploitability:.3g})")
     if constant:
-        say(f"constant-sum game: player 1 gets {constant:g} minus that, {constant - solution.value:.6g}")
+        tell(f"constant-sum game: player 1 gets {constant:g} minus that, {constant - solution.value:.6g}")
     if show:
         _strategies(solution.policy, show)
 
@@ -118,7 +119,7 @@ def _spot(solution: Solution, show: int) -> None:
     fields, pot = solution.summary(), solution.game.spot.pot
     first, second = solution.ev
     root = ", ".join(f"{name} {100 * x:.1f}%" for name, x in fields["root_strategy"].items())
-    say(
+    tell(
         f"EV oop {first:.3f}, ip {second:.3f} of a pot of {pot};"
         f" equity {100 * fields['equity'][0]:.2f}%, {100 * fields['equity'][1]:.2f}%",
         f"exploitability {solution.percent_of_pot:.3g}% of the pot ({solution.exploitability:.4g} chips)",
@@ -128,7 +129,7 @@ def _spot(solution: Solution, show: int) -> None:
 
 def _growth(solution: Solution, show: int) -> None:
     first, last = solution.rows[0].extra, solution.rows[-1].extra
-    say(
+    tell(
         f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g})",
         f"{len(solution.additions):,} sizes found; the abstraction grew from {first['histories']:,} to"
         f" {last['histories'] + last['archived']:,} histories",
@@ -158,7 +159,7 @@ def _sizes(solution: Solution, show: int) -> None:
     if left > 0:
         rows.append([f"... {left:,} more", "", "", "", "", "", ""])
     print_table(["decision", "player", "size found", "loss", "used", f"by hand ({', '.join(hands)})", "added at"], rows)
-    say(
+    tell(
         "loss: per hand, in thousandths of a chip, of an opponent who maps this size to its neighbours; used: how often"
         " it is chosen by whoever reaches the decision; added at: the iteration"
     )
@@ -167,7 +168,7 @@ def _sizes(solution: Solution, show: int) -> None:
 def _exploration(solution: Solution, show: int) -> None:
     fields = solution.summary()
     visited = " + ".join(f"{count:,}" for count in fields["infosets"])
-    say(f"{solution.nodes_touched:,} histories, {visited} infosets visited")
+    tell(f"{solution.nodes_touched:,} histories, {visited} infosets visited")
     sampled = {
         "value for player 0, sampled": ("value_sampled", "value_margin"),
         "sampled lower bound on NashConv": ("nash_conv_sampled_at_least", "nash_conv_margin"),

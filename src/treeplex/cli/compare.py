@@ -10,8 +10,9 @@ import typer
 
 from treeplex import api
 from treeplex.algorithms.registry import build
+from treeplex.cli import complete
 from treeplex.cli.answer import ENDINGS, exit_code
-from treeplex.cli.options import AsJson, GameName, Goal, Seed, as_arguments, grouped
+from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Seed, as_arguments, grouped
 from treeplex.cli.output import loaded, print_json, print_table, say, unused_folder, writing
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
@@ -20,7 +21,12 @@ from treeplex.runs.loop import INTERRUPTED
 
 Algorithms = Annotated[
     list[str],
-    typer.Argument(metavar="ALGORITHM...", help="One or more. See: treeplex list algorithms.", show_default=False),
+    typer.Argument(
+        metavar="ALGORITHM...",
+        help="One or more. See: treeplex list algorithms.",
+        show_default=False,
+        autocompletion=complete.algorithms,
+    ),
 ]
 Out = Annotated[Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.")]
 
@@ -33,9 +39,10 @@ def compare(
     goal: Goal,
     seed: Seed = 0,
     out: Out = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run algorithms side by side and plot NashConv against iterations, nodes and seconds."""
+    """Run algorithms side by side and plot how NashConv falls. Without a limit: to NashConv 0.001 or for 60 seconds."""
     for algorithm in algorithms:
         build(algorithm)
     chosen = loaded(api.load, game)

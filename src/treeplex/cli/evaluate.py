@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from treeplex.cli.options import AsJson, GameName
-from treeplex.cli.output import loaded, print_json, print_table
+from treeplex.cli.output import loaded, print_json, print_table, working
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.runs.games import load_game
 
@@ -20,7 +20,8 @@ PolicyFile = Annotated[
 def evaluate(game: GameName, policy: PolicyFile, as_json: AsJson = False) -> None:
     """Measure a policy exactly: value, NashConv and best responses."""
     compiled = loaded(load_game, game)
-    result = evaluate_policy(compiled, Policy.load(policy))
+    with working(f"evaluating {policy}"):
+        result = evaluate_policy(compiled, Policy.load(policy))
     if as_json:
         print_json(
             {

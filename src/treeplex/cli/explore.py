@@ -11,7 +11,18 @@ import typer
 from treeplex import api
 from treeplex.algorithms.explore import RESPONSES
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import AsJson, CheckpointSeconds, GameName, Iterations, Nodes, Seconds, Seed, To, as_arguments
+from treeplex.cli.options import (
+    AsJson,
+    CheckpointSeconds,
+    GameName,
+    Iterations,
+    Nodes,
+    Quiet,
+    Seconds,
+    Seed,
+    To,
+    as_arguments,
+)
 from treeplex.cli.output import check_policy_file, say, writing
 from treeplex.runs.limits import Limits
 
@@ -31,6 +42,7 @@ def explore(
     to: To = None,
     out: Out = None,
     checkpoint_seconds: CheckpointSeconds = 30.0,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Sample a game from its rules, without compiling it; quality is estimated. Without a limit: 60 seconds."""

@@ -10,7 +10,7 @@ import typer
 from treeplex import api
 from treeplex.algorithms.growth.options import Growth
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import AsJson, GameName, Goal, Saving, Show, as_arguments, grouped
+from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Saving, Show, as_arguments, grouped
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 
@@ -39,6 +39,7 @@ def grow(
     archive: Archive = 0,
     saving: Saving,
     show: Show = 12,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 
 from treeplex.arrow import write_parquet
-from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Saving, grouped
+from treeplex.cli.lazy import HELP_OPTIONS
+from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
 from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.engines.boards.game import HoldemGame, load_spot
@@ -29,7 +30,8 @@ holdem = typer.Typer(
     name="holdem",
     help="Texas hold'em subgames: solve a spot, look at the answer, see how large one is.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    add_completion=False,
+    context_settings=dict(HELP_OPTIONS),
 )
 
 SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}
@@ -85,6 +87,7 @@ def solve(
     carrying: Carrying,
     lock: Locks = None,
     saving: Saving,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Solve a spot and prove how close the answer is. Without a limit: to 0.5% of the pot. Ctrl-C keeps all."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import Annotated, Any
 
 import typer
 
 from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.options import AsJson
-from treeplex.cli.output import print_json, print_table
+from treeplex.cli.output import print_json, tell
 from treeplex.games.catalog import CATALOG
 
 
@@ -41,10 +44,23 @@ def listing(
         print_json({str(key): entries for key, entries in shown.items()})
         return
     for key, entries in shown.items():
-        rows = [[str(entry["name"]), str(entry["summary"]), str(entry["source"])] for entry in entries]
-        print_table([str(key), "", "from"], rows)
-        typer.echo()
+        tell(f"{key}:", *_described(entries), "")
     if kind in (None, Kind.GAMES):
-        typer.echo(
-            "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME for a game of OpenSpiel."
+        tell(
+            "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME",
+            "for a game of OpenSpiel. Parameters in brackets: 'leduc(suits=true)'.",
         )
+
+
+def _described(entries: list[dict[str, Any]]) -> Iterator[str]:
+    """Name, summary and source of each, and its parameters below, as wide as the terminal (COLUMNS, or 80)."""
+    width = max(get_terminal_size().columns, 60)
+    names = [str(entry["name"]).partition("(")[0] for entry in entries]
+    indent = max(map(len, names)) + 4
+    for name, entry in zip(names, entries, strict=True):
+        about = f"{entry['summary']} ({entry['source']})"
+        first, *rest = wrap(about, width - indent)
+        yield f"  {name:<{indent - 2}}{first}"
+        given = str(entry["name"]).removeprefix(name).strip("()").replace(",", ", ")
+        for line in [*rest, *wrap(given, width - indent)]:
+            yield " " * indent + line

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from typing import Any
 
 import typer
 
-from treeplex import __version__
-from treeplex.cli.compare import compare
-from treeplex.cli.evaluate import evaluate
-from treeplex.cli.explore import explore
-from treeplex.cli.export import export
-from treeplex.cli.grow import grow
-from treeplex.cli.holdem import holdem
-from treeplex.cli.info import info
-from treeplex.cli.listing import listing
-from treeplex.cli.merge import merge
-from treeplex.cli.output import SOLVED, UNFINISHED, USAGE_ERROR, console, say
-from treeplex.cli.reproduce import reproduce
-from treeplex.cli.solve import resume, solve
+from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR
+from treeplex.cli.lazy import HELP_OPTIONS, Commands
 from treeplex.errors import SolverError, TreeplexError
+from treeplex.version import __version__
 
 app = typer.Typer(
     name="treeplex",
     help="Find Nash equilibria of two-player zero-sum games of imperfect information, and prove how close they are.",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=dict(HELP_OPTIONS),
 )
-app.command("list")(listing)
-for command in (info, solve, resume, compare, grow, evaluate, explore, merge, export, reproduce):
-    app.command()(command)
-app.add_typer(holdem)
 
 
 @app.callback(invoke_without_command=True)
@@ -45,10 +34,36 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 def run() -> None:
     """Entry point of the ``treeplex`` command."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or SOLVED)
     except TreeplexError as error:
-        console.print("[bold red]error:[/]", end=" ")
-        say(str(error))
+        refuse(str(error))
         sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
     except SystemExit as ended:  # typer's answer to a reader that has gone, as in `treeplex list | head`, is 1
         sys.exit(SOLVED if isinstance(ended.__context__, BrokenPipeError) else ended.code)
+    except Exception as error:
+        message = usage_message(error)
+        if message is None:
+            raise
+        if message:
+            refuse(message)
+        sys.exit(USAGE_ERROR)
+
+
+def refuse(sentence: str) -> None:
+    """One line on stderr; with ``--json`` it is the result on stdout as well."""
+    if "--json" in sys.argv:
+        typer.echo(json.dumps({"status": "error", "error": sentence}))
+    typer.secho("error:", fg="red", bold=True, nl=False, err=True)
+    typer.echo(f" {sentence}", err=True)
+
+
+def usage_message(error: Any) -> str | None:
+    """What typer says of options it does not understand, in our form; None if the error is not typer's."""
+    if not hasattr(error, "format_message"):
+        return None
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return ""
+    said = " ".join(str(error.format_message()).split()).rstrip(".")
+    path = getattr(getattr(error, "ctx", None), "command_path", "treeplex")
+    return f"{said}. See: {path} --help."

@@ -12,8 +12,16 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from treeplex import api
-from treeplex.cli.output import unused_folder
+from treeplex.cli import complete
+from treeplex.cli.output import console, unused_folder
 from treeplex.runs.limits import Limits
+
+
+def hush(quiet: bool) -> bool:
+    """No progress and no words beside the answer."""
+    console.quiet = quiet
+    return quiet
+
 
 GameName = Annotated[
     str,
@@ -22,10 +30,12 @@ GameName = Annotated[
         help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, a hold'em spot (.json or .toml),"
         " openspiel:NAME. See: treeplex list.",
         show_default=False,
+        autocompletion=complete.games,
     ),
 ]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]
 Seconds = Annotated[float | None, typer.Option(help="Time limit in seconds.")]
 Iterations = Annotated[int | None, typer.Option(help="Limit on iterations.")]
 Nodes = Annotated[int | None, typer.Option(help="Limit on nodes touched.")]

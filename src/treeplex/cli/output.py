@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ from rich.table import Table
 
 from treeplex.errors import ParameterError
 
-SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
+EVERY: Final = 2.0  # seconds between two lines of progress where there is no terminal
+COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
 POLICY_FILES: Final = (".json", ".parquet")
 
 console = Console(stderr=True, emoji=False)
@@ -23,9 +25,15 @@ console = Console(stderr=True, emoji=False)
 
 
 def say(*lines: str) -> None:
-    """Words for people, on stderr."""
+    """Words beside the answer, on stderr."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def tell(*lines: str) -> None:
+    """The answer in words, on stdout."""
+    for line in lines:
+        typer.echo(line)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
@@ -77,7 +85,29 @@ def byte_count(size: int) -> str:
     return f"{size / 2**10:,.1f} KiB"
 
 
+@contextmanager
+def working(what: str) -> Generator[Callable[[str], None]]:
+    """Say what is being done: a spinner on a terminal; elsewhere a line every two seconds. Yields how to say more."""
+    from treeplex.jit import announced_compilation  # noqa: PLC0415 - Numba takes time to load
+
+    due = time.monotonic() + EVERY
+
+    def more(line: str) -> None:
+        nonlocal due
+        status.update(line)
+        if not console.is_terminal and time.monotonic() >= due:
+            due = time.monotonic() + EVERY
+            say(line)
+
+    def compiling(kernels: int) -> None:
+        if kernels == 1:
+            say(f"{what}: {COMPILING}")
+
+    with console.status(what, spinner="dots") as status, announced_compilation(compiling):
+        yield more
+
+
 def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:
     """A game, with a counter on stderr while histories are visited one by one."""
-    with console.status("compiling", spinner="dots") as status:
-        return load(source, lambda nodes: status.update(f"compiling: {nodes:,} histories so far"))
+    with working(f"loading {source}") as more:
+        return load(source, lambda nodes: more(f"loading {source}: {nodes:,} histories so far"))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from treeplex.cli.output import console
+from treeplex.cli.output import COMPILING, EVERY, console, say
 from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress as Moment
 
-EVERY = 2.0  # seconds between two lines where there is no terminal
 LOOK_BACK = 12  # rows of the log from which the time left is estimated
 
 
@@ -46,14 +44,13 @@ class ProgressLine:
         """What the run loop calls."""
         if self._bar:
             self._bar.update(self._task, description=self._line(moment))
-        elif time.monotonic() >= self._due:
+        elif time.monotonic() >= self._due or moment.compiling == 1:
             self._due = time.monotonic() + EVERY
-            sys.stderr.write(self._line(moment) + "\n")
-            sys.stderr.flush()
+            say(self._line(moment))
 
     def _line(self, moment: Moment) -> str:
         if moment.compiling:
-            return f"{self._title}: compiling kernels (first run only)"
+            return f"{self._title}: {COMPILING} ({moment.compiling} so far)"
         rate = moment.iteration / max(moment.seconds, 1e-9)
         parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
         if moment.rows and not math.isnan(moment.rows[-1].nash_conv):

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import AsJson
-from treeplex.cli.output import SOLVED, UNFINISHED, console, print_json, print_table, say, writing
+from treeplex.cli.output import console, print_json, print_table, say, writing
 from treeplex.papers import REPRODUCTIONS
 from treeplex.spec import unknown
 

@@ -10,7 +10,7 @@ import typer
 
 from treeplex import api
 from treeplex.algorithms.registry import build, with_traversal
-from treeplex.cli import options
+from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded
 from treeplex.games.holdem.locks import Lock
@@ -23,6 +23,7 @@ Algorithm = Annotated[
         help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM},"
         f" for a hold'em spot {api.DEFAULT_SPOT_ALGORITHM}.",
         show_default=False,
+        autocompletion=complete.algorithms,
     ),
 ]
 Traversal = Annotated[
@@ -44,6 +45,7 @@ def solve(
     carrying: options.Carrying,
     saving: options.Saving,
     show: options.Show = 3,
+    quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find an equilibrium and prove how close it is. Without a limit: to NashConv 0.001. Ctrl-C keeps what is done."""
@@ -91,6 +93,7 @@ def resume(
     backend: options.Backend = "auto",
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     show: options.Show = 3,
+    quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Continue any run that was stopped or killed. Without a limit: to those it had."""

@@ -35,7 +35,7 @@ class Progress(NamedTuple):
     iteration: int
     seconds: float
     rows: list[LogRow]  # the log so far
-    compiling: bool = False  # kernels are being compiled, which is not counted as solving
+    compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
 
 
 class Outcome(NamedTuple, Generic[State]):
@@ -72,9 +72,12 @@ def run(
     The first Ctrl-C ends the run with the answer so far. Limits on seconds count from now, without what it takes to
     compile kernels; the others count from the very start of the run.
     """
-    watch = plan.watch
-    announce = None if watch is None else lambda: watch(Progress(0, 0.0, [], compiling=True))
-    with ctrl_c() as pressed, timed_compilation(announce) as compilation:
+
+    def compiling(kernels: int) -> None:
+        if plan.watch is not None:
+            plan.watch(Progress(0, 0.0, [], kernels))
+
+    with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
         return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed.is_set).go()
 
