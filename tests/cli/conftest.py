@@ -28,9 +28,9 @@ class Outcome(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The one sentence of a refusal with exit code 2, and nothing else anywhere."""
+        """The one sentence of a refusal with exit code 2, and nothing else anywhere; with --json on stdout, too."""
         assert self.code == 2, self
-        assert self.out == ""
+        assert not self.out or self.lines == [{"status": "error", "error": self.err[7:-1]}]
         assert self.err.startswith("error: ")
         assert self.err.endswith(".\n")
         assert self.err.count("\n") == 1

@@ -21,8 +21,8 @@ GROW = ("grow", "continuous_leduc")
 def test_sizes_are_told_and_a_folder_is_left(cli) -> None:
     said = cli(*GROW, "--iterations", 300, "--show", 4)
     assert said.code == 0
-    assert "sizes found; the abstraction grew from 12,519 to" in said.err
-    assert "in the full game (in the abstraction" in said.err
+    assert "sizes found; the abstraction grew from 12,519 to" in said.out
+    assert "in the full game (in the abstraction" in said.out
     lines = said.out.splitlines()
     assert lines[0].split()[:2] == ["decision", "player"]
     assert len(lines) == 6

@@ -65,8 +65,8 @@ def test_solve_show_and_resume(cli, spot_file, tmp_path):
 def test_solve_from_options_in_words(cli):
     run = cli("holdem", "solve", *OPTIONS, "--bet", "50%", "--raise", "a", "--until", "5mbb", "--big-blind", 50)
     assert run.code == 0
-    assert "exploitability" in run.err
-    assert "mbb" in run.err
+    assert "exploitability" in run.out
+    assert "mbb" in run.out
     assert "run folder: runs/" in run.err
 
 

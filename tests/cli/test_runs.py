@@ -139,10 +139,10 @@ def test_solve_reports_the_iterate_asked_for(iterate, cli, no_pictures) -> None:
 
 
 def test_solve_tells_people_how_it_ended(cli) -> None:
-    assert "iteration limit reached after 5 iterations" in cli("solve", "kuhn", "--iterations", 5, "--no-save").err
-    assert "node limit reached after 2 iterations" in cli("solve", "kuhn", "--nodes", 200, "--no-save").err
-    assert "time limit reached after" in cli("solve", "kuhn", "--seconds", 0, "--no-save").err
-    assert ": solved after" in cli("solve", "kuhn", "--no-save").err
+    assert "iteration limit reached after 5 iterations" in cli("solve", "kuhn", "--iterations", 5, "--no-save").out
+    assert "node limit reached after 2 iterations" in cli("solve", "kuhn", "--nodes", 200, "--no-save").out
+    assert "time limit reached after" in cli("solve", "kuhn", "--seconds", 0, "--no-save").out
+    assert ": solved after" in cli("solve", "kuhn", "--no-save").out
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,16 @@ COMMANDS: Final = {
     "compare": (
         "compare",
         "compare",
-        "Run algorithms side by side and plot NashConv against iterations, nodes and seconds.",
+        "Run algorithms side by side and plot how NashConv falls.",
     ),
     "grow": ("grow", "grow", "Solve a game while the bet sizes that matter are found."),
     "evaluate": ("evaluate", "evaluate", "Measure a policy exactly: value, NashConv and best responses."),
     "explore": ("explore", "explore", "Sample a game from its rules, without compiling it; quality is estimated."),
-    "merge": ("merge", "merge", "Average policies by reach into one, such as those of several seeds, and measure it."),
+    "merge": (
+        "merge",
+        "merge",
+        "Average policies by reach into one, such as those of several seeds, and measure all of them.",
+    ),
     "export": ("export", "export", "Save a game to a file, or a policy in another format."),
     "reproduce": ("reproduce", "reproduce", "Reproduce a figure or table of a paper."),
     "holdem": ("holdem", "holdem", "Texas hold'em subgames: solve a spot, look at the answer, see how large one is."),

@@ -34,7 +34,7 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 def run() -> None:
     """Entry point of the ``treeplex`` command."""
     try:
-        sys.exit(app(standalone_mode=False) or SOLVED)
+        sys.exit(app(prog_name="treeplex", standalone_mode=False) or SOLVED)
     except TreeplexError as error:
         refuse(str(error))
         sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
