@@ -35,7 +35,7 @@ DEFAULT_SPOT_ALGORITHM = "dcfr(gamma=4)"
 """To 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md."""
 
 DEFAULT_NASH_CONV = 1e-3
-"""The target when nothing says when to stop."""
+"""The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
 
 DEFAULT_SPOT_TARGET = "0.5%pot"
 """The same for a hold'em spot."""
@@ -303,7 +303,10 @@ def pot_of(game: Any) -> float | None:
 def default_limits(game: Any) -> Limits:
     """What ``solve`` goes to when nothing says when to stop."""
     pot = pot_of(game)
-    return Limits(DEFAULT_NASH_CONV if pot is None else nash_conv_of(DEFAULT_SPOT_TARGET, pot))
+    if pot is not None:
+        return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))
+    largest = game.largest_payoff * game.unit or 1.0
+    return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
 
 
 def default_algorithm(game: Any) -> str:

@@ -54,7 +54,7 @@ class LinearProgram(Tabular[State]):
         if not np.isfinite(game.payoffs.rows.data).all():
             raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
         x, y, count = _solve(game, 0, stop)
-        exact, found = TOLERANCE * (game.largest_payoff or 1.0), normalised(game, (x, y))
+        exact, found = TOLERANCE * (game.largest_payoff or 1.0) * game.unit, normalised(game, (x, y))
         if not evaluate_strategies(game, found).nash_conv <= exact:  # duals can be rougher than primals
             y, _, more = _solve(game, 1, stop)  # player 1's own program
             found, count = normalised(game, (x, y)), count + more

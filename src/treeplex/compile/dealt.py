@@ -20,7 +20,7 @@ from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import levels
 from treeplex.compile.memory import require
-from treeplex.compile.payoffs import Payoffs
+from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.public import PublicGame, build_public
 from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import GameError
@@ -64,6 +64,10 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     lines = _lines(rules, public)
     first, second = (_side(player, public, hands[player], lines, scenes) for player in (0, 1))
     operator, largest = _operator(rules, public, scenes, (first, second))
+    unit = unit_of(largest)
+    if unit != 1.0:
+        public = public._replace(tree=tree._replace(amount=tree.amount / unit))
+        operator, largest = _operator(rules, public, scenes, (first, second))
     nodes, terminals = _count(rules, public, scenes)
     history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
 
@@ -83,6 +87,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         make_payoffs=sparse,
         blocks=operator,
         dealt=history,
+        unit=unit,
     )
 
 

@@ -29,7 +29,7 @@ def to_efg(game: CompiledGame) -> EfgFile:
     for node, mover in enumerate(movers):
         below = children[node]
         if mover == TERMINAL:
-            payoff = float(tree.payoff[node])
+            payoff = float(tree.payoff[node]) * game.unit
             number = outcomes.setdefault(payoff, len(outcomes) + 1)
             own = Fraction(repr(payoff))
             nodes.append(Node(Kind.TERMINAL, outcome=number, payoffs=(own, constant - own)))

@@ -41,12 +41,13 @@ class CompiledGame:
     actions: tuple[str, ...]  # the vocabulary of action labels
     nodes: int  # histories
     terminals: int  # of them, terminal
-    largest_payoff: float  # in absolute value
+    largest_payoff: float  # in absolute value, as stored
     make_tree: Callable[[], HistoryTree] = field(repr=False)
     make_payoffs: Callable[[], Payoffs] = field(repr=False)
     blocks: Blocks | RankedBlocks | None = None
     dealt: DealtTree | None = field(default=None, repr=False)  # its public tree, if it was compiled from one
     constant: float = 0.0
+    unit: float = 1.0  # a power of two; payoffs are stored divided by it, see ``unit_of``
     known_value: float | None = None  # player 0's, from the literature
     source: str | None = None  # a name that loads the same game again
 
@@ -82,6 +83,8 @@ class CompiledGame:
                 digest.update(array.data)
         for array in self.operator.rows:
             digest.update(array.tobytes())
+        if self.unit != 1.0:
+            digest.update(str(self.unit).encode())
         return digest.hexdigest()
 
     def __repr__(self) -> str:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from treeplex.arrays import Floats, Ints
+
+
+NEAR_ONE: Final = 32
+"""Payoffs up to 2 ** 32 and from 2 ** -32 are stored as they are, so that a rule of one's own sees them."""
+
+
+def unit_of(largest: float) -> float:
+    """What payoffs are counted in: 1, or where the largest is far from it a power of two that brings it to order one.
+
+    Then no storage overflows or loses small regrets, and since a division by a power of two is exact, no strategy
+    changes by a bit.
+    """
+    exponent = math.frexp(largest)[1] - 1
+    return 1.0 if largest == 0.0 or abs(exponent) <= NEAR_ONE else math.ldexp(1.0, exponent)
 
 
 class Csr(NamedTuple):

@@ -45,7 +45,13 @@ def save(game: CompiledGame, path: str | Path) -> None:
         records["blocks"] = game.blocks
     tensors = {key: array for name, record in records.items() for key, array in leaves(record, name)}
     form = None if game.blocks is None else type(game.blocks).__name__
-    about = {"name": game.name, "constant": game.constant, "known_value": game.known_value, "blocks": form}
+    about = {
+        "name": game.name,
+        "constant": game.constant,
+        "unit": game.unit,
+        "known_value": game.known_value,
+        "blocks": form,
+    }
     write_tensors(Path(path), FORMAT, tensors, about)
 
 
@@ -71,7 +77,9 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
     first, second = (_read(Treeplex, f"{player}", tensors) for player in (0, 1))
     names = [decode(*_read(Encoded, f"{player}.infosets", tensors)) for player in (0, 1)]
     codes = [_typed(tensors, f"{player}.actions", "actions") for player in (0, 1)]
-    known = about["known_value"]
+    known, unit = about["known_value"], float(about.get("unit", 1.0))
+    if not (unit > 0.0 and math.frexp(unit)[0] == 0.5):
+        raise ValueError(f"payoffs are counted in {unit:g}, which is no power of two")
     return CompiledGame(
         name=str(about["name"]),
         treeplexes=(first, second),
@@ -84,6 +92,7 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         make_payoffs=lambda: payoffs,
         blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
+        unit=unit,
         known_value=None if known is None else float(known),
     )
 

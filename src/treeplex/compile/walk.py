@@ -15,7 +15,7 @@ from treeplex.arrow import texts
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import MOST_NODES, HistoryTree
 from treeplex.compile.memory import require
-from treeplex.compile.payoffs import Payoffs
+from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import GameError
@@ -84,11 +84,13 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     first, second = (Treeplex(_ints(player.first), _ints(player.parent)) for player in walk.players)
     names = [Labels(texts(player.index), _ints(player.codes)) for player in walk.players]
     tree = _tree(walk)
+    unit = unit_of(float(np.abs(tree.payoff).max()))
+    tree = tree._replace(payoff=tree.payoff / unit)
     payoffs = Payoffs.gather(
         (first.sequences, second.sequences),
         np.frombuffer(walk.rows, dtype=np.int32),
         np.frombuffer(walk.columns, dtype=np.int32),
-        np.frombuffer(walk.weights),
+        np.frombuffer(walk.weights) / unit,
     )
     return CompiledGame(
         name=walk.name,
@@ -101,6 +103,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         make_tree=lambda: tree,
         make_payoffs=lambda: payoffs,
         constant=constant,
+        unit=unit,
     )
 
 

@@ -48,8 +48,10 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     ``threads``: 0 for all cores in large games; no bit depends on it.
     """
     value, first, second = evaluate(game.treeplexes, game.operator, partitions(game, threads), strategies)
-    gain, rounding = first + second, 1e-12 * game.largest_payoff
-    return Evaluation(value, 0.0 if -rounding < gain < 0.0 else gain, (first, game.constant + second))
+    gain, rounding, unit = first + second, 1e-12 * game.largest_payoff, game.unit
+    if -rounding < gain < 0.0:
+        gain = 0.0
+    return Evaluation(value * unit, gain * unit, (first * unit, game.constant + second * unit))
 
 
 def best_response(game: CompiledGame, policy: Policy, player: int) -> tuple[float, Policy]:
@@ -63,11 +65,11 @@ def best_response(game: CompiledGame, policy: Policy, player: int) -> tuple[floa
     values = gradient(game, player, plan)
     kernels.best_response(game.treeplexes[player], values, choice)
     pair = (choice, strategies[1]) if player == 0 else (strategies[0], choice)
-    return float(values[0]) + (game.constant if player == 1 else 0.0), Policy.of(game, pair)
+    return float(values[0]) * game.unit + (game.constant if player == 1 else 0.0), Policy.of(game, pair)
 
 
 def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
-    """[S] the value of each sequence of ``player`` against the opponent's realization plan: A y, or -A'x."""
+    """[S] the value of each sequence of ``player`` against the opponent's realization plan: A y, or -A'x, as stored."""
     out = _scratch(game, player)
     take_gradient(game.operator[player], 1.0 if player == 0 else -1.0, opponent, out)
     return out

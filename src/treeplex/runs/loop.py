@@ -116,9 +116,9 @@ class _Run(Generic[Game, State]):
             self._tell(log)
             if limits.nash_conv is not None and evaluation.nash_conv <= limits.nash_conv:
                 status = SOLVED
-            self._keep(at_once=bool(status))
+            seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
+            self._keep(seconds, at_once=bool(status))
             if status:
-                seconds = self.clock.total()
                 return Outcome(status, self.state, self.work, log, seconds, strategies, evaluation)
 
     @property
@@ -142,7 +142,7 @@ class _Run(Generic[Game, State]):
             status = INTERRUPTED
         self._tell(self.rows)
         if not status and work.iterations < due:
-            self._keep()
+            self._keep(self.clock.total())
         return status
 
     def _enough(self) -> bool:
@@ -189,9 +189,9 @@ class _Run(Generic[Game, State]):
         if self.plan.watch:
             self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows))
 
-    def _keep(self, *, at_once: bool = False) -> None:
-        if self.plan.keep and (at_once or self.clock.total() - self.kept >= self.plan.keep_every):
-            point = Checkpoint(self.state, self.rows, self.clock.total(), self.evaluating, self.best)
+    def _keep(self, seconds: float, *, at_once: bool = False) -> None:
+        if self.plan.keep and (at_once or seconds - self.kept >= self.plan.keep_every):
+            point = Checkpoint(self.state, self.rows, seconds, self.evaluating, self.best)
             self.plan.keep(point)
             self.kept = self.clock.total()
 
