@@ -60,6 +60,10 @@ def mixed(solution):
     return plans
 
 
+def _of(probability, chosen):
+    return probability if chosen else 1.0 - probability
+
+
 def counted(plans, rake):
     """What both players take on average."""
     total = {deal: OOP[deal[0]] * IP[deal[1]] for deal in itertools.product(OOP, IP)}

@@ -140,9 +140,7 @@ def test_rows_are_sorted_and_summed_up(small_river):
     for word in ("bet 50", "bet 50%", "BET  50", "bet", "bet 50 (50%)"):
         numbers = [row.strategy[1] for row in view.rows(sort=word)]
         assert numbers == sorted(numbers, reverse=True)
-    with pytest.raises(
-        ParameterError, match="sorted by class, reach, ev, equity, check, bet 50, all-in 300; got 'fold'"
-    ):
+    with pytest.raises(ParameterError, match="ev, equity, check, bet 50, all-in 300; got 'fold'"):
         view.rows(sort="fold")
     assert sum(row.share for row in view.rows(by_class=True)) == pytest.approx(1)
     assert [row.hand for row in view.rows("AA", most=2)] == ["AsAh", "AsAd"]
