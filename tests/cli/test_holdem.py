@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from pyarrow import parquet
@@ -104,6 +105,15 @@ def test_one_selection_in_table_json_and_parquet(cli, solved, tmp_path, options,
     assert [row["probability"] for row in kept] == [p for hand in told for p in hand["strategy"]]
 
 
+def test_the_page_shows_what_show_prints(cli, spot_file):
+    page = (Path(__file__).resolve().parents[2] / "docs/how-to/holdem.md").read_text(encoding="utf-8")
+    example = page[page.index("oop to act, pot 150") :].split("```")[0].splitlines()
+    solving = ("--iterations", 200, "--storage", "float64", "--out", "runs/spot")
+    assert cli("holdem", "solve", spot_file, *solving, "--json").code == 0
+    told = cli("holdem", "show", "runs/spot", "--line", "check, bet 50%", "--by-class").out.splitlines()
+    assert [line.rstrip() for line in told] == example
+
+
 def test_the_screen_shows_some_hands_and_says_so(cli, tmp_path):
     wide = FIELDS | {"oop_range": "22+,A2s+"}
     (tmp_path / "wide.json").write_text(json.dumps(wide))
@@ -132,6 +142,8 @@ def test_hands_that_are_not_there(cli, solved):
         (("--sort", "size"), "sorted by class, reach, ev, equity, check, bet 50, all-in 300; got 'size'."),
         (("--player", "button"), "The 'player' parameter must be oop or ip, got 'button'."),
         (("--hand", "nothing"), "has parts such as"),
+        (("--grid", "--most", 3), "The option --grid shows all classes in their places"),
+        (("--grid", "--json"), "The option --grid shows all classes in their places"),
     ],
 )
 def test_refusals_of_show(cli, solved, tmp_path, options, words):
@@ -278,6 +290,7 @@ def test_locks_from_a_file(cli, spot_file, tmp_path):
     lock.write_text(json.dumps([{"line": "check, bet 50", "strategy": {"all": {"fold": 1.0}}}]))
     run = cli("holdem", "solve", spot_file, "--lock", lock, "--iterations", 50, "--out", "locked", "--json")
     assert run.code == 0
+    assert "never played" in cli("holdem", "show", "locked", "--line", "check, bet 50, all-in").err
     shown = cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last
     assert dict(zip(shown["actions"], shown["totals"], strict=True))["fold"] == pytest.approx(1)
 
@@ -369,3 +382,5 @@ def test_the_grid_in_numbers(cli, solved, view):
     assert "72o" in piped
     assert "check: " in piped
     assert "EV" in cli("holdem", "show", solved, "--grid", "--player", "ip").out
+    chosen = cli("holdem", "show", solved, "--grid", "--hand", "AA").out
+    assert sum(line.count(" .") for line in chosen.splitlines()) == 3 * 168  # all classes but one, three actions

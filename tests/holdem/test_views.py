@@ -100,15 +100,17 @@ def test_ev_of_every_action_is_what_counting_all_deals_gives(storage, rake):
             assert sum(both) == pytest.approx(view.pot, abs=near)
 
 
-def test_what_nobody_reaches_is_not_known():
+def test_what_nobody_reaches_is_not_known(small_river):
     """Rows that a pass leaves alone keep what an earlier pass wrote there."""
     lock = tp.holdem.Lock("", {"all": {"check": 1.0}})
-    solution = solve(RIVER, iterations=5, storage="float64", locks=(lock,))
-    solution.at("check, bet 50")
-    for line in ("bet 50", "bet 50, all-in 60"):
-        view = solution.at(line, player="ip")
-        assert np.isnan(view.values).all()
-        assert view.rows() == []
+    solution = solve(small_river, iterations=5, storage="float64", locks=(lock,))
+    for line in ("bet 50", "bet 50, raise", "bet 50, raise 170, all-in 300"):
+        for before in ("ip", "oop"):
+            solution.at("check, bet 50", before)
+            view = solution.at(line, "ip")
+            assert np.isnan(view.values).all()
+            assert np.isnan(view.ev).all()
+            assert view.rows() == []
 
 
 def test_a_view_is_asked_by_hand_or_by_class(small_river):

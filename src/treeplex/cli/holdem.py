@@ -111,7 +111,7 @@ def show(
     hand: Annotated[str | None, typer.Option(help="Only hands of this range, such as AKs or QQ+.")] = None,
     sort: Annotated[str, typer.Option(help="By class, reach, ev, equity, or an action, such as check.")] = "class",
     by_class: Annotated[bool, typer.Option("--by-class", help="Sums by class of hands, such as AKs.")] = False,
-    grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes, of all hands.")] = False,
+    grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes.")] = False,
     png: Annotated[Path | None, typer.Option(help="Save the grid as a PNG.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per hand and action.")] = None,
     most: Annotated[
@@ -123,22 +123,28 @@ def show(
     for option, path, ending in (("--png", png, ".png"), ("--parquet", parquet, ".parquet")):
         if path is not None and path.suffix.lower() != ending:
             raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
+    if grid and (as_json or by_class or most is not None or sort != "class"):
+        raise ParameterError(
+            "The option --grid shows all classes in their places: leave out --json, --by-class, --sort and --most."
+        )
     with console.status("reading the run", spinner="dots"):
         view = open_run(folder).at(line, player)
     rows = view.rows(hand, sort, most, by_class=by_class)
     if as_json:
         print_json(view.summary(rows))
     elif grid:
-        print_grid(view, Console(emoji=False))
+        print_grid(view, Console(emoji=False), hand)
     else:
         _describe(view, rows if most is not None else rows[:SHOWN], by_class)
         if most is None and len(rows) > SHOWN:
             say(f"... {len(rows) - SHOWN} more: --most {len(rows)}, --by-class or --hand shows them")
-    if hand is not None and not rows and most != 0:
+    if not view.share.any():
+        say("this line is never played: no hand of a player gets here")
+    elif hand is not None and not rows and most != 0:
         say(f"no hand of {hand!r:.80} is in {PLAYERS[view.player]}'s range here")
     if png is not None:
         with writing(png):
-            save_grid(view, png)
+            save_grid(view, png, hand)
     if parquet is not None:
         with writing(parquet):
             write_parquet(view.table(rows), parquet)

@@ -50,12 +50,12 @@ def class_name(row: int, column: int) -> str:
     return RANKS[high] + RANKS[low] + ("" if row == column else "s" if column > row else "o")
 
 
-def cells(view: View) -> Cells:
-    """What the hands of every class do on average, weighted by how often they get here."""
+def cells(view: View, chosen: str | None = None) -> Cells:
+    """What the hands of every class do on average, weighted by how often they get here; those of a range ``chosen``."""
     share, full = np.zeros((SIDE, SIDE)), np.zeros((SIDE, SIDE))
     strategy = np.zeros((SIDE, SIDE, len(view.actions)))
     ev = np.full((SIDE, SIDE), np.nan)
-    found = {row.hand: row for row in view.rows(by_class=True)}
+    found = {row.hand: row for row in view.rows(chosen, by_class=True)}
     for row, column in np.ndindex(SIDE, SIDE):
         name = class_name(row, column)
         hands = class_hands(RANKS.index(name[0]), RANKS.index(name[1]), name[2:])
@@ -95,20 +95,20 @@ def palette_for(console: Console, actions: list[Action]) -> list[str] | None:
     return palette if len(codes) == len(palette) else None
 
 
-def print_grid(view: View, console: Console) -> None:
+def print_grid(view: View, console: Console, chosen: str | None = None) -> None:
     """The grid in colours, each cell split among the actions; in numbers where there are no colours."""
     palette = palette_for(console, view.actions) if view.actions else None
     console.print(_headline(view), highlight=False, soft_wrap=True)
     if palette is None:
-        console.print(Text("\n".join(number_grid(view))), highlight=False, soft_wrap=True)
+        console.print(Text("\n".join(number_grid(view, chosen))), highlight=False, soft_wrap=True)
         return
-    for line in (*_legend(view, palette), *_coloured(view, palette)):
+    for line in (*_legend(view, palette), *_coloured(cells(view, chosen), palette)):
         console.print(line, highlight=False, soft_wrap=True)
 
 
-def number_grid(view: View) -> list[str]:
+def number_grid(view: View, chosen: str | None = None) -> list[str]:
     """Per cent of each action under the name of each class; of the player who is not to act, the EV."""
-    found = cells(view)
+    found = cells(view, chosen)
     labels = _labels(view) or ["EV"]
     wide = max(len(label) for label in labels)
     lines = [f"{name}: {100 * share:.1f}%" for name, share in zip(view.names, view.totals().values(), strict=True)]
@@ -154,8 +154,7 @@ def _legend(view: View, palette: list[str]) -> list[Text]:
     return lines
 
 
-def _coloured(view: View, palette: list[str]) -> list[Text]:
-    found = cells(view)
+def _coloured(found: Cells, palette: list[str]) -> list[Text]:
     lines: list[Text] = []
     for row in range(SIDE):
         line = Text()
@@ -193,11 +192,11 @@ def _under(strategy: Floats, palette: list[str]) -> str:
     return palette[min(place, len(palette) - 1)] if palette else PASSIVE
 
 
-def save_grid(view: View, path: str | Path) -> None:
+def save_grid(view: View, path: str | Path, chosen: str | None = None) -> None:
     """The grid as a PNG: stacked bars, as tall as the class is still in the range."""
     from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415 - a quarter of a second that only plots need
 
-    found, palette = cells(view), colours(view.actions)
+    found, palette = cells(view, chosen), colours(view.actions)
     with drawing(path, (8.6, 9.4), "", 1, 1) as (axes,):
         for row, column in np.ndindex(SIDE, SIDE):
             axes.add_patch(Rectangle((column, row), 1, 1, facecolor="#e9e9e9", edgecolor="white", linewidth=1.5))
