@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 from rich.console import Console
 
+from treeplex.games.holdem.betting import Action
 from treeplex.holdem import Spot, sizes_for, solve
-from treeplex.poker.grid import cells, class_name, colours, save_grid, terminal_grid
+from treeplex.poker.grid import cells, class_name, colours, palette_for, print_grid, save_grid
 
 FIELDS = {
     "board": "Ks 9h 6d 3c Jh",
@@ -52,14 +57,123 @@ def test_solve_show_and_resume(cli, spot_file, tmp_path):
     assert shown["actions"] == ["fold", "call", "raise 170", "all-in 300"]
     assert shown["player"] == "oop"
     assert shown["pot"] == 150
-    assert sum(hand["share"] for hand in shown["hands"].values()) == pytest.approx(1)
+    assert sum(hand["share"] for hand in shown["hands"]) == pytest.approx(1)
     words = cli("holdem", "show", "run", "--hand", "AA", "--png", "grid.png", "--parquet", "hands.parquet")
+    assert words.out.startswith("oop to act, pot 100: check ")
     assert "AsAh" in words.out
     assert (tmp_path / "grid.png").stat().st_size > 10_000
     assert (tmp_path / "hands.parquet").exists()
-    grid = cli("holdem", "show", "run", "--grid")
-    assert "AKs" in grid.out
-    assert "72o" in grid.out
+
+
+@pytest.fixture
+def solved(cli, spot_file):
+    assert cli("holdem", "solve", spot_file, "--iterations", 60, "--out", "run", "--json").code == 0
+    return "run"
+
+
+NODE = {"line", "board", "player", "to_act", "pot", "actions", "totals", "tolerance", "hands"}
+HAND = {"hand", "reach", "share", "strategy", "ev", "value", "equity", "indifferent"}
+
+
+def test_a_node_has_one_schema(cli, solved):
+    shown = cli("holdem", "show", solved, "--line", "check, bet 50%", "--json").last
+    assert shown.keys() == NODE
+    assert len(shown["totals"]) == len(shown["actions"]) == 4
+    for hand in shown["hands"]:
+        assert hand.keys() == HAND
+        assert hand["value"] == pytest.approx(sum(p * ev for p, ev in zip(hand["strategy"], hand["ev"], strict=True)))
+        assert hand["ev"][0] == 0.0  # fold
+    other = cli("holdem", "show", solved, "--line", "check, bet 50%", "--player", "ip", "--json").last
+    assert other.keys() == NODE
+    assert (other["player"], other["to_act"], other["actions"], other["totals"]) == ("ip", "oop", [], [])
+    both = [sum(hand["share"] * hand["value"] for hand in side["hands"]) for side in (shown, other)]
+    assert sum(both) == pytest.approx(150, abs=1e-3)
+
+
+@pytest.mark.parametrize("options", [("--hand", "AA,77"), ("--hand", "AA,98s", "--by-class"), ("--sort", "ev")])
+@pytest.mark.parametrize("most", [None, 2])
+def test_one_selection_in_table_json_and_parquet(cli, solved, tmp_path, options, most):
+    more = () if most is None else ("--most", most)
+    told = cli("holdem", "show", solved, *options, *more, "--json", "--parquet", "x.parquet").last["hands"]
+    names = [hand["hand"] for hand in told]
+    assert (len(names) == most) if most else 2 <= len(names) <= 22
+    table = cli("holdem", "show", solved, *options, *more).out.splitlines()
+    assert [line.split()[0] for line in table[2:]] == names
+    kept = parquet.read_table(tmp_path / "x.parquet").to_pylist()
+    assert [row["hand"] for row in kept] == [name for name in names for _ in range(3)]
+    assert [row["ev"] for row in kept] == [ev for hand in told for ev in hand["ev"]]
+    assert [row["probability"] for row in kept] == [p for hand in told for p in hand["strategy"]]
+
+
+def test_the_page_shows_what_show_prints(cli, spot_file):
+    page = (Path(__file__).resolve().parents[2] / "docs/how-to/holdem.md").read_text(encoding="utf-8")
+    example = page[page.index("oop to act, pot 150") :].split("```")[0].splitlines()
+    solving = ("--iterations", 200, "--storage", "float64", "--out", "runs/spot")
+    assert cli("holdem", "solve", spot_file, *solving, "--json").code == 0
+    told = cli("holdem", "show", "runs/spot", "--line", "check, bet 50%", "--by-class").out.splitlines()
+    assert [line.rstrip() for line in told] == example
+
+
+def test_the_screen_shows_some_hands_and_says_so(cli, tmp_path):
+    wide = FIELDS | {"oop_range": "22+,A2s+"}
+    (tmp_path / "wide.json").write_text(json.dumps(wide))
+    assert cli("holdem", "solve", "wide.json", "--iterations", 2, "--out", "run", "--json").code == 0
+    told = cli("holdem", "show", "run")
+    hands = len(cli("holdem", "show", "run", "--json").last["hands"])
+    assert len(told.out.splitlines()) == 2 + 30
+    assert told.err == f"... {hands - 30} more: --most {hands}, --by-class or --hand shows them\n"
+    assert len(cli("holdem", "show", "run", "--most", hands).out.splitlines()) == 2 + hands
+
+
+def test_hands_that_are_not_there(cli, solved):
+    told = cli("holdem", "show", solved, "--hand", "72o")
+    assert told.code == 0
+    assert told.err == "no hand of '72o' is in oop's range here\n"
+    assert told.out.startswith("oop to act, pot 100")
+    assert len(told.out.splitlines()) == 1
+    assert cli("holdem", "show", solved, "--hand", "72o", "--json").last["hands"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--png", "out.txt"), "The option --png must end in .png, got 'out.txt'."),
+        (("--parquet", "out.csv"), "The option --parquet must end in .parquet, got 'out.csv'."),
+        (("--sort", "size"), "sorted by class, reach, ev, equity, check, bet 50, all-in 300; got 'size'."),
+        (("--player", "button"), "The 'player' parameter must be oop or ip, got 'button'."),
+        (("--hand", "nothing"), "has parts such as"),
+        (("--grid", "--most", 3), "The option --grid shows all classes in their places"),
+        (("--grid", "--json"), "The option --grid shows all classes in their places"),
+    ],
+)
+def test_refusals_of_show(cli, solved, tmp_path, options, words):
+    assert words in cli("holdem", "show", solved, *options).sentence
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_no_zero_has_a_minus(cli, solved):
+    for line in ("", "check", "check, all-in", "check, bet 50%", "bet 50%"):
+        told = cli("holdem", "show", solved, "--line", line, "--most", 100).out
+        assert "(" in told
+        assert "-0.00" not in told
+        assert "-0.0," not in cli("holdem", "show", solved, "--line", line, "--json").out
+
+
+def test_rake_in_words_and_json(cli, spot_file, tmp_path):
+    raked = tmp_path / "raked.json"
+    raked.write_text(json.dumps(FIELDS | {"rake_rate": 0.05, "rake_cap": 4}))
+    told = cli("holdem", "solve", raked, "--until", "0.5%pot", "--no-save", "--json")
+    assert told.code == 0
+    assert (told.last["zero_sum"], told.last["value"]) == (False, None)
+    assert len(told.last["gains"]) == 2
+    assert sum(told.last["gains"]) / 2 <= 0.5
+    said = cli("holdem", "solve", raked, "--until", "0.5%pot", "--no-save")
+    words = said.out + said.err
+    assert "a best response gains oop " in words
+    assert "with rake a spot is not zero-sum: it has no value" in words
+    free = cli("holdem", "solve", spot_file, "--until", "0.5%pot", "--no-save")
+    assert "zero-sum" not in free.out + free.err
+    assert cli("holdem", "solve", spot_file, "--until", "0.5%pot", "--no-save", "--json").last["zero_sum"] is True
 
 
 def test_solve_from_options_in_words(cli):
@@ -98,7 +212,7 @@ def test_ctrl_c_keeps_what_is_done(number, cli, spot_file, tmp_path):
     assert told["iterations"] >= 1
     assert json.loads((tmp_path / "run" / "result.json").read_text())["status"] == "interrupted"
     kept = cli("holdem", "show", "run", "--json").last["totals"]
-    assert kept == pytest.approx(told["root_strategy"])
+    assert kept == pytest.approx(list(told["root_strategy"].values()))
 
 
 def test_a_folder_with_another_kind_of_run_is_refused(cli, spot_file):
@@ -145,6 +259,8 @@ def test_every_command_for_runs_takes_a_spot(cli, spot_file):
     assert more.last["exploitability_percent_of_pot"] <= 0.3
     assert more.last["iterations"] > solved.last["iterations"]
     size, poker = cli("info", spot_file, "--json").last, cli("holdem", "info", spot_file, "--json").last
+    assert size.pop("bytes_free") > 0
+    assert poker.pop("bytes_free") > 0
     assert size == poker
     assert (size["game"], size["nodes"]) == (FIELDS["board"], solved.last["nodes"])
     compared = cli("compare", spot_file, "cfr+", "dcfr", "--iterations", 30, "--json")
@@ -160,8 +276,13 @@ def test_info(cli, spot_file):
     flop = cli("holdem", "info", spot_file, "--board", "Td 9d 6h", "--json").last
     assert flop["boards_by_street"] == [1, 36, 1429]
     assert flop["isomorphism_gain"] == pytest.approx(49 * 48 / 1429)
+    assert 0.0 < fields["seconds_estimated"]["0.5%pot"] < flop["seconds_estimated"]["0.5%pot"]
+    assert flop["seconds_estimated"]["0.5%pot"] < flop["seconds_estimated"]["0.1%pot"]
     words = cli("holdem", "info", spot_file, "--board", "Td 9d 6h").out
     assert "1,429 of 2,352 river boards (1.65×)" in words
+    assert "memory free" in words
+    assert " to 0.5%pot, " in words
+    assert "isomorphism" not in cli("holdem", "info", spot_file).out  # nothing is alike on a river
 
 
 def test_locks_from_a_file(cli, spot_file, tmp_path):
@@ -169,9 +290,9 @@ def test_locks_from_a_file(cli, spot_file, tmp_path):
     lock.write_text(json.dumps([{"line": "check, bet 50", "strategy": {"all": {"fold": 1.0}}}]))
     run = cli("holdem", "solve", spot_file, "--lock", lock, "--iterations", 50, "--out", "locked", "--json")
     assert run.code == 0
-    assert cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last["totals"]["fold"] == pytest.approx(
-        1
-    )
+    assert "never played" in cli("holdem", "show", "locked", "--line", "check, bet 50, all-in").err
+    shown = cli("holdem", "show", "locked", "--line", "check, bet 50", "--json").last
+    assert dict(zip(shown["actions"], shown["totals"], strict=True))["fold"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -200,19 +321,66 @@ def test_refusals(cli, arguments, words):
         assert words in cli("holdem", *arguments).sentence
 
 
-def test_grid(tmp_path):
+@pytest.fixture(scope="module")
+def view():
     spot = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KQs,98s", "KK,AKs", sizes_for("33%, 75%, a", ""))
-    view = solve(spot, iterations=20, storage="float64").policy.at("")
+    return solve(spot, iterations=20, storage="float64").at("")
+
+
+def test_grid(tmp_path, view):
     found = cells(view)
     names = {class_name(row, column) for row in range(13) for column in range(13)}
     assert len(names) == 169
     assert found.share.sum() == pytest.approx(1)
     held = {class_name(row, column) for row, column in zip(*found.share.nonzero(), strict=True)}
     assert held == {"AA", "KQs", "98s"}
-    assert len(set(colours(view.actions))) == len(view.actions)
-    console = Console(width=200, record=True, force_terminal=True, color_system="truecolor")
-    with console.capture() as captured:
-        console.print(terminal_grid(view))
-    assert "\x1b[" in captured.get()
     save_grid(view, tmp_path / "grid.png")
     assert (tmp_path / "grid.png").stat().st_size > 10_000
+
+
+def drawn(view, **options):
+    console = Console(width=80, force_terminal=True, emoji=False, _environ={"COLUMNS": "80"}, **options)
+    with console.capture() as captured:
+        print_grid(view, console)
+    return captured.get()
+
+
+@pytest.mark.parametrize("system", ["truecolor", "256", "standard"])
+def test_the_grid_fits_80_columns_and_its_colours_differ(system, view):
+    told = drawn(view, color_system=system)
+    assert "\x1b[" in told
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", told).splitlines()
+    assert max(len(line) for line in plain) <= 80
+    assert len(plain) == 1 + 4 + 13
+    assert any("72o" in line for line in plain)
+    legend = [line.split("m", 1)[0] for line in told.splitlines()[1:5]]
+    assert len(set(legend)) == 4  # check and three sizes
+
+
+def test_any_number_of_sizes_gets_colours_that_differ_or_none():
+    for count in range(1, 12):
+        actions = [Action("check"), *(Action("bet", 10 * k) for k in range(1, count)), Action("all-in", 500)]
+        assert len(set(colours(actions))) == len(actions)
+        for system in ("truecolor", "256", "standard"):
+            palette = palette_for(Console(force_terminal=True, color_system=system, _environ={}), actions)
+            assert palette is not None or (system != "truecolor" and count > 5)
+            if palette is not None:
+                assert len(set(palette)) == len(actions)
+    for none in (Console(force_terminal=True, no_color=True), Console(file=io.StringIO(), _environ={})):
+        assert palette_for(none, [Action("check")]) is None
+
+
+def test_the_grid_in_numbers(cli, solved, view):
+    lines = drawn(view, no_color=True).splitlines()
+    assert max(len(line) for line in lines) <= 80
+    at = next(k for k, line in enumerate(lines) if line.split()[:2] == ["AA", "AKs"])
+    aces = [float(line.split()[-13]) for line in lines[at + 1 : at + 5]]
+    assert aces == pytest.approx([100 * x for x in view["AA"].strategy], abs=0.5)
+    assert [line.rsplit(maxsplit=13)[0] for line in lines[at + 1 : at + 5]] == ["check", "bet 33%", "bet 75%", "all-in"]
+    piped = cli("holdem", "show", solved, "--grid").out
+    assert "AKs" in piped
+    assert "72o" in piped
+    assert "check: " in piped
+    assert "EV" in cli("holdem", "show", solved, "--grid", "--player", "ip").out
+    chosen = cli("holdem", "show", solved, "--grid", "--hand", "AA").out
+    assert sum(line.count(" .") for line in chosen.splitlines()) == 3 * 168  # all classes but one, three actions

@@ -278,6 +278,22 @@ def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river):
         open_run(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
+def test_the_best_strategies_so_far(tmp_path, small_river, storage):
+    """Reported, kept, resumed and browsed alike; iteration 20 is not one that is evaluated on the way to 60."""
+    asked = {"iterate": "best", "storage": storage}
+    whole = solve(small_river, iterations=60, out=tmp_path / "whole", **asked)
+    part = solve(small_river, iterations=20, out=tmp_path / "part", **asked)
+    assert part.nash_conv <= min(row.nash_conv for row in part.rows)
+    shown = open_run(tmp_path / "part").at("")
+    np.testing.assert_array_equal(shown.strategy, part.at("").strategy)
+    resumed = resume(tmp_path / "part", iterations=60)
+    assert (resumed.nash_conv, resumed.ev) == (whole.nash_conv, whole.ev)
+    np.testing.assert_array_equal(open_run(tmp_path / "part").at("check").strategy, whole.at("check").strategy)
+    again = resume(tmp_path / "part", iterations=60)
+    assert again.nash_conv == whole.nash_conv
+
+
 def test_spots_go_the_way_of_every_game(tmp_path, small_river):
     """``tp.solve`` and ``tp.resume`` take a spot as they take Leduc: as an object, as its fields, from a file."""
     fields = small_river.summary()

@@ -17,11 +17,12 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
-from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.engine import engine, threads_for
 from treeplex.engines.boards.game import HoldemGame, require_memory
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.nodes import View
 from treeplex.evaluation.spots import Reader
 from treeplex.updates import Minimizer
 from treeplex.updates.schedules import Schedule
@@ -33,6 +34,8 @@ Array = npt.NDArray[Any]
 LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
 PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
 OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
+RATE: Final = 1e9  # numbers read per second and core; 0.8e9 on large flops to 1.7e9 on rivers
+ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 230}  # of dcfr(gamma=4) to an exploitability, on flops, turns and rivers
 
 
 class State(NamedTuple):
@@ -107,7 +110,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def cost(self, game: HoldemGame) -> Cost:
         """As ``Algorithm``: two passes per iteration, three per evaluation, four with rake."""
         numbers = float(sum(game.elements(player) for player in (0, 1)))
-        passes = 4.0 if game.spot.rake_rate else 3.0
+        passes = 3.0 if game.zero_sum else 4.0
         return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
     def rule(self, last: int) -> Rule:
@@ -145,12 +148,34 @@ class Spotted(Extras):
     def ev(self) -> tuple[float, float]:
         """What each player takes of the pot on average."""
         first = self.evaluation.value
-        return first, self.reader.value(1) if self.game.spot.rake_rate else self.game.spot.pot - first
+        return first, self.game.spot.pot - first if self.game.zero_sum else self.reader.value(1)
+
+    @property
+    def gains(self) -> tuple[float, float]:
+        """What each player would gain by a best response, ``(oop, ip)``; NashConv is their sum."""
+        first, second = (
+            max(best - now, 0.0) for best, now in zip(self.evaluation.best_response_values, self.ev, strict=True)
+        )
+        return first, second
+
+    @property
+    def zero_sum(self) -> bool:
+        """Is there no rake? With rake there is no value, and gains bound what is lost to a best response alone."""
+        return self.game.zero_sum
+
+    def at(self, line: str = "", player: int | str | None = None) -> View:
+        """The decision that ``line`` leads to, as ``Reader.at``."""
+        return self.reader.at(line, player)
 
     @cached_property
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
         return self.reader.equity()
+
+    @cached_property
+    def root_strategy(self) -> dict[str, float]:
+        """How often each action is taken first, over all hands."""
+        return self.reader.at("").totals()
 
     @property
     def percent_of_pot(self) -> float:
@@ -162,20 +187,29 @@ class Spotted(Extras):
         return 1000.0 * self.evaluation.exploitability / big_blind
 
     def summary(self) -> dict[str, Any]:
-        """As ``Extras``."""
-        return {
+        """As ``Extras``. With rake there is no value, only what each player takes."""
+        return ({} if self.zero_sum else {"value": None}) | {
+            "zero_sum": self.zero_sum,
+            "gains": list(self.gains),
             "board": self.game.name,
             "nodes": self.game.nodes,
             "bytes": self.memory,
             "ev": list(self.ev),
             "equity": list(self.equity),
             "exploitability_percent_of_pot": self.percent_of_pot,
-            "root_strategy": self.reader.at("").totals(),
+            "root_strategy": self.root_strategy,
         }
 
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
         return {"checkpoint.safetensors": "the strategies: what `treeplex holdem show` reads and `resume` continues"}
+
+
+def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
+    """About how long a solve takes, by exploitability: a guess within a factor of three, measured on one processor."""
+    numbers = float(sum(game.elements(player) for player in (0, 1)))
+    each = 2.0 * (PASS + LEARNING * numbers) / (RATE * threads_for(game, threads))
+    return {target: count * each for target, count in ITERATIONS.items()}
 
 
 def on_boards(member: CFR, execution: Execution) -> HoldemCFR:

@@ -122,8 +122,20 @@ def _spot(solution: Solution, show: int) -> None:
     tell(
         f"EV oop {first:.3f}, ip {second:.3f} of a pot of {pot};"
         f" equity {100 * fields['equity'][0]:.2f}%, {100 * fields['equity'][1]:.2f}%",
-        f"exploitability {solution.percent_of_pot:.3g}% of the pot ({solution.exploitability:.4g} chips)",
+        *_close(solution),
         f"OOP at root: {root}",
+    )
+
+
+def _close(solution: Solution) -> tuple[str, ...]:
+    """How close to equilibrium a spot's answer is; with rake, what may be said of it and what not."""
+    said = f"{solution.percent_of_pot:.3g}% of the pot ({solution.exploitability:.4g} chips)"
+    if solution.zero_sum:
+        return (f"exploitability {said}",)
+    first, second = solution.gains
+    return (
+        f"a best response gains oop {first:.4g}, ip {second:.4g} chips; on average {said}",
+        "with rake a spot is not zero-sum: it has no value, and these strategies promise nothing against others",
     )
 
 

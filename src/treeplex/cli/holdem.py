@@ -10,18 +10,21 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
 from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
+from treeplex.cli.progress import duration
 from treeplex.cli.solve import Algorithm, resume, solved
+from treeplex.compile.memory import available
+from treeplex.engines.boards.engine import threads_for
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import ParameterError
-from treeplex.evaluation.spots import View
-from treeplex.games.holdem.cards import hand_name
+from treeplex.evaluation.nodes import Row, View
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot, read_spot, sizes_for
-from treeplex.poker.grid import save_grid, terminal_grid
+from treeplex.poker.grid import print_grid, save_grid
 from treeplex.poker.solving import open_run
 from treeplex.runs.games import locks_of
 from treeplex.updates.storage import STORAGES
@@ -36,6 +39,9 @@ holdem = typer.Typer(
 
 SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}
 """Fields of a spot, and the options that name them."""
+
+SHOWN = 30
+"""Hands that ``show`` prints on the screen unless told otherwise."""
 
 Locks = Annotated[
     Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
@@ -104,28 +110,47 @@ holdem.command()(resume)
 def show(
     folder: Folder,
     line: Line = "",
+    player: Annotated[str | None, typer.Option(help="Whose hands: oop or ip. Default: who is to act.")] = None,
     hand: Annotated[str | None, typer.Option(help="Only hands of this range, such as AKs or QQ+.")] = None,
-    grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes, in colours.")] = False,
+    sort: Annotated[str, typer.Option(help="By class, reach, ev, equity, or an action, such as check.")] = "class",
+    by_class: Annotated[bool, typer.Option("--by-class", help="Sums by class of hands, such as AKs.")] = False,
+    grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes.")] = False,
     png: Annotated[Path | None, typer.Option(help="Save the grid as a PNG.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per hand and action.")] = None,
-    most: Annotated[int, typer.Option(min=0, help="How many hands to print.")] = 12,
+    most: Annotated[
+        int | None, typer.Option(min=0, help=f"How many hands at most. Default: all; {SHOWN} on the screen.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Strategy, EV and equity at a node of a solved spot."""
+    """Strategy, EV of every action, and equity at a node of a solved spot."""
+    for option, path, ending in (("--png", png, ".png"), ("--parquet", parquet, ".parquet")):
+        if path is not None and path.suffix.lower() != ending:
+            raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
+    if grid and (as_json or by_class or most is not None or sort != "class"):
+        raise ParameterError(
+            "The option --grid shows all classes in their places: leave out --json, --by-class, --sort and --most."
+        )
     with console.status("reading the run", spinner="dots"):
-        view = open_run(folder).at(line)
+        view = open_run(folder).at(line, player)
+    rows = view.rows(hand, sort, most, by_class=by_class)
     if as_json:
-        print_json(view.summary())
+        print_json(view.summary(rows))
     elif grid:
-        Console(emoji=False).print(terminal_grid(view), soft_wrap=True)
+        print_grid(view, Console(emoji=False), hand)
     else:
-        _describe(view, hand, most)
+        _describe(view, rows if most is not None else rows[:SHOWN], by_class)
+        if most is None and len(rows) > SHOWN:
+            say(f"... {len(rows) - SHOWN} more: --most {len(rows)}, --by-class or --hand shows them")
+    if not view.share.any():
+        say("this line is never played: no hand of a player gets here")
+    elif hand is not None and not rows and most != 0:
+        say(f"no hand of {hand!r:.80} is in {PLAYERS[view.player]}'s range here")
     if png is not None:
         with writing(png):
-            save_grid(view, png)
+            save_grid(view, png, hand)
     if parquet is not None:
         with writing(parquet):
-            write_parquet(view.table(), parquet)
+            write_parquet(view.table(rows), parquet)
     if not as_json:
         say(*(f"saved {path}" for path in (png, parquet) if path is not None))
 
@@ -133,7 +158,7 @@ def show(
 @holdem.command()
 @grouped
 def info(*, spot: SpotOptions, as_json: AsJson = False) -> None:
-    """Nodes, memory, and what suit isomorphism saves."""
+    """Nodes, memory, what suit isomorphism saves, and about how long a solve takes."""
     tell_size(spot.read(), as_json)
 
 
@@ -147,13 +172,17 @@ def tell_size(spot: Spot, as_json: bool) -> None:
         print_json(fields)
         return
     dealt, stored = len(whole.deals[-1]), len(game.deals[-1])
+    alike = f"{stored:,} of {dealt:,} river boards ({fields['isomorphism_gain']:.2f}×)"
+    times = ", ".join(f"{duration(max(x, 1.0))} to {to}" for to, x in fields["seconds_estimated"].items())
     rows = [
         ["nodes", f"{fields['nodes']:,}"],
         ["decisions by street", "  ".join(f"{n:,}" for n in fields["action_nodes_by_street"])],
         ["hands", f"oop {fields['hands'][0]}, ip {fields['hands'][1]}"],
         ["boards by street", "  ".join(f"{n:,}" for n in fields["boards_by_street"])],
-        ["suit isomorphism", f"{stored:,} of {dealt:,} river boards ({fields['isomorphism_gain']:.2f}×)"],
+        *([["suit isomorphism", alike]] if stored < dealt else []),
         *[[f"memory, {storage}", byte_count(size)] for storage, size in fields["bytes"].items()],
+        ["memory free", byte_count(fields["bytes_free"])],
+        ["time, a rough guess", f"{times}, with {threads_for(game)} thread{'s' * (threads_for(game) > 1)}"],
     ]
     print_table([game.name, ""], rows)
 
@@ -171,28 +200,32 @@ def _locks(path: Path | None) -> tuple[Lock, ...]:
         ) from error
 
 
-def _describe(view: View, hand: str | None, most: int) -> None:
-    from treeplex.games.holdem.ranges import parse_range  # noqa: PLC0415 - only where a range is given
-
-    chosen = view.hands()
-    if hand is not None:
-        wanted = parse_range(hand, "hand")
-        chosen = [number for number in chosen if wanted[number] > 0.0]
-    totals = ", ".join(f"{name} {100 * x:.1f}%" for name, x in zip(view.names, view.totals().values(), strict=True))
-    say(f"{PLAYERS[view.player]} to act, pot {view.pot}: {totals}")
-    rows = [
+def _describe(view: View, rows: list[Row], by_class: bool) -> None:
+    """What everybody does, then a table of some hands: for each action how often, and its EV."""
+    totals = zip(view.names, view.totals().values(), strict=True)
+    plays = ", ".join(f"{name} {100 * x:.1f}%" for name, x in totals) or f"hands of {PLAYERS[view.player]}"
+    typer.echo(f"{PLAYERS[view.to_act]} to act, pot {view.pot:.10g}: {plays}")
+    if not rows:
+        return
+    first = ["class", "combos"] if by_class else ["hand", "reach"]
+    columns = [*first, *(f"{action.name} (EV)" for action in view.actions), "EV", "equity"]
+    cells = [
         [
-            hand_name(number),
-            f"{view.reach[number]:.3f}",
-            *(f"{x:.3f}" for x in view.strategy[:, number]),
-            f"{view.value(number):.2f}",
-            f"{100 * view.equity[number]:.1f}",
+            row.hand,
+            f"{row.reach:.3f}",
+            *(f"{100 * x:.1f}% ({_chips(ev)})" for x, ev in zip(row.strategy, row.ev, strict=True)),
+            _chips(row.value),
+            "unknown" if row.equity is None else f"{100 * row.equity:.1f}%",
+            *(["indifferent" if row.indifferent else ""] if view.actions else []),
         ]
-        for number in chosen[:most]
+        for row in rows
     ]
-    print_table(["hand", "reach", *(action.name for action in view.actions), "EV", "equity %"], rows)
-    if len(chosen) > most:
-        say(f"... {len(chosen) - most} more; --most shows them")
+    print_table([*columns, ""] if view.actions else columns, cells, right=range(1, len(columns)))
+
+
+def _chips(ev: float | None) -> str:
+    """No minus before a zero."""
+    return "unknown" if ev is None else f"{ev:z.2f}"
 
 
 def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
@@ -208,4 +241,6 @@ def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
         "combinations": game.combinations,
         "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),
         "bytes": {storage: game.memory(storage) for storage in STORAGES},
+        "bytes_free": available(),
+        "seconds_estimated": seconds_to_solve(game),
     }

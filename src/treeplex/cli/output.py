@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -41,12 +41,14 @@ def print_json(fields: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(fields, allow_nan=False))
 
 
-def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """A table on stdout, as wide as it needs to be when that is not a terminal."""
+def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] = ()) -> None:
+    """A table on stdout, as wide as it needs to be when that is not a terminal; columns ``right`` end flush."""
     out = Console(emoji=False)
     if not out.is_terminal:
         out.width = 1000
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for column in right:
+        table.columns[column].justify = "right"
     for row in rows:
         table.add_row(*row)
     out.print(table, markup=False, highlight=False)

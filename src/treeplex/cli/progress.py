@@ -57,7 +57,7 @@ class ProgressLine:
             parts.insert(0, self._quality(moment.rows[-1]))
         left = seconds_left(moment, self._limits)
         if left is not None:
-            parts.append(f"about {_duration(left)} left")
+            parts.append(f"about {duration(left)} left")
         return f"{self._title}: {', '.join(parts)}"
 
     def _quality(self, row: LogRow) -> str:
@@ -91,7 +91,8 @@ def _slope(rows: list[LogRow]) -> float | None:
     return max(fall / math.log(rows[-1].iteration / rows[0].iteration), 0.1)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """For people."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

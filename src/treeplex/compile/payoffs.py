@@ -11,7 +11,6 @@ from scipy import sparse
 
 from treeplex.arrays import Floats, Ints
 
-
 NEAR_ONE: Final = 32
 """Payoffs up to 2 ** 32 and from 2 ** -32 are stored as they are, so that a rule of one's own sees them."""
 

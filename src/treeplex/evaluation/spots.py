@@ -2,94 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import pyarrow as pa
 
 from treeplex.arrays import Floats
-from treeplex.arrow import Table, table
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
-from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.game import HoldemGame, load_spot, of_order_one
 from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action
+from treeplex.evaluation.nodes import View
+from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.updates.reference import matched
-
-
-class View(NamedTuple):
-    """A decision as people look at it; arrays over the 1,326 hands, zero or nan where a hand cannot be held."""
-
-    line: str
-    board: tuple[int, ...]
-    pot: int
-    player: int
-    actions: list[Action]
-    names: list[str]  # actions with their share of the pot
-    reach: Floats  # [1326] how often the player gets here with a hand, of its weight in the range
-    opponent: Floats  # [1326] the same for the other player
-    share: Floats  # [1326] of all deals that get here; sums to 1
-    strategy: Floats  # [actions, 1326]
-    ev: Floats  # [actions, 1326] chips taken of the pot from here on
-    equity: Floats  # [1326] of the pot if nobody bets any more
-
-    def totals(self) -> dict[str, float]:
-        """How often each action is taken, over all hands."""
-        shares = (self.strategy * self.share).sum(axis=1)
-        return {action.name: float(x) for action, x in zip(self.actions, shares, strict=True)}
-
-    def hands(self) -> list[int]:
-        """The hands that get here, most frequent first."""
-        order = np.argsort(-self.share, kind="stable")
-        return [int(hand) for hand in order if self.share[hand] > 0.0]
-
-    def value(self, hand: int) -> float:
-        """What a hand takes of the pot from here on, playing its strategy."""
-        return float(np.nansum(self.strategy[:, hand] * self.ev[:, hand]))
-
-    def table(self) -> Table:
-        """One row per hand and action."""
-        names = [action.name for action in self.actions]
-        hands = self.hands()
-        hand, action = np.repeat(np.array(hands, dtype=np.intp), len(names)), np.tile(range(len(names)), len(hands))
-        columns = {
-            "hand": [hand_name(number) for number in hand.tolist()],
-            "action": names * len(hands),
-            "reach": self.reach[hand],
-            "share": self.share[hand],
-            "probability": self.strategy[action, hand],
-            "ev": self.ev[action, hand],
-            "equity": self.equity[hand],
-        }
-        return table(columns, {"hand": pa.string(), "action": pa.string()})
-
-    def summary(self) -> dict[str, Any]:
-        """As ``treeplex holdem show --json`` prints it."""
-        return {
-            "line": self.line,
-            "board": " ".join(card_name(card) for card in self.board),
-            "pot": self.pot,
-            "player": PLAYERS[self.player],
-            "actions": [action.name for action in self.actions],
-            "totals": self.totals(),
-            "hands": {
-                hand_name(hand): {
-                    "reach": float(self.reach[hand]),
-                    "share": float(self.share[hand]),
-                    "ev": self.value(hand),
-                    "equity": None if np.isnan(self.equity[hand]) else float(self.equity[hand]),
-                    "strategy": {a.name: float(self.strategy[k, hand]) for k, a in enumerate(self.actions)},
-                }
-                for hand in self.hands()
-            },
-        }
 
 
 class Reader:
@@ -101,30 +30,40 @@ class Reader:
         self._playing = Playing((stub, stub), sources, frozen)
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 
-    def at(self, line: str) -> View:
-        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too."""
+    def __repr__(self) -> str:
+        return f"Reader({self.game!r}, {self._storage})"
+
+    def at(self, line: str = "", player: int | str | None = None) -> View:
+        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too.
+
+        ``player``: whose hands, ``"oop"`` or ``"ip"``; by default those of the player to act.
+        """
         place = follow(self.game, line)
         if place.node.kind != DECISION:
             fix = "name the card that is dealt." if place.node.kind == CHANCE else "leave out the last action."
-            raise ParameterError(f"{line!r} leads to a {place.node.kind} node, where no player acts; {fix}")
+            raise ParameterError(f"{line!r:.80} leads to a {place.node.kind} node, where no player acts; {fix}")
         decision = decision_at(self.game, place)
-        player = decision.player
-        reach, opponent = self.reach(place, player), self.reach(place, 1 - player)
-        share = reach * _met(opponent)
-        node = decision.node
+        node, shown = decision.node, decision.player if player is None else _player(player)
+        acts = shown == decision.player
+        actions = node.actions if acts else []
+        reach, opponent = self.reach(place, shown), self.reach(place, 1 - shown)
+        found = self._ev(place, decision, shown)
+        strategy = self._expand(self._strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
         return View(
             line,
             place.cards,
             self.game.spot.pot + 2 * node.paid + node.to_call,
-            player,
-            node.actions,
-            [name_of(self.game, node, action) for action in node.actions],
+            shown,
+            decision.player,
+            actions,
+            [name_of(self.game, node, action) for action in actions],
             reach,
             opponent,
-            share / max(float(share.sum()), 1e-300),
-            self._expand(self._strategy(decision, place), place, player),
-            self._ev(place, decision),
-            self._hand_equity(place, player, reach, opponent),
+            _shares(reach, opponent),
+            strategy,
+            found if acts else found[:0],
+            (strategy * found).sum(axis=0) if acts else found[0],
+            self._hand_equity(place, shown, reach, opponent),
         )
 
     def value(self, player: int) -> float:
@@ -134,12 +73,13 @@ class Reader:
     def evaluation(self) -> Evaluation:
         """Value and NashConv in chips. Both players share the pot: player 0's value is what it takes on average.
 
-        At a decision whose strategy is locked, a best response plays that strategy, too.
+        At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still
+        the sum of both gains, but the value is only what these two strategies give to player 0.
         """
-        raked = self.game.spot.rake_rate > 0.0
+        zero_sum = self.game.zero_sum
         passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
-        first, second, value, *rest = self._taken(passes if raked else passes[:3])
-        other = rest[0] if raked else self.game.spot.pot - value
+        first, second, value, *rest = self._taken(passes[:3] if zero_sum else passes)
+        other = self.game.spot.pot - value if zero_sum else rest[0]
         return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
 
     def _taken(self, passes: list[tuple[int, int]]) -> list[float]:
@@ -155,9 +95,7 @@ class Reader:
         """Each player's share of the pot if nobody bets at all."""
         place = follow(self.game, "")
         reach, opponent = self.reach(place, 0), self.reach(place, 1)
-        weight = reach * _met(opponent)
-        each = self._hand_equity(place, 0, reach, opponent)
-        first = float(np.nansum(weight * each) / weight.sum())
+        first = float(np.nansum(_shares(reach, opponent) * self._hand_equity(place, 0, reach, opponent)))
         return first, 1.0 - first
 
     def reach(self, place: Place, player: int) -> Floats:
@@ -186,28 +124,37 @@ class Reader:
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
 
-    def _ev(self, place: Place, decision: Decision) -> Floats:
-        """[actions, 1326] from one pass that plays both strategies."""
-        game, player, depth, board = self.game, decision.player, place.depth, place.board
+    def _ev(self, place: Place, decision: Decision, player: int) -> Floats:
+        """From one pass that plays both strategies: [actions, 1326], or [1, 1326] of the player who is not to act."""
+        game, depth, board, node = self.game, place.depth, place.board, decision.node
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
-        runner.run(self._playing, self._rule, [(player, layout.VALUE, 0)], taken)
+        whole = self._rule._replace(prune=False)  # rows that nobody reaches are written, too
+        runner.run(self._playing, whole, [(player, layout.VALUE, 0)], taken)
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         if taken is None:
             reach, value = runner.rows(player)
         else:
             reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
-        betting = runner.betting(depth, player)
-        part = int(np.searchsorted(betting.tile[:, layout.ROOT], decision.root, side="right")) - 1
-        first, stop = betting.tile[part], betting.tile[part + 1]
-        own = betting.own_node[betting.own_node[:, layout.NUMBER] == decision.number][0]
-        row = int(own[layout.REACHED] + first[layout.ROOT] + first[layout.OPPONENT_SLOT])
-        actions = len(decision.node.actions)
-        values = value[int(stop[layout.ROOT]) + decision.slot :][:actions].astype(np.float64)
-        opponent = self._expand(reach[row : row + 1].astype(np.float64), place, 1 - player)[0]
-        spread = self._expand(values, place, player, np.nan)
-        return _per_meeting(spread, opponent) + game.spot.pot / 2 + decision.node.paid
+        tile = runner.betting(depth, player).tile
+        part = int(np.searchsorted(tile[:, layout.ROOT], decision.root, side="right")) - 1
+        ends = int(tile[part + 1, layout.ROOT])
+        above = [decision.root + int(tile[part, slot]) for slot in (layout.OWN_SLOT, layout.OPPONENT_SLOT)]
+        own, theirs = (
+            ends + decision.sequences[who] if decision.sequences[who] >= 0 else root
+            for who, root in zip((player, 1 - player), above, strict=True)
+        )
+        acts = player == decision.player
+        first, count = (ends + decision.slot, len(node.actions)) if acts else (own, 1)
+        opponent = self._expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
+        spread = self._expand(value[first : first + count].astype(np.float64), place, player, np.nan)
+        put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
+        found = _per_meeting(spread, opponent) + put_in
+        for k, action in enumerate(node.actions if acts else []):
+            if action.kind == "fold":
+                found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
+        return found
 
     def _hand_equity(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
         """[1326] by checking down to a showdown, whatever cards come."""
@@ -224,14 +171,27 @@ class Reader:
         hands = game.boards[0].hands
         weights = (reach, opponent) if player == 0 else (opponent, reach)
         first, second = (
-            np.append(weight, 0.0)[held.number[: held.start[1]]].astype(runner.start[0].dtype)
+            np.append(of_order_one(weight), 0.0)[held.number[: held.start[1]]].astype(runner.start[0].dtype)
             for weight, held in zip(weights, hands, strict=True)
         )
         worth = runner.run(playing, self._rule, [(player, layout.VALUE, 0)], start=(first, second), keep=True)
         numbers = hands[player].number[: int(hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
-        return 0.5 + _per_meeting(won, opponent) / 2.0
+        return 0.5 + _per_meeting(won, of_order_one(opponent)) / 2.0
+
+
+def _player(player: int | str) -> int:
+    """By number or by name."""
+    if not isinstance(player, bool) and player in (0, 1, *PLAYERS):
+        return PLAYERS.index(player) if isinstance(player, str) else int(player)
+    raise ParameterError(f"The 'player' parameter must be oop or ip, got {player!r:.80}.")
+
+
+def _shares(reach: Floats, opponent: Floats) -> Floats:
+    """[1326] how often each hand is dealt, of all deals that get here."""
+    weight = of_order_one(reach) * _met(of_order_one(opponent))
+    return weight / max(float(weight.sum()), 1e-300)
 
 
 def _met(opponent: Floats) -> Floats:

@@ -1,7 +1,8 @@
 """What a poker player sees: spots, ranges, bet sizes, solving, browsing. Public name: ``treeplex.holdem``."""
 
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.evaluation.spots import Reader, View
+from treeplex.evaluation.nodes import Row, View
+from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
 from treeplex.poker.solving import open_run, resume, solve
@@ -10,6 +11,7 @@ __all__ = [
     "HoldemGame",
     "Lock",
     "Reader",
+    "Row",
     "Spot",
     "View",
     "load_spot",

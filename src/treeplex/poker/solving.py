@@ -11,6 +11,8 @@ from treeplex.errors import ParameterError
 from treeplex.evaluation.spots import Reader
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import algorithm_of, game_of
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import Plan, run
 from treeplex.runs.request import SPOT
 from treeplex.runs.solution import Solution
 
@@ -42,10 +44,11 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     point = kept.checkpoint(solver, game)
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")
-    best = point.best if request.iterate == "best" else None
-    reader: Any = solver.policy(
-        game, best.strategies if best else solver.strategies(game, point.state, request.iterate)
-    )
+    if request.iterate == "best":  # the best of what was kept and what the run ended with, as the run reported it
+        strategies = run(game, solver, Plan(Limits(iterations=1), "best", threads), point).strategies
+    else:
+        strategies = solver.strategies(game, point.state, request.iterate)
+    reader: Any = solver.policy(game, strategies)
     return reader
 
 

@@ -121,9 +121,14 @@ def aligned(count: int, dtype: Any) -> Array:
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
 
 
+def threads_for(game: HoldemGame, threads: int = 0) -> int:
+    """As many as asked for; 0: all cores where they pay."""
+    return threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
+
+
 def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     """The engine for a storage; made once per game."""
-    workers = threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
+    workers = threads_for(game, threads)
     known = _ENGINES.setdefault(game, {})
     work = STORAGES[storage].work
     key = (np.dtype(work).name, workers)

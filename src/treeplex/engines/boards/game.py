@@ -34,14 +34,24 @@ class HoldemGame:
     streets: list[Street]
     deals: list[list[Deal]]  # the boards of every street, up to suit isomorphism
     boards: list[Boards]
-    start: tuple[Floats, Floats]  # both players' weights on the first board, padding included
-    combinations: float  # the sum of products of weights of hands that can be dealt together
+    start: tuple[Floats, Floats]  # both players' weights on the first board, of order one, padding included
+    combinations: float  # the sum of products of these weights over hands that can be dealt together
     locks: tuple[Lock, ...] = ()  # decisions whose strategies are fixed
+
+    def __repr__(self) -> str:
+        hands = " x ".join(str(int(hands.held[0])) for hands in self.boards[0].hands)
+        locked = f", {len(self.locks)} locked" if self.locks else ""
+        return f"HoldemGame({self.name}, pot {self.spot.pot:.10g}, {hands} hands, {self.nodes:,} nodes{locked})"
 
     @property
     def name(self) -> str:
         """The board, as people write it."""
         return " ".join(card_name(card) for card in self.spot.cards)
+
+    @property
+    def zero_sum(self) -> bool:
+        """Does the house take nothing? With rake what one player loses is more than what the other wins."""
+        return self.spot.rake(self.spot.pot) <= 0.0
 
     @property
     def fingerprint(self) -> str:
@@ -64,7 +74,7 @@ class HoldemGame:
         return 1.0 / CARDS_LEFT["turn"], 1.0 / CARDS_LEFT["river"]
 
     def weights(self, player: int) -> Floats:
-        """A player's weights, in the order of the first board's hands, padding included."""
+        """A player's weights of order one, in the order of the first board's hands, padding included."""
         return self.start[player]
 
     def elements(self, player: int) -> int:
@@ -114,8 +124,21 @@ def load_spot(spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = ())
     deals = deal_streets(spot, len(streets), isomorphic)
     boards = board_arrays(spot, streets, deals)
     hands = boards[0].hands
-    ours, theirs = (np.append(spot.weights(player), 0.0)[hands[player].number] for player in (0, 1))
+    ours, theirs = (np.append(of_order_one(spot.weights(player)), 0.0)[hands[player].number] for player in (0, 1))
     return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs), locks)
+
+
+def of_order_one(weights: Floats) -> Floats:
+    """Weights times the power of two that brings the largest into (0.5, 1]: no bit is lost, and float32 can hold them.
+
+    >>> bool(of_order_one(np.array([3e-40, 1e-40])).max() > 0.5)
+    True
+    """
+    top = float(weights.max(initial=0.0))
+    if not 0.0 < top < np.inf:
+        return weights
+    mantissa, exponent = np.frexp(top)
+    return np.ldexp(weights, 1 - exponent if mantissa == 0.5 else -exponent)
 
 
 def estimate(spot: Spot, streets: list[Street], storage: str) -> int:

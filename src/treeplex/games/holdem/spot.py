@@ -66,6 +66,10 @@ class Spot:
         if not self._some_deal():
             raise ParameterError("The ranges cannot be dealt together: every pair of hands shares a card.")
 
+    def __repr__(self) -> str:
+        oop, ip = (text if len(text) <= 60 else f"{text[:56]} ..." for text in (self.oop_range, self.ip_range))
+        return f"Spot({self.board}, pot {self.pot}, stack {self.effective_stack}, oop {oop}, ip {ip})"
+
     @property
     def cards(self) -> tuple[int, ...]:
         """The board's cards, as numbers."""
