@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from treeplex.arrays import Ints
+from treeplex.errors import MissingExtraError
 
 Texts = pa.StringArray
 Table = pa.Table
@@ -157,3 +158,11 @@ def zstd(data: bytes) -> bytes:
 def about(source: Table) -> dict[str, str]:
     """The words stored with a table."""
     return {key.decode(): value.decode() for key, value in (source.schema.metadata or {}).items()}
+
+
+def to_pandas(given: Table) -> Any:
+    """As a pandas DataFrame."""
+    try:
+        return given.to_pandas()
+    except ImportError as error:
+        raise MissingExtraError("pandas", "pandas", "A table as a DataFrame") from error

@@ -15,7 +15,9 @@ AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": 
 
 
 @contextmanager
-def drawing(path: str | Path, size: tuple[float, float], title: str, *grid: int, **shared: Any) -> Generator[Any]:
+def drawing(
+    path: str | Path | None, size: tuple[float, float], title: str, *grid: int, **shared: Any
+) -> Generator[Any]:
     """Panels to draw into, row by row, each with a grid and no box; saved as a PNG. Arguments as of ``subplots``."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
 
@@ -27,11 +29,12 @@ def drawing(path: str | Path, size: tuple[float, float], title: str, *grid: int,
     yield panels
     if title:
         figure.suptitle(title, parse_math=False)
-    figure.savefig(path, dpi=130, format="png")
+    if path is not None:
+        figure.savefig(path, dpi=130, format="png")
 
 
-def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) -> None:
-    """One line per log, three panels, both axes logarithmic, as a PNG."""
+def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path | None = None) -> Any:
+    """One line per log, three panels, both axes logarithmic, as a PNG if there is a path; returns the figure."""
     with drawing(path, (13, 4.2), title, 1, len(AXES), sharey=True) as panels:
         for axes, (column, label) in zip(panels, AXES.items(), strict=True):
             for name, log in logs.items():
@@ -46,3 +49,4 @@ def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path) ->
         panels[0].set_ylabel("NashConv")
         if len(logs) > 1:
             panels[-1].legend(frameon=False)
+    return panels[0].figure

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Extras
-from treeplex.arrow import Table
+from treeplex.arrow import Table, to_pandas
 from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.plot import plot_convergence
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
@@ -43,6 +45,17 @@ class Solution:
             f"Solution({self.request.game}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
             f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows = {
+            "ended": f"{self.status} after {self.iterations:,} iterations, {self.seconds:.2f} s",
+            "value of player 0": f"{self.value:.6g}",
+            "NashConv": f"{self.nash_conv:.3g}",
+            "exploitability (NashConv / 2)": f"{self.exploitability:.3g}",
+        }
+        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(f'{self.request.game}, {self.algorithm}')}</caption>{lines}</table>"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self.extras, name):
@@ -119,6 +132,14 @@ class Solution:
             "seed": request.seed,
             "iterate": request.iterate,
         } | self.extras.summary()
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """NashConv against iterations, nodes touched and seconds: a Matplotlib figure, saved as a PNG if asked to."""
+        return plot_convergence({self.algorithm: self.log}, f"{self.request.game}, {self.algorithm}", path)
+
+    def to_pandas(self) -> Any:
+        """The log as a pandas DataFrame, one row per evaluation. The strategies: ``policy.to_pandas()``."""
+        return to_pandas(self.log)
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
