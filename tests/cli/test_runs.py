@@ -82,10 +82,8 @@ def same_answer(one: Path, two: Path) -> None:
 def test_list_algorithms(cli) -> None:
     code, out, _ = cli("list", "algorithms")
     assert code == 0
-    for entry in ALGORITHMS.values():
-        assert f"\n{entry.usage} " in out
-        assert entry.summary in out
-        assert entry.source in out
+    words = " ".join(out.split())
+    assert [e.summary for e in ALGORITHMS.values() if f"{e.summary} ({e.source})" not in words.replace("- ", "-")] == []
     told = cli("list", "algorithms", "--json").last["algorithms"]
     expected = [{"name": e.usage, "summary": e.summary, "source": e.source} for e in ALGORITHMS.values()]
     assert told == expected
@@ -243,7 +241,7 @@ def test_resume_for_people(cli) -> None:
     cli("solve", "leduc", "--iterations", 10, "--out", "run")
     code, out, err = cli("resume", "run", "--iterations", 20, "--show", 1)
     assert code == 0
-    assert "leduc, cfr+: iteration limit reached after 20 iterations" in err
+    assert "leduc, cfr+: iteration limit reached after 20 iterations" in out
     assert "run folder: run" in err
     assert "... 143 more" in out
     check_png(Path("run/convergence.png"))

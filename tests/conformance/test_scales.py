@@ -30,15 +30,7 @@ class Multiplied:
 
 
 def game(factor: float) -> Any:
-    rules = make("random_tree(seed=4,depth=7,width=3)")
-    kind = type("Multiplied", (Multiplied,), {name: _passed(name) for name in ("root", "mover", "actions", "next")})
-    for name in ("probabilities", "infoset"):
-        setattr(kind, name, _passed(name))
-    return tp.load(kind(rules, factor))
-
-
-def _passed(name: str) -> Any:
-    return lambda self, *given: getattr(self.rules, name)(*given)
+    return tp.load(Multiplied(make("random_tree(seed=4,depth=7,width=3)"), factor))
 
 
 def played(solution: tp.Solution) -> list[list[float]]:

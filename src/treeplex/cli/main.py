@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR
+from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR, answers
 from treeplex.cli.lazy import HELP_OPTIONS, Commands
 from treeplex.errors import SolverError, TreeplexError
 from treeplex.version import __version__
@@ -33,6 +33,7 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def run() -> None:
     """Entry point of the ``treeplex`` command."""
+    answers.clear()
     try:
         sys.exit(app(prog_name="treeplex", standalone_mode=False) or SOLVED)
     except TreeplexError as error:
@@ -50,8 +51,8 @@ def run() -> None:
 
 
 def refuse(sentence: str) -> None:
-    """One line on stderr; with ``--json`` it is the result on stdout as well."""
-    if "--json" in sys.argv:
+    """One line on stderr; with ``--json`` also on stdout, unless the answer is there already."""
+    if "--json" in sys.argv and not answers:
         typer.echo(json.dumps({"status": "error", "error": sentence}))
     typer.secho("error:", fg="red", bold=True, nl=False, err=True)
     typer.echo(f" {sentence}", err=True)

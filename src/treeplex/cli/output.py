@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from treeplex.cli import answers
 from treeplex.errors import ParameterError
 
 EVERY: Final = 2.0  # seconds between two lines of progress where there is no terminal
@@ -38,7 +39,8 @@ def tell(*lines: str) -> None:
 
 def print_json(fields: Mapping[str, Any]) -> None:
     """One JSON line on stdout."""
-    typer.echo(json.dumps(fields, allow_nan=False))
+    answers.append(json.dumps(fields, allow_nan=False))
+    typer.echo(answers[-1])
 
 
 def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] = ()) -> None:
