@@ -22,7 +22,7 @@ mutants: .venv/installed-dev
 	$(BIN)/python tests/mutants/run.py
 
 fuzz: .venv/installed-dev
-	$(BIN)/python tests/fuzz/run.py
+	$(BIN)/python tests/fuzz/fuzzing.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .

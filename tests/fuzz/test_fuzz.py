@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import fuzzing
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import run
 
 INPUTS = {"command line": 25, "run folders": 40, "locks": 40}
 
 
-@pytest.mark.parametrize("door", run.DOORS)
+@pytest.mark.parametrize("door", fuzzing.DOORS)
 def test_whatever_enters_is_taken_or_refused_in_a_sentence(door) -> None:
     inputs = INPUTS.get(door, 120)
-    counts, failures = run.fuzz(door, inputs, seed=1)
+    counts, failures = fuzzing.fuzz(door, inputs, seed=1)
     assert failures == []
-    assert counts[run.REFUSED] > inputs // 10
-    assert counts[run.TAKEN] > 0
+    assert counts[fuzzing.REFUSED] > inputs // 10
+    assert counts[fuzzing.TAKEN] > 0
