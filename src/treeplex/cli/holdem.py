@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 
 from treeplex.arrow import write_parquet
-from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Saving, grouped
-from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
+from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Saving, grouped
+from treeplex.cli.output import byte_count, check_new, console, print_json, print_table, say
 from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import ParameterError
@@ -105,10 +105,12 @@ def show(
     grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes, in colours.")] = False,
     png: Annotated[Path | None, typer.Option(help="Save the grid as a PNG.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per hand and action.")] = None,
+    force: Force = False,
     most: Annotated[int, typer.Option(min=0, help="How many hands to print.")] = 12,
     as_json: AsJson = False,
 ) -> None:
     """Strategy, EV and equity at a node of a solved spot."""
+    check_new(png, parquet, force=force)
     with console.status("reading the run", spinner="dots"):
         view = open_run(folder).at(line)
     if as_json:
@@ -118,11 +120,9 @@ def show(
     else:
         _describe(view, hand, most)
     if png is not None:
-        with writing(png):
-            save_grid(view, png)
+        save_grid(view, png)
     if parquet is not None:
-        with writing(parquet):
-            write_parquet(view.table(), parquet)
+        write_parquet(view.table(), parquet)
     if not as_json:
         say(*(f"saved {path}" for path in (png, parquet) if path is not None))
 

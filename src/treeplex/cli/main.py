@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 import typer
 
@@ -20,6 +22,7 @@ from treeplex.cli.output import SOLVED, UNFINISHED, USAGE_ERROR, console, say
 from treeplex.cli.reproduce import reproduce
 from treeplex.cli.solve import resume, solve
 from treeplex.errors import SolverError, TreeplexError
+from treeplex.files import reason
 
 app = typer.Typer(
     name="treeplex",
@@ -43,12 +46,56 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 
 
 def run() -> None:
-    """Entry point of the ``treeplex`` command."""
+    """The command, whose refusals are one sentence; ``treeplex.cli.entry`` calls it."""
     try:
         app()
     except TreeplexError as error:
-        console.print("[bold red]error:[/]", end=" ")
-        say(str(error))
-        sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
+        _refuse(str(error), UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
     except SystemExit as ended:  # typer's answer to a reader that has gone, as in `treeplex list | head`, is 1
-        sys.exit(SOLVED if isinstance(ended.__context__, BrokenPipeError) else ended.code)
+        if not isinstance(ended.__context__, BrokenPipeError):
+            _flushed(ended.code)
+        _gone()
+    except BrokenPipeError:
+        _gone()
+    except OSError as error:
+        _unwritten(error)
+    except MemoryError:
+        _refuse("There is not enough memory for this; a smaller game, or a storage with fewer bits, needs less.")
+
+
+def _flushed(code: object) -> None:
+    """End, unless what was printed cannot be written after all."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        _unwritten(error)
+    sys.exit(code)  # pyright: ignore[reportArgumentType]
+
+
+def _gone() -> None:
+    """The reader has seen enough."""
+    _to_nowhere()
+    sys.exit(SOLVED)
+
+
+def _unwritten(error: OSError) -> None:
+    """Nothing more can be printed; files have sentences of their own."""
+    _to_nowhere()
+    what = f"The file {error.filename} cannot be read or written" if error.filename else "The output cannot be written"
+    _refuse(f"{what}: {reason(error)}.")
+
+
+def _to_nowhere() -> None:
+    """Forget what is still to be printed; Python would try again, and complain, when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _refuse(sentence: str, code: int = USAGE_ERROR) -> None:
+    console.print("[bold red]error:[/]", end=" ")
+    say(sentence)
+    sys.exit(code)

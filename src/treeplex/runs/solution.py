@@ -10,6 +10,7 @@ from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Extras
 from treeplex.arrow import Table
+from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
@@ -122,10 +123,17 @@ class Solution:
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
-        kept = RunFolder.claim(folder, self.request, self.game)
-        if self.checkpoint is not None:
-            kept.keep(self.solver, self.checkpoint)
-        return kept.finish(self)
+        with RunFolder.claim(folder, self.request, self.game) as kept:
+            point = kept.checkpoint(self.solver, self.game)
+            done = 0 if point is None else self.solver.work(self.game, point.state).iterations
+            if done > self.iterations:
+                raise ParameterError(
+                    f"The folder {folder} holds this run after {done:,} iterations, which is more than these"
+                    f" {self.iterations:,}; choose another folder."
+                )
+            if self.checkpoint is not None:
+                kept.keep(self.solver, self.checkpoint)
+            return kept.finish(self)
 
 
 def _known(number: float) -> float | None:

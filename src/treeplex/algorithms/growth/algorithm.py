@@ -107,7 +107,7 @@ class Growing(Algorithm[Abstraction, State]):
             "archived": tree.archive.histories,
             "sizes": len(strategies.additions),
             "weight": tree.weight,
-            "bytes": tree.tree.nbytes,
+            "bytes": tree.tree.used_bytes,
         }
         return Evaluation(full.value, full.nash_conv, full.best_responses, extra)
 
