@@ -742,7 +742,7 @@ def test_a_broken_game_is_said(kind, tmp_path) -> None:
 def test_a_missing_game_is_said(tmp_path) -> None:
     tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
     (tmp_path / "run" / "game.safetensors").unlink()
-    assert "game.safetensors" in refusal(tmp_path / "run")
+    assert "was ended before its game was kept there; start it again" in refusal(tmp_path / "run")
 
 
 def test_another_game_in_the_folder_is_said(tmp_path) -> None:

@@ -123,16 +123,17 @@ class Solution:
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
+        solver = self.solver.elsewhere()
         with RunFolder.claim(folder, self.request, self.game) as kept:
-            point = kept.checkpoint(self.solver, self.game)
-            done = 0 if point is None else self.solver.work(self.game, point.state).iterations
+            point = kept.checkpoint(solver, self.game)
+            done = 0 if point is None else solver.work(self.game, point.state).iterations
             if done > self.iterations:
                 raise ParameterError(
                     f"The folder {folder} holds this run after {done:,} iterations, which is more than these"
                     f" {self.iterations:,}; choose another folder."
                 )
             if self.checkpoint is not None:
-                kept.keep(self.solver, self.checkpoint)
+                kept.keep(solver, self.checkpoint)
             return kept.finish(self)
 
 
