@@ -16,24 +16,26 @@ def main() -> None:
     _streams()
     code: object = 0
     try:
-        from treeplex.cli.main import run  # noqa: PLC0415 - takes a second or two
-
-        run()
+        _command()
     except SystemExit as ended:
         code = ended.code
     except Interrupted:
         code = 1
-    except ImportError as error:
-        _say(f"error: treeplex cannot be loaded: {str(error).partition(chr(10))[0][:200]}.\n")
-        code = 2
-    except MemoryError:
-        _say("error: There is not enough memory to load treeplex.\n")
-        code = 2
     if COMMAND.received:
         _say(COMMAND.sentence())
         code = code or 1
     COMMAND.hand_back()
     sys.exit(code)  # pyright: ignore[reportArgumentType]
+
+
+def _command() -> None:
+    try:
+        from treeplex.cli.main import run  # noqa: PLC0415 - takes a second or two
+    except Exception as error:  # whatever a library makes of too little memory, or of a broken file
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        _say(f"error: treeplex cannot be loaded, for lack of memory or of a library ({words}).\n")
+        sys.exit(2)
+    run()
 
 
 def _streams() -> None:

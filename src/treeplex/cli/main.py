@@ -57,10 +57,18 @@ def run() -> None:
         _gone()
     except BrokenPipeError:
         _gone()
+    except ImportError as error:
+        _unloaded(error)
     except OSError as error:
-        _unwritten(error)
+        _unwritten(error) if error.errno else _unloaded(error)
     except MemoryError:
         _refuse("There is not enough memory for this; a smaller game, or a storage with fewer bits, needs less.")
+
+
+def _unloaded(error: Exception) -> None:
+    """A library that is loaded when it is first needed."""
+    words = " ".join(str(error).split())[:150]
+    _refuse(f"A library that this needs cannot be loaded, for lack of memory or of a file ({words}).")
 
 
 def _flushed(code: object) -> None:
