@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: solve test test-slow mutants format clean
+.PHONY: solve test test-slow mutants kill-test format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -20,6 +20,9 @@ test-slow: .venv/installed-dev
 
 mutants: .venv/installed-dev
 	$(BIN)/python tests/mutants/run.py
+
+kill-test: .venv/installed-dev
+	$(BIN)/python tests/kill/run.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
