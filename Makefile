@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: solve test test-slow mutants fuzz format clean
+.PHONY: solve test test-slow mutants fuzz kill-test format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -23,6 +23,9 @@ mutants: .venv/installed-dev
 
 fuzz: .venv/installed-dev
 	$(BIN)/python tests/fuzz/fuzzing.py
+
+kill-test: .venv/installed-dev
+	$(BIN)/python tests/kill/run.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -32,6 +33,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Hold'em first, because its kernels take longest to compile; what starts many processes last."""
     items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), "cli" in item.path.parts))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals_as_usual() -> None:
+    """However the tests were started: ``nohup`` and ``trap '' INT`` make whatever they start ignore signals."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in {"SIGHUP", "SIGTERM"} & set(signal.Signals.__members__):
+        signal.signal(signal.Signals[name], signal.SIG_DFL)
 
 
 Walk = Callable[[Game], Iterator[tuple[History, int]]]

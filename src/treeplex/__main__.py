@@ -1,5 +1,5 @@
 """``python -m treeplex``: the same as the ``treeplex`` command."""
 
-from treeplex.cli.main import run
+from treeplex.cli.entry import main
 
-run()
+main()

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from treeplex.arrays import Ints
 from treeplex.errors import MissingExtraError
+from treeplex.files import replacing
 
 Texts = pa.StringArray
 Table = pa.Table
@@ -130,10 +131,9 @@ def rows(source: Table) -> list[dict[str, Any]]:
 
 
 def write_parquet(source: Table, path: Path) -> None:
-    """Write to ``path`` under another name first, so that a killed process leaves no half file."""
-    partial = path.with_name(path.name + ".partial")
-    pq.write_table(source, partial, compression="zstd")
-    partial.replace(path)
+    """Write a whole file, or none."""
+    with replacing(path) as temporary:
+        pq.write_table(source, temporary, compression="zstd")
 
 
 def read_parquet(path: Path, types: Types) -> Table:

@@ -4,18 +4,135 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Final
+
+SIGNALS: Final = tuple(
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
+)
+PATIENCE: Final = 3  # signals after which a process ends even while it writes
+
+
+class Interrupted(BaseException):
+    """A signal asked for the end, and there is no answer to give; not an error of anybody's."""
+
+
+class Interruption(threading.Event):
+    """Set by the first signal of a run, which then ends with the answer so far."""
+
+    answerable = False  # is there an answer yet?
+
+
+class Command:
+    """How the ``treeplex`` command meets signals, from its first line until its last file is written.
+
+    Without an answer it ends at once, in a sentence and with exit code 1. A run that has one ends with it; a second
+    signal ends the process at once. Files that are being written are completed first, unless a third signal comes.
+    Python programs that use the package keep their own handlers: ``take_over`` is the command's.
+    """
+
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self._running, self._writing, self._waiting = False, 0, False
+        self._stop: Interruption | None = None
+        self._leaving: list[Callable[[], None]] = []
+
+    def take_over(self) -> None:
+        """Handle signals from now on; those that whoever started us has chosen to ignore (``nohup``) stay ignored."""
+        self._running = True
+        for number in SIGNALS:
+            if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._handle)
+
+    def hand_back(self) -> None:
+        """All is done: what comes now comes too late."""
+        if self._running:
+            for number in SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+
+    @property
+    def handles(self) -> bool:
+        """Are signals handled here, and now?"""
+        return self._running and threading.current_thread() is threading.main_thread()
+
+    @contextmanager
+    def answering(self) -> Generator[Interruption]:
+        """While this lasts the first signal sets the event, once it says that there is an answer."""
+        if self._stop is not None:
+            yield self._stop
+            return
+        self._stop = Interruption()
+        try:
+            yield self._stop
+        finally:
+            self._stop = None
+
+    @contextmanager
+    def finishing(self) -> Generator[None]:
+        """While this lasts signals wait; ``Interrupted`` afterwards, if one came that ends the process at once."""
+        self._writing += 1
+        try:
+            yield
+        finally:
+            self._writing -= 1
+        if self._waiting and not self._writing:
+            raise Interrupted
+
+    @contextmanager
+    def leaving(self, tidy: Callable[[], None]) -> Generator[None]:
+        """Do this, too, if the process is left at once."""
+        self._leaving.append(tidy)
+        try:
+            yield
+        finally:
+            self._leaving.remove(tidy)
+
+    def sentence(self, more: str = "") -> str:
+        """What stopped the command."""
+        return f"interrupted by {signal.Signals(self.received[0]).name}{more}.\n"
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+        stop = self._stop
+        if stop is not None and stop.answerable and not stop.is_set():
+            stop.set()
+        elif self._writing and len(self.received) < PATIENCE:
+            self._waiting = True
+        else:
+            self._leave(again=stop is not None and stop.answerable)
+
+    def _leave(self, *, again: bool) -> None:
+        """At once: an exception from within a handler may be swallowed by whatever it interrupts."""
+        for tidy in reversed(self._leaving):
+            with suppress(Exception):
+                tidy()
+        with suppress(Exception):
+            sys.stdout.flush()
+        more = "; what was computed since the last checkpoint is lost" if again else ", before there was an answer"
+        cursor = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a spinner may have hidden it
+        with suppress(OSError):
+            os.write(2, (cursor + self.sentence(more)).encode())
+        os._exit(1)
+
+
+COMMAND: Final = Command()
 
 
 @contextmanager
-def ctrl_c() -> Generator[threading.Event]:
-    """Turn the first Ctrl-C or SIGTERM into an event, so that no iteration is left half done; a second interrupts."""
-    pressed = threading.Event()
+def ctrl_c() -> Generator[Interruption]:
+    """Turn the first Ctrl-C, SIGTERM or SIGHUP into an event, so that no iteration is left half done.
+
+    In a Python program a second one does what it did before; signals that are ignored stay so.
+    """
+    if COMMAND.handles:
+        with COMMAND.answering() as stop:
+            yield stop
+        return
+    pressed = Interruption()
     if threading.current_thread() is not threading.main_thread():
         yield pressed
         return
@@ -30,20 +147,44 @@ def ctrl_c() -> Generator[threading.Event]:
         restore()
 
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, handler)
+        for number in SIGNALS:
+            if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, handler)
         yield pressed
     finally:
         restore()
 
 
+@contextmanager
+def answering() -> Generator[Interruption]:
+    """Of the command: there will be an answer, so a signal ends this with it. What follows a run is part of it."""
+    if COMMAND.handles:
+        with COMMAND.answering() as stop:
+            yield stop
+    else:
+        yield Interruption()
+
+
+@contextmanager
+def finishing() -> Generator[None]:
+    """Do not stop in the middle of this: files are being written."""
+    if COMMAND.handles:
+        with COMMAND.finishing():
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def tidied(tidy: Callable[[], None]) -> Generator[None]:
+    """Call ``tidy`` at the end, also if a signal ends the command at once."""
+    with COMMAND.leaving(tidy):
+        try:
+            yield
+        finally:
+            tidy()
+
+
 def cores() -> int:
     """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write under another name, then replace: whoever is killed leaves the old file or the new one."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

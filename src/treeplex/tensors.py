@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
 
-from treeplex.errors import ParameterError
+from treeplex.files import replacing
 
 Array = npt.NDArray[Any]
 Tensors = dict[str, npt.NDArray[Any]]
 Record = TypeVar("Record")
 
+TYPES: Final = {
+    "bool": "BOOL",
+    **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"U{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
+}
+"""What safetensors calls the types of arrays."""
+
 
 def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
-    """Write under another name, then replace: whoever is killed leaves the old file or the new one."""
+    """Write a whole file, or none."""
     arrays = {key: np.ascontiguousarray(array) for key, array in tensors.items()}
     words = json.dumps(about)
-    header = {"format": kind, "about": words, "checksum": checksum(arrays, words)}
-    partial = path.with_name(path.name + ".partial")
-    try:
-        save_file(arrays, partial, header)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())  # on the disk before it takes the place of the old one
-        partial.replace(path)
-    except (OSError, SafetensorError) as error:
-        raise ParameterError(f"The file {path} cannot be written: {error}.") from error
+    header: dict[str, Any] = {"__metadata__": {"format": kind, "about": words, "checksum": checksum(arrays, words)}}
+    names, end = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)), 0  # all aligned
+    for name in names:
+        array, begin = arrays[name], end
+        end += array.nbytes
+        header[name] = {"dtype": TYPES[array.dtype.name], "shape": array.shape, "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with replacing(path) as temporary, temporary.open("wb") as file:  # the library leaves files of its own when killed
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in names:
+            file.write(arrays[name].reshape(-1).view(np.uint8).data if arrays[name].size else b"")
 
 
 def read_tensors(path: Path, kind: str) -> tuple[Tensors, dict[str, Any]]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,9 +20,10 @@ import treeplex as tp
 from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.main import app
 from treeplex.evaluation import Policy
+from treeplex.files import replacing
 from treeplex.games.catalog import CATALOG
 
-COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
+COMMAND = [sys.executable, "-m", "treeplex"]
 DATA = Path(__file__).resolve().parents[1] / "data" / "efg"
 RESULT = {
     "game",
@@ -416,20 +418,19 @@ def test_a_reader_that_leaves_costs_no_answer(tmp_path) -> None:
     assert tp.evaluate("kuhn", tmp_path / "run" / "policy.parquet").nash_conv == pytest.approx(told["nash_conv"])
 
 
-@pytest.mark.parametrize("broken", ["checkpoint", "answer"])
+@pytest.mark.parametrize("broken", ["checkpoint", "log"])
 def test_the_answer_is_printed_before_anything_is_written(broken, cli, monkeypatch) -> None:
     """A disk that is full loses files and not the answer; the exit code says that something could not be written."""
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def full(path: Path) -> AbstractContextManager[Path]:
+        return replacing(path / "a file on a full disk")  # as good as one: it cannot be written
 
-    name = "tensors.save_file" if broken == "checkpoint" else "runs.folder.write_parquet"
-    monkeypatch.setattr(f"treeplex.{name}", full)
+    monkeypatch.setattr(f"treeplex.{'tensors' if broken == 'checkpoint' else 'arrow'}.replacing", full)
     ended = cli("solve", "kuhn", "--iterations", 30, "--checkpoint-seconds", 0, "--out", "run", "--json")
     assert ended.code == 2
     assert (ended.last["iterations"], ended.last["status"]) == (30, "iterations")
-    assert "cannot be written" in ended.err
-    assert "No space left on device" in ended.err
+    assert f"{broken}.{'safetensors' if broken == 'checkpoint' else 'parquet'}/a file on a full disk" in ended.err
+    assert "cannot be written: " in ended.err
     assert "Traceback" not in ended.err
 
 

@@ -14,7 +14,7 @@ import pytest
 from treeplex.papers import saef_fig1
 from treeplex.papers.registry import REPRODUCTIONS
 
-COMMAND = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
+COMMAND = [sys.executable, "-m", "treeplex"]
 GROW = ("grow", "continuous_leduc")
 
 

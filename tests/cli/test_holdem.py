@@ -194,7 +194,7 @@ def test_ctrl_c_keeps_what_is_done(number, cli, spot_file, tmp_path):
     """Code 1, though no target was missed: the run was to go on for a minute."""
     options = ["--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-c", "from treeplex.cli.main import run; run()", "holdem", "solve", str(spot_file), *options],
+        [sys.executable, "-m", "treeplex", "holdem", "solve", str(spot_file), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -112,7 +112,7 @@ def test_ctrl_c_ends_an_exploration_with_an_answer(cli, tmp_path, monkeypatch) -
 
 def test_an_exploration_that_is_terminated_prints_its_answer(tmp_path) -> None:
     """A run folder is there when kernels and rules are loaded; some walks later the process is told to end."""
-    command = [sys.executable, "-c", "from treeplex.cli.main import run; run()"]
+    command = [sys.executable, "-m", "treeplex"]
     options = ["--seconds", "60", "--responses", "20", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(
         [*command, "explore", "leduc", *options],

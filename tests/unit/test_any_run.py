@@ -22,7 +22,7 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.runs import folder as folders
 from treeplex.runs.games import rules_of, sized_game
 
-CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds", "bytes"}  # and memory that is held in reserve
+CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}
 GROWTH = Growth(factor=1.0)
 
 

@@ -334,7 +334,7 @@ WAYS = [
 
 
 def timeless(rows: list[Any]) -> list[Any]:
-    clocks = ("seconds", "growing_seconds", "evaluation_seconds", "bytes")
+    clocks = ("seconds", "growing_seconds", "evaluation_seconds")
     fields = [row._asdict() for row in rows]
     return [{k: v for k, v in (row | row.get("extra", {})).items() if k not in (*clocks, "extra")} for row in fields]
 

@@ -9,6 +9,8 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import save_file
 
 import treeplex as tp
 from treeplex import tensors as storage
@@ -25,6 +26,7 @@ from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.registry import ALGORITHMS, build, canonical
 from treeplex.compile import CompiledGame
 from treeplex.errors import FormatError, ParameterError, TreeplexError
+from treeplex.files import replacing
 from treeplex.games.catalog import make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
@@ -454,13 +456,15 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, mo
     tp.solve(TREE, "cfr", iterations=40, folder=tmp_path / "run")
     before = (tmp_path / "run" / "checkpoint.safetensors").read_bytes()
 
-    def half(tensors: Any, path: Path, header: Any) -> None:
-        save_file(tensors, path, header)
-        path.write_bytes(path.read_bytes()[:100])
-        raise Killed
+    @contextmanager
+    def half(path: Path) -> Iterator[Path]:
+        with replacing(path) as temporary:
+            yield temporary
+            temporary.write_bytes(temporary.read_bytes()[:100])
+            raise Killed
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(storage, "save_file", half)
+        patch.setattr(storage, "replacing", half)
         tp.resume(tmp_path / "run", iterations=90)
     assert (tmp_path / "run" / "checkpoint.safetensors").read_bytes() == before
     tp.resume(tmp_path / "run", iterations=90)
@@ -738,7 +742,7 @@ def test_a_broken_game_is_said(kind, tmp_path) -> None:
 def test_a_missing_game_is_said(tmp_path) -> None:
     tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
     (tmp_path / "run" / "game.safetensors").unlink()
-    assert "game.safetensors" in refusal(tmp_path / "run")
+    assert "was ended before its game was kept there; start it again" in refusal(tmp_path / "run")
 
 
 def test_another_game_in_the_folder_is_said(tmp_path) -> None:

@@ -98,6 +98,10 @@ class Algorithm(ABC, Generic[Game, State]):
         plain_execution(execution)
         return self
 
+    def elsewhere(self) -> Algorithm[Game, State]:
+        """The same for a checkpoint in another folder than the run's: it refers to no file beside it."""
+        return self
+
     @abstractmethod
     def start(self, game: Game, seed: int = 0) -> State:
         """The state before the first iteration."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +13,14 @@ from treeplex import api
 from treeplex.algorithms.registry import build
 from treeplex.cli import complete
 from treeplex.cli.answer import ENDINGS, exit_code
-from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Seed, as_arguments, grouped
-from treeplex.cli.output import loaded, print_json, print_table, say, unused_folder, writing
+from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, GameName, Goal, Quiet, Seed, as_arguments, grouped
+from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.runs import Solution
+from treeplex.runs.claim import claimed_for
 from treeplex.runs.loop import INTERRUPTED
+from treeplex.system import answering
 
 Algorithms = Annotated[
     list[str],
@@ -28,7 +31,9 @@ Algorithms = Annotated[
         autocompletion=complete.algorithms,
     ),
 ]
-Out = Annotated[Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.")]
+Out = Annotated[
+    Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.", **FOLDER)
+]
 
 
 @grouped
@@ -39,49 +44,77 @@ def compare(
     goal: Goal,
     seed: Seed = 0,
     out: Out = None,
+    checkpoint_seconds: CheckpointSeconds = 30.0,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run algorithms side by side and plot how NashConv falls. Without a limit: to NashConv 0.001 or for 60 seconds."""
+    """Run algorithms side by side and plot how NashConv falls. Without a limit: to NashConv 0.001 or for 60 seconds.
+
+    The same comparison in the same folder continues; an algorithm that is named twice runs twice.
+    """
     for algorithm in algorithms:
         build(algorithm)
     chosen = loaded(api.load, game)
     pot = api.pot_of(chosen)
     limits = goal.limits(pot).otherwise(replace(api.default_limits(chosen), seconds=api.DEFAULT_SECONDS))
-    folder = out or unused_folder(f"{chosen.name.replace(' ', '')}-compare")
-    solutions: list[Solution] = []
+    solutions: dict[str, Solution] = {}
 
-    def answer(solution: Solution) -> None:
-        solutions.append(solution)
+    def run(label: str, algorithm: str, folder: Path) -> Solution:
+        def answer(solution: Solution) -> None:
+            line.stop()
+            solutions[label] = solution
+            if as_json:
+                print_json(solution.summary())
+
+        with ProgressLine(f"{chosen.name}, {label}", limits, pot) as line:
+            return api.solve(
+                chosen,
+                algorithm,
+                **as_arguments(limits),
+                seed=seed,
+                out=folder,
+                checkpoint_seconds=checkpoint_seconds,
+                watch=line.watch,
+                answer=answer,
+            )
+
+    purpose = {"game": chosen.name, "algorithms": algorithms, "seed": seed}
+    with (
+        answering() as interruption,
+        nullcontext(out) if out else new_folder(f"{chosen.name.replace(' ', '')}-compare") as free,
+        claimed_for(free, "comparison", purpose) as folder,
+    ):
+        try:
+            for label, algorithm in _labelled(algorithms).items():
+                run(label, algorithm, folder / label)
+                if interruption.is_set() or solutions[label].status == INTERRUPTED:
+                    break
+        finally:
+            if solutions and not as_json:
+                _describe(solutions)
+        plot = folder / "comparison.png"
         if as_json:
-            print_json(solution.summary())
-
-    try:
-        for algorithm in dict.fromkeys(algorithms):
-            kept = folder / algorithm
-            with ProgressLine(f"{chosen.name}, {algorithm}", limits, pot) as line:
-                api.solve(
-                    chosen, algorithm, **as_arguments(limits), seed=seed, out=kept, watch=line.watch, answer=answer
-                )
-            if solutions[-1].status == INTERRUPTED:
-                break
-    finally:
-        if solutions and not as_json:
-            _describe(solutions)
-    plot = folder / "comparison.png"
-    if as_json:
-        print_json({"game": chosen.name, "runs": [s.summary() for s in solutions], "files": [str(plot)]})
-    with writing(plot):
-        plot_convergence({solution.algorithm: solution.log for solution in solutions}, chosen.name, plot)
+            runs = [solution.summary() for solution in solutions.values()]
+            print_json({"game": chosen.name, "runs": runs, "files": [str(plot)]})
+        plot_convergence({label: solution.log for label, solution in solutions.items()}, chosen.name, plot)
     if not as_json:
         say(f"plot: {plot}")
-    raise exit_code(limits, *solutions)
+    raise exit_code(limits, *solutions.values())
 
 
-def _describe(solutions: list[Solution]) -> None:
+def _labelled(algorithms: list[str]) -> dict[str, str]:
+    """Algorithms by what they are called in the answer: ``cfr (2)`` if it is named for the second time."""
+    labels: dict[str, str] = {}
+    for algorithm in algorithms:
+        count = 1 + list(labels.values()).count(algorithm)
+        labels[algorithm if count == 1 else f"{algorithm} ({count})"] = algorithm
+    return labels
+
+
+def _describe(solutions: dict[str, Solution]) -> None:
     rows = [
         [
-            solution.algorithm,
+            label,
             ENDINGS[solution.status],
             f"{solution.iterations:,}",
             f"{solution.nodes_touched:,}",
@@ -89,6 +122,6 @@ def _describe(solutions: list[Solution]) -> None:
             f"{solution.nash_conv:.3g}",
             f"{solution.value:.6g}",
         ]
-        for solution in solutions
+        for label, solution in solutions.items()
     ]
     print_table(["algorithm", "ended", "iterations", "nodes touched", "seconds", "NashConv", "value"], rows)

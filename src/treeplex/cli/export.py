@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from treeplex.cli.options import AsJson, GameName, To
-from treeplex.cli.output import check_policy_file, loaded, print_json, say, writing
+from treeplex.cli.options import AsJson, Force, GameName, To
+from treeplex.cli.output import check_new, check_policy_file, loaded, print_json, say
 from treeplex.compile.efg import to_efg
 from treeplex.compile.storage import save
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
+from treeplex.files import replace_text
 from treeplex.games.efg import write
 from treeplex.runs.games import load_game
 
@@ -29,6 +30,7 @@ def export(
     compiled: Compiled = None,
     policy: Given = None,
     to: To = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Save a game to a file, or a policy in another format."""
@@ -39,16 +41,15 @@ def export(
     check_policy_file(to)
     if compiled is not None and compiled.suffix != ".safetensors":
         raise ParameterError(f"The option --compiled must end in .safetensors, got {compiled}.")
+    check_new(efg, compiled, to, force=force)
     source = loaded(load_game, game)
     if efg is not None:
-        with writing(efg):
-            efg.write_text(write(to_efg(source)), encoding="utf-8")
+        replace_text(efg, write(to_efg(source)))
     if compiled is not None:
         save(source, compiled)
     if to is not None:
         chosen = Policy.load(policy) if policy else Policy.uniform(source)
-        with writing(to):
-            Policy.of(source, chosen.aligned(source)).save(to)
+        Policy.of(source, chosen.aligned(source)).save(to)
     saved = [str(path) for path in (efg, compiled, to) if path is not None]
     if as_json:
         print_json({"game": source.name, "files": saved})

@@ -45,13 +45,13 @@ def grow(
     """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""
     limits = goal.limits().otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
     growth, start = Growth(method, factor, every, estimate, discount, algorithm, archive), sized_game(game)
-    folder = saving.folder(f"{start.rules.name}-grow")
-    running = partial(
-        api.grow,
-        game,
-        **as_arguments(limits),
-        growth=growth,
-        out=folder,
-        checkpoint_seconds=saving.checkpoint_seconds,
-    )
-    raise exit_code(limits, follow(start.name, limits, Screen(folder, as_json, show), running))
+    with saving.folder(f"{start.rules.name}-grow") as folder:
+        running = partial(
+            api.grow,
+            game,
+            **as_arguments(limits),
+            growth=growth,
+            out=folder,
+            checkpoint_seconds=saving.checkpoint_seconds,
+        )
+        raise exit_code(limits, follow(start.name, limits, Screen(folder, as_json, show), running))

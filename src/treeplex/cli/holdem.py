@@ -13,8 +13,8 @@ from rich.console import Console
 from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
 from treeplex.cli.lazy import HELP_OPTIONS
-from treeplex.cli.options import AsJson, Carrying, Folder, Goal, Quiet, Saving, grouped
-from treeplex.cli.output import byte_count, console, print_json, print_table, say, writing
+from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Quiet, Saving, grouped
+from treeplex.cli.output import byte_count, check_new, console, print_json, print_table, say
 from treeplex.cli.progress import duration
 from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.compile.memory import available
@@ -117,6 +117,7 @@ def show(
     grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes.")] = False,
     png: Annotated[Path | None, typer.Option(help="Save the grid as a PNG.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per hand and action.")] = None,
+    force: Force = False,
     most: Annotated[
         int | None, typer.Option(min=0, help=f"How many hands at most. Default: all; {SHOWN} on the screen.")
     ] = None,
@@ -130,6 +131,7 @@ def show(
         raise ParameterError(
             "The option --grid shows all classes in their places: leave out --json, --by-class, --sort and --most."
         )
+    check_new(png, parquet, force=force)
     with console.status("reading the run", spinner="dots"):
         view = open_run(folder).at(line, player)
     rows = view.rows(hand, sort, most, by_class=by_class)
@@ -146,11 +148,9 @@ def show(
     elif hand is not None and not rows and most != 0:
         say(f"no hand of {hand!r:.80} is in {PLAYERS[view.player]}'s range here")
     if png is not None:
-        with writing(png):
-            save_grid(view, png, hand)
+        save_grid(view, png, hand)
     if parquet is not None:
-        with writing(parquet):
-            write_parquet(view.table(rows), parquet)
+        write_parquet(view.table(rows), parquet)
     if not as_json:
         say(*(f"saved {path}" for path in (png, parquet) if path is not None))
 

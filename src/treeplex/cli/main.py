@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -11,6 +13,7 @@ import typer
 from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR, answers
 from treeplex.cli.lazy import HELP_OPTIONS, Commands
 from treeplex.errors import SolverError, TreeplexError
+from treeplex.files import reason
 from treeplex.version import __version__
 
 app = typer.Typer(
@@ -32,33 +35,32 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 
 
 def run() -> None:
-    """Entry point of the ``treeplex`` command."""
+    """The command, whose refusals are one sentence; ``treeplex.cli.entry`` calls it."""
     answers.clear()
     try:
         sys.exit(app(prog_name="treeplex", standalone_mode=False) or SOLVED)
     except TreeplexError as error:
-        refuse(str(error))
-        sys.exit(UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
+        _refuse(str(error), UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
     except SystemExit as ended:  # typer's answer to a reader that has gone, as in `treeplex list | head`, is 1
-        sys.exit(SOLVED if isinstance(ended.__context__, BrokenPipeError) else ended.code)
+        if not isinstance(ended.__context__, BrokenPipeError):
+            _flushed(ended.code)
+        _gone()
+    except BrokenPipeError:
+        _gone()
+    except ImportError as error:
+        _unloaded(error)
+    except OSError as error:
+        _unwritten(error) if error.errno else _unloaded(error)
+    except MemoryError:
+        _refuse("There is not enough memory for this; a smaller game, or a storage with fewer bits, needs less.")
     except Exception as error:
-        message = usage_message(error)
+        message = _usage_message(error)
         if message is None:
             raise
-        if message:
-            refuse(message)
-        sys.exit(USAGE_ERROR)
+        _refuse(message) if message else sys.exit(USAGE_ERROR)
 
 
-def refuse(sentence: str) -> None:
-    """One line on stderr; with ``--json`` also on stdout, unless the answer is there already."""
-    if "--json" in sys.argv and not answers:
-        typer.echo(json.dumps({"status": "error", "error": sentence}))
-    typer.secho("error:", fg="red", bold=True, nl=False, err=True)
-    typer.echo(f" {sentence}", err=True)
-
-
-def usage_message(error: Any) -> str | None:
+def _usage_message(error: Any) -> str | None:
     """What typer says of options it does not understand, in our form; None if the error is not typer's."""
     if not hasattr(error, "format_message"):
         return None
@@ -68,3 +70,51 @@ def usage_message(error: Any) -> str | None:
     said = " ".join(str(error.format_message()).split()).rstrip(".")
     path = getattr(getattr(error, "ctx", None), "command_path", "treeplex")
     return f"{said}. See: {path} --help."
+
+
+def _unloaded(error: Exception) -> None:
+    """A library that is loaded when it is first needed."""
+    words = " ".join(str(error).split())[:150]
+    _refuse(f"A library that this needs cannot be loaded, for lack of memory or of a file ({words}).")
+
+
+def _flushed(code: object) -> None:
+    """End, unless what was printed cannot be written after all."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        _unwritten(error)
+    sys.exit(code)  # pyright: ignore[reportArgumentType]
+
+
+def _gone() -> None:
+    """The reader has seen enough."""
+    _to_nowhere()
+    sys.exit(SOLVED)
+
+
+def _unwritten(error: OSError) -> None:
+    """Nothing more can be printed; files have sentences of their own."""
+    _to_nowhere()
+    what = f"The file {error.filename} cannot be read or written" if error.filename else "The output cannot be written"
+    _refuse(f"{what}: {reason(error)}.")
+
+
+def _to_nowhere() -> None:
+    """Forget what is still to be printed; Python would try again, and complain, when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _refuse(sentence: str, code: int = USAGE_ERROR) -> None:
+    """One line on stderr; with ``--json`` also on stdout, unless the answer is there already."""
+    if "--json" in sys.argv and not answers:
+        with suppress(OSError):
+            typer.echo(json.dumps({"status": "error", "error": sentence}))
+    typer.secho("error:", fg="red", bold=True, nl=False, err=True)
+    typer.echo(f" {sentence}", err=True)
+    sys.exit(code)

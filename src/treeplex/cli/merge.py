@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from treeplex.cli.options import AsJson, GameName
-from treeplex.cli.output import check_policy_file, loaded, print_json, print_table, say, writing
+from treeplex.cli.options import AsJson, Force, GameName
+from treeplex.cli.output import check_new, check_policy_file, loaded, print_json, print_table, say
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.evaluation.merge import merge as merge_policies
 from treeplex.runs.games import load_game
@@ -17,9 +17,10 @@ Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Polic
 To = Annotated[Path, typer.Option("--to", help="Save the merged policy here: .json or .parquet.")]
 
 
-def merge(game: GameName, policies: Policies, to: To, as_json: AsJson = False) -> None:
+def merge(game: GameName, policies: Policies, to: To, force: Force = False, as_json: AsJson = False) -> None:
     """Average policies by reach into one, such as those of several seeds, and measure all of them."""
     check_policy_file(to)
+    check_new(to, force=force)
     compiled = loaded(load_game, game)
     parts = [Policy.load(path) for path in policies]
     merged = merge_policies(compiled, parts)
@@ -30,7 +31,6 @@ def merge(game: GameName, policies: Policies, to: To, as_json: AsJson = False) -
         print_json({"game": compiled.name, "policies": fields, "file": str(to), "nash_conv": measured[-1]})
     else:
         print_table(["policy", "NashConv"], [[name, f"{x:.6g}"] for name, x in zip(names, measured, strict=True)])
-    with writing(to):
-        merged.save(to)
+    merged.save(to)
     if not as_json:
         say(f"saved {to}")

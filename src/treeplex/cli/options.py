@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -13,7 +14,8 @@ import typer
 
 from treeplex import api
 from treeplex.cli import complete
-from treeplex.cli.output import console, unused_folder
+from treeplex.cli.output import console, new_folder
+from treeplex.runs.claim import folder_of
 from treeplex.runs.limits import Limits
 
 
@@ -33,7 +35,15 @@ GameName = Annotated[
         autocompletion=complete.games,
     ),
 ]
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run folder.", show_default=False)]
+
+
+def _folder(text: str | Path) -> Path:
+    """As typed; an empty name would be the current folder."""
+    return folder_of(text)
+
+
+FOLDER: Any = {"parser": _folder, "metavar": "FOLDER"}
+Folder = Annotated[Path, typer.Argument(help="A run folder.", show_default=False, **FOLDER)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]
 Seconds = Annotated[float | None, typer.Option(help="Time limit in seconds.")]
@@ -45,6 +55,7 @@ Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not
 Backend = Annotated[str, typer.Option(help="auto or cpu.")]
 CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints.")]
 To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]
 
 
 @dataclass(frozen=True)
@@ -94,13 +105,15 @@ class Carrying:
 class Saving:
     """Where a run is kept."""
 
-    out: Annotated[Path | None, typer.Option(help="The run folder; runs/GAME-ALGORITHM-N if left out.")] = None
+    out: Annotated[Path | None, typer.Option(help="The run folder; runs/GAME-ALGORITHM-N if left out.", **FOLDER)] = (
+        None
+    )
     checkpoint_seconds: CheckpointSeconds = 30.0
     no_save: Annotated[bool, typer.Option("--no-save", help="Do not save the run.")] = False
 
-    def folder(self, name: str) -> Path | None:
+    def folder(self, name: str) -> AbstractContextManager[Path | None]:
         """The one asked for, or the first of runs/name-1, runs/name-2, ... that is free."""
-        return None if self.no_save else self.out or unused_folder(name)
+        return nullcontext(self.out) if self.no_save or self.out else new_folder(name)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

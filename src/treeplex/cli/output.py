@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,8 @@ from rich.table import Table
 
 from treeplex.cli import answers
 from treeplex.errors import ParameterError
+from treeplex.files import reason, refuse_special
+from treeplex.system import tidied
 
 EVERY: Final = 2.0  # seconds between two lines of progress where there is no terminal
 COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
@@ -56,13 +58,14 @@ def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] 
     out.print(table, markup=False, highlight=False)
 
 
-@contextmanager
-def writing(path: Path) -> Generator[None]:
-    """Say in a sentence that a file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise ParameterError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+def check_new(*paths: Path | None, force: bool) -> None:
+    """Refuse a file that is already there, before anything is computed; ``force``: one that is no plain file."""
+    for path in paths:
+        if path is None:
+            continue
+        refuse_special(path)
+        if not force and path.exists():
+            raise ParameterError(f"The file {path} is already there; give --force to replace it, or another name.")
 
 
 def check_policy_file(path: Path | None) -> None:
@@ -71,14 +74,33 @@ def check_policy_file(path: Path | None) -> None:
         raise ParameterError(f"The option --to must end in {' or '.join(POLICY_FILES)}, got {path}.")
 
 
-def unused_folder(name: str) -> Path:
-    """The first of runs/name-1, runs/name-2, ... that is free."""
-    parent = Path("runs")
+@contextmanager
+def new_folder(name: str) -> Generator[Path]:
+    """The first of runs/name-1, runs/name-2, ... that is free, made at once so that no other process takes it.
+
+    If nothing is written into it, it is removed.
+    """
+    parent, number = Path("runs"), 1
     stem = re.sub(r"[^\w+.=,-]+", "_", name).strip("_")
-    number = 1
-    while (parent / f"{stem}-{number}").exists():
-        number += 1
-    return parent / f"{stem}-{number}"
+    try:
+        parent.mkdir(exist_ok=True)
+        while True:
+            try:
+                (parent / f"{stem}-{number}").mkdir()
+                break
+            except FileExistsError:
+                number += 1
+    except OSError as error:
+        raise ParameterError(f"The folder {parent} cannot be written: {reason(error)}; give --out FOLDER.") from error
+    folder = parent / f"{stem}-{number}"
+    with tidied(lambda: _remove_empty(folder, parent)):
+        yield folder
+
+
+def _remove_empty(*folders: Path) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
 
 
 def byte_count(size: int) -> str:

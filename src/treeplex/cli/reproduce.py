@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from treeplex.cli import SOLVED, UNFINISHED
-from treeplex.cli.options import AsJson
-from treeplex.cli.output import console, print_json, print_table, say, writing
+from treeplex.cli.options import FOLDER, AsJson
+from treeplex.cli.output import console, print_json, print_table, say
 from treeplex.papers import REPRODUCTIONS
+from treeplex.runs.claim import claimed_for
 from treeplex.spec import unknown
 
 Identity = Annotated[
     str | None, typer.Argument(metavar="ID", help="What to reproduce; the list if left out.", show_default=False)
 ]
-Out = Annotated[Path | None, typer.Option(help="The folder for figures and tables; runs/ID if left out.")]
+Out = Annotated[Path | None, typer.Option(help="The folder for figures and tables; runs/ID if left out.", **FOLDER)]
 
 
 def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = False) -> None:
@@ -30,11 +31,12 @@ def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = Fals
         return
     if identity not in REPRODUCTIONS:
         raise unknown("reproduction", identity, REPRODUCTIONS, "treeplex reproduce")
-    folder = out or Path("runs") / identity
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with console.status(identity) as status, writing(folder):
-        report = REPRODUCTIONS[identity].run(folder, lambda line: status.update(f"{identity}: {line}"))
+    purpose = {"id": identity}
+    with (
+        claimed_for(out or Path("runs") / identity, "reproduction", purpose) as folder,
+        console.status(identity) as bar,
+    ):
+        report = REPRODUCTIONS[identity].run(folder, lambda line: bar.update(f"{identity}: {line}"))
     if as_json:
         print_json(report.summary())
     else:

@@ -70,18 +70,18 @@ def solved(
     pot = api.pot_of(game)
     limits = goal.limits(pot).otherwise(api.default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
-    folder = saving.folder(f"{game.name.replace(' ', '')}-{wanted}")
-    start = partial(
-        api.solve,
-        game,
-        wanted,
-        **options.as_arguments(limits, carrying),
-        locks=locks,
-        out=folder,
-        checkpoint_seconds=saving.checkpoint_seconds,
-    )
-    screen = Screen(folder, as_json, show, goal.big_blind)
-    return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
+    with saving.folder(f"{game.name.replace(' ', '')}-{wanted}") as folder:
+        start = partial(
+            api.solve,
+            game,
+            wanted,
+            **options.as_arguments(limits, carrying),
+            locks=locks,
+            out=folder,
+            checkpoint_seconds=saving.checkpoint_seconds,
+        )
+        screen = Screen(folder, as_json, show, goal.big_blind)
+        return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
 
 
 @options.grouped

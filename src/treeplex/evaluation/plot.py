@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrow import Table, numbers
+from treeplex.files import replacing
 
 AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": "seconds"}
 
@@ -30,7 +31,8 @@ def drawing(
     if title:
         figure.suptitle(title, parse_math=False)
     if path is not None:
-        figure.savefig(path, dpi=130, format="png")
+        with replacing(Path(path)) as temporary:
+            figure.savefig(temporary, dpi=130, format="png")
 
 
 def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path | None = None) -> Any:

@@ -18,8 +18,8 @@ from treeplex.arrays import Floats, Ints, frozen
 from treeplex.arrow import Indices, Texts
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import FormatError, ParameterError
+from treeplex.files import replace_text
 from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
-from treeplex.system import replace_text
 
 FORMAT = "treeplex-policy-1"
 TOLERANCE = 1e-6  # how far from one the probabilities of an infoset may add up

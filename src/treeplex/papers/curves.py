@@ -18,6 +18,7 @@ from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run
+from treeplex.system import Interrupted
 
 SPACING: Final = 1.1  # each row is at so many times the iterations of the one before
 
@@ -125,7 +126,7 @@ def dense_run(
 
     outcome = run(game, algorithm, Plan(limits, watch=watch, schedule=schedule))
     if outcome.status == INTERRUPTED:  # a curve that ends early would be judged like one that does not
-        raise KeyboardInterrupt
+        raise Interrupted
     return outcome
 
 

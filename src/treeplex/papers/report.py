@@ -9,6 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from treeplex.files import replacing
+
 Tell = Callable[[str], None]
 """Called with a line about what is being done."""
 
@@ -43,7 +45,7 @@ class Table(NamedTuple):
 
     def write(self, path: Path) -> Path:
         """As CSV."""
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([self.columns, *self.rows])
         return path
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,9 +17,11 @@ from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.evaluation.policy import Policy
+from treeplex.files import replace_text
 from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from treeplex.runs.claim import claimed, folder_of
+from treeplex.runs.limits import Limits
 from treeplex.runs.request import Request
-from treeplex.system import replace_text
 
 if TYPE_CHECKING:
     from treeplex.runs.solution import Solution
@@ -36,37 +38,41 @@ class RunFolder(NamedTuple):
     request: Request
 
     @staticmethod
-    def claim(folder: str | Path, request: Request, game: object) -> RunFolder:
+    @contextmanager
+    def claim(folder: str | Path, request: Request, game: object) -> Generator[RunFolder]:
         """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
 
-        A folder that holds anything else is refused: what is not ours is never touched.
+        A folder that holds anything else is refused: what is not ours is never touched. Nobody else writes into it
+        while this lasts.
         """
-        path = Path(folder)
-        if path.exists() and not path.is_dir():
-            raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
-        if path.is_dir() and any(path.iterdir()):
-            if not any((path / name).is_file() for name in ("run.json", "holdem.json")):
-                raise ParameterError(f"The folder {path} is not empty and holds no run; choose another.")
-            before = RunFolder.open(path).request
-            other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
-            if other is not None:
-                what = {"kind": "kind of game", "options": "set of options"}.get(other, other)
-                raise ParameterError(
-                    f"The folder {path} holds a run with another {what} ({before.identity[other]!r}); choose another"
-                    " folder."
-                )
-        with _writing(path):
-            path.mkdir(parents=True, exist_ok=True)
+        with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, request)) as path:
+            kept = RunFolder(path, request)
+            kept.record()  # first: without it nothing else would be known as ours
             if request.source is None and isinstance(game, CompiledGame):
                 save_compiled(game, path / "game.safetensors")
-            fields = {"format": FORMAT} | asdict(request)
-            replace_text(path / "run.json", json.dumps(fields, indent=1) + "\n")
-        return RunFolder(path, request)
+            yield kept
+
+    @contextmanager
+    def reclaimed(self) -> Generator[RunFolder]:
+        """The same run, to be continued: nobody else writes into its folder while this lasts."""
+        with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.request)) as path:
+            yield RunFolder.open(path)
+
+    def limited(self, limits: Limits, threads: int) -> RunFolder:
+        """The same run, to be continued to other limits by so many threads, as ``run.json`` then says."""
+        kept = RunFolder(self.path, replace(self.request, limits=limits, threads=threads))
+        kept.record()
+        return kept
+
+    def record(self) -> None:
+        """Write ``run.json``."""
+        fields = {"format": FORMAT} | asdict(self.request)
+        replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
 
     @staticmethod
     def open(folder: str | Path) -> RunFolder:
         """Read ``run.json`` of an earlier run."""
-        path = Path(folder)
+        path = folder_of(folder)
         if not (path / "run.json").exists() and (path / "holdem.json").exists():
             raise _too_old(path)
         try:
@@ -96,11 +102,6 @@ class RunFolder(NamedTuple):
 
     def finish(self, solution: Solution) -> Path:
         """Leave the answer."""
-        with _writing(self.path):
-            self._finish(solution)
-        return self.path
-
-    def _finish(self, solution: Solution) -> None:
         path, files = self.path, dict(FILES)
         replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
         write_parquet(solution.log, path / "log.parquet")
@@ -119,15 +120,19 @@ class RunFolder(NamedTuple):
         replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
         if known:
             plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
+        return path
 
 
-@contextmanager
-def _writing(path: Path) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        why = error.strerror or error
-        raise ParameterError(f"The run folder {path} cannot be written: {why}; choose another.") from error
+def _check_same(path: Path, request: Request) -> None:
+    """Refuse a folder that holds another run."""
+    before = RunFolder.open(path).request
+    other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
+    if other is not None:
+        what = {"kind": "kind of game", "options": "set of options"}.get(other, other)
+        raise ParameterError(
+            f"The folder {path} holds a run with another {what} ({before.identity[other]!r:.80}); choose another"
+            " folder."
+        )
 
 
 def _too_old(path: Path) -> ParameterError:

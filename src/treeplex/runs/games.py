@@ -118,7 +118,13 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
                 f"The run in {kept.path} is of a game of your own, '{request.game}'; give it as game=."
             )
         return sized_game(source) if request.kind == GROWTH else rules_of(source)
-    return load_compiled(kept.path / "game.safetensors") if source is None else load_game(source)
+    if source is not None:
+        return load_game(source)
+    if not (kept.path / "game.safetensors").exists():
+        raise ParameterError(
+            f"The run in {kept.path} was ended before its game was kept there; start it again as before, or give game=."
+        )
+    return load_compiled(kept.path / "game.safetensors")
 
 
 def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:

@@ -37,6 +37,10 @@ class Limits:
         """The same after so many seconds."""
         return self if self.seconds is None else replace(self, seconds=max(self.seconds - seconds, 0.0))
 
+    def after(self, seconds: float) -> Limits:
+        """The same, counted from so many seconds ago: the opposite of ``left``."""
+        return self if self.seconds is None else replace(self, seconds=self.seconds + seconds)
+
     def reason(self, seconds: float, iterations: int, nodes: int) -> str:
         """Why to stop now, other than for a good enough answer; empty if not at all."""
         spent = {"iterations": iterations, "seconds": seconds, "nodes": nodes}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Work
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.jit import CompileTimer, timed_compilation
@@ -16,7 +16,7 @@ from treeplex.runs.checkpoint import Best, Checkpoint
 from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.schedule import next_evaluation
-from treeplex.system import ctrl_c
+from treeplex.system import Interruption, ctrl_c
 from treeplex.tensors import copied
 
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
@@ -79,7 +79,7 @@ def run(
 
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
-        return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed.is_set).go()
+        return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed).go()
 
 
 class _Run(Generic[Game, State]):
@@ -92,13 +92,15 @@ class _Run(Generic[Game, State]):
         plan: Plan[State],
         point: Checkpoint[State],
         clock: _Clock,
-        pressed: Stop,
+        interruption: Interruption,
     ) -> None:
-        self.game, self.algorithm, self.plan, self.clock, self.pressed = game, algorithm, plan, clock, pressed
+        self.game, self.algorithm, self.plan, self.clock = game, algorithm, plan, clock
+        self.interruption, self.pressed = interruption, interruption.is_set
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
         iteration, evaluation = algorithm.cost(game)
         self.cost = Cost(iteration, 2.0 * evaluation if plan.iterate == "best" else evaluation)  # of both iterates
         self.pace, self.kept = 1.0, clock.total()
+        self._answerable()
 
     def go(self) -> Outcome[State]:
         """Until a limit is reached."""
@@ -107,6 +109,8 @@ class _Run(Generic[Game, State]):
             due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
+            if status == INTERRUPTED:
+                self._keep(self.clock.total(), at_once=True)  # a second signal may cut the evaluation short
             began = self.clock.now()
             strategies, evaluation, best = self._report()
             self.evaluating += self.clock.now() - began
@@ -132,6 +136,7 @@ class _Run(Generic[Game, State]):
         upto = limits.next_stop(work.iterations, work.nodes, min(due, work.iterations + int(self.pace)))
         began = self.clock.now()
         self.state = self.algorithm.advance(self.game, self.state, upto - work.iterations, self._enough)
+        self._answerable()
         took = max(self.clock.now() - began, 1e-9)
         work, done = self.work, upto - work.iterations
         self.pace = min(max(done * CHUNK / took, 1.0), 8.0 * self.pace)
@@ -144,6 +149,10 @@ class _Run(Generic[Game, State]):
         if not status and work.iterations < due:
             self._keep(self.clock.total())
         return status
+
+    def _answerable(self) -> None:
+        """From the first iteration on, there is an answer that a signal ends the run with."""
+        self.interruption.answerable |= self.work.iterations > 0
 
     def _enough(self) -> bool:
         seconds = self.plan.limits.seconds

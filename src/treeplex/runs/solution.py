@@ -11,6 +11,7 @@ from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Extras
 from treeplex.arrow import Table, to_pandas
+from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.runs.checkpoint import Checkpoint
@@ -143,10 +144,18 @@ class Solution:
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
-        kept = RunFolder.claim(folder, self.request, self.game)
-        if self.checkpoint is not None:
-            kept.keep(self.solver, self.checkpoint)
-        return kept.finish(self)
+        solver = self.solver.elsewhere()
+        with RunFolder.claim(folder, self.request, self.game) as kept:
+            point = kept.checkpoint(solver, self.game)
+            done = 0 if point is None else solver.work(self.game, point.state).iterations
+            if done > self.iterations:
+                raise ParameterError(
+                    f"The folder {folder} holds this run after {done:,} iterations, which is more than these"
+                    f" {self.iterations:,}; choose another folder."
+                )
+            if self.checkpoint is not None:
+                kept.keep(solver, self.checkpoint)
+            return kept.finish(self)
 
 
 def _known(number: float) -> float | None:

@@ -15,6 +15,7 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, Progress, run
 from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
+from treeplex.system import answering, finishing
 
 UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iterations or nodes."
 
@@ -49,10 +50,12 @@ def execute(
     request = replace(
         request, storage=solver.stored_as, threads=options.threads, backend=backend_of(solver.engine, options.backend)
     )
-    kept = None if folder is None else RunFolder.claim(folder, request, game)
-    point = None if kept is None else kept.checkpoint(solver, game)
-    limits = request.limits if point is None else request.limits.left(point.seconds)
-    return _run(game, solver, request, options, kept, point, limits)
+    if folder is None:
+        return _run(game, solver, request, options, None, None, request.limits)
+    with RunFolder.claim(folder, request, game) as kept:
+        point = kept.checkpoint(solver, game)
+        limits = request.limits if point is None else request.limits.left(point.seconds)
+        return _run(game, solver, request, options, kept, point, limits)
 
 
 def resume(
@@ -63,18 +66,18 @@ def resume(
     check_iterate(request.iterate, algorithm.iterates)
     if algorithm.fingerprint(game) != request.fingerprint:
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
-    execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
-    solver = algorithm.prepared(game, execution)
-    point = kept.checkpoint(solver, game)
     if limits.nash_conv is not None and request.kind == EXPLORATION:
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
-    if not limits.any:
-        limits = request.limits.left(point.seconds if point is not None else 0.0)
-    else:
-        request = replace(request, limits=limits, threads=options.threads)
-    if not limits.any and not algorithm.ends:
+    if not limits.any and not request.limits.any and not algorithm.ends:
         raise ParameterError(UNLIMITED)
-    return _run(game, solver, request, options, RunFolder(kept.path, request), point, limits)
+    execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
+    solver = algorithm.prepared(game, execution)
+    with kept.reclaimed() as now:
+        point = now.checkpoint(solver, game)
+        spent = 0.0 if point is None else point.seconds
+        if limits.any:  # written down, so that they hold for whoever continues after this process
+            now = now.limited(limits.after(spent), options.threads)  # noqa: PLW2901
+        return _run(game, solver, now.request, options, now, point, now.request.limits.left(spent))
 
 
 def _run(
@@ -99,15 +102,19 @@ def _run(
                 failed.append(error)
 
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
-    status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
-    resumable = None if solver.finished(state) else last[0]
-    solution = Solution(game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable)
-    try:
-        if options.answer is not None:
-            options.answer(solution)
-    finally:
-        if kept is not None:
-            kept.finish(solution)
+    with answering():
+        status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
+        resumable = None if solver.finished(state) else last[0]
+        solution = Solution(
+            game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable
+        )
+        with finishing():
+            try:
+                if options.answer is not None:
+                    options.answer(solution)
+            finally:
+                if kept is not None:
+                    kept.finish(solution)
     if failed:
         raise failed[0]
     return solution

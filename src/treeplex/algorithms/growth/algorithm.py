@@ -63,6 +63,10 @@ class Growing(Algorithm[Abstraction, State]):
         plain_execution(execution)
         return Growing(self.growth, execution.folder, self.trees)
 
+    def elsewhere(self) -> Growing:
+        """As ``Algorithm``: what is on disk goes into the checkpoint."""
+        return Growing(self.growth, None, self.trees)
+
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
         folder = None if self.folder is None else Path(self.folder)
@@ -107,7 +111,7 @@ class Growing(Algorithm[Abstraction, State]):
             "archived": tree.archive.histories,
             "sizes": len(strategies.additions),
             "weight": tree.weight,
-            "bytes": tree.tree.nbytes,
+            "bytes": tree.tree.used_bytes,
         }
         return Evaluation(full.value, full.nash_conv, full.best_responses, extra)
 

@@ -17,6 +17,7 @@ from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import regrets
 from treeplex.engines.public.store import Place, Store
 from treeplex.engines.public.tree import Block, GrowingTree
+from treeplex.errors import ParameterError
 
 SMALLEST: Final = 4  # public nodes: less does not pay
 
@@ -72,7 +73,10 @@ class Archive:
             return 0
         inside = {int(n) for root in found for n in below[root]}
         self._bring_back(tree, [entry for entry in self.entries if entry.node in inside])  # nothing inside on disk
-        self.entries += [self._put(tree, root) for root in found]
+        try:
+            self.entries += [self._put(tree, root) for root in found]
+        except ParameterError:  # the disk is full: they stay in memory
+            return 0
         self.renumber(tree.prune(found, ARCHIVED))
         return len(found)
 

@@ -17,6 +17,7 @@ import numpy as np
 from treeplex.engines.public.arrays import Nodes, Rows
 from treeplex.engines.public.tree import DTYPES, Block
 from treeplex.errors import FormatError, ParameterError
+from treeplex.files import reason, refuse_special, replacing
 
 FILE: Final = "archive.bin"
 
@@ -39,6 +40,7 @@ class Store:
     @cached_property
     def _path(self) -> Path:
         if self._folder is not None:
+            refuse_special(self._folder / FILE)
             return self._folder / FILE
         folder = tempfile.mkdtemp(prefix="treeplex-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -52,7 +54,7 @@ class Store:
                 offset = file.tell()
                 file.write(content)
         except OSError as error:
-            raise ParameterError(f"The file {self._path} cannot be written: {error.strerror}.") from error
+            raise ParameterError(f"The file {self._path} cannot be written: {reason(error)}.") from error
         return Place(offset, len(block.nodes.parent), _checksum(content))
 
     def get(self, place: Place) -> Block:
@@ -89,10 +91,8 @@ class Store:
     def fill(self, content: bytes) -> None:
         """Replace the whole file by what ``content`` gave elsewhere."""
         if content or self.size:
-            try:
-                self._path.write_bytes(content)
-            except OSError as error:
-                raise ParameterError(f"The file {self._path} cannot be written: {error.strerror}.") from error
+            with replacing(self._path) as temporary:
+                temporary.write_bytes(content)
 
     def cut(self, end: int) -> None:
         """Forget what was written after a checkpoint by a process that was killed."""

@@ -71,6 +71,11 @@ class GrowingTree:
         return sum(array.nbytes for array in (*self._nodes, *self._rows))
 
     @property
+    def used_bytes(self) -> int:
+        """The same without that room, which depends on how the tree came to its size."""
+        return sum(array.nbytes for array in (*self.nodes, *self.rows))
+
+    @property
     def histories(self) -> int:
         """How many histories the nodes stand for."""
         return int(self._nodes.deals[: self.count].sum())

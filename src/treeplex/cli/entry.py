@@ -1,0 +1,68 @@
+"""The first lines of the ``treeplex`` command: signals and streams are seen to before anything heavy is imported."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any, cast
+
+from treeplex.system import COMMAND, Interrupted
+
+
+def main() -> None:
+    """Run the command. Whatever signal comes, and whenever: a sentence on stderr and exit code 1."""
+    COMMAND.take_over()
+    _streams()
+    code: object = 0
+    try:
+        _command()
+    except SystemExit as ended:
+        code = ended.code
+    except Interrupted:
+        code = 1
+    if COMMAND.received:
+        _say(COMMAND.sentence())
+        code = code or 1
+    COMMAND.hand_back()
+    sys.exit(code)  # pyright: ignore[reportArgumentType]
+
+
+def _command() -> None:
+    try:
+        from treeplex.cli.main import run  # noqa: PLC0415 - takes a second or two
+    except Exception as error:  # whatever a library makes of too little memory, or of a broken file
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        _say(f"error: treeplex cannot be loaded, for lack of memory or of a library ({words}).\n")
+        sys.exit(2)
+    run()
+
+
+def _streams() -> None:
+    """Write what an output cannot encode as it can; words for people never stop what they are about."""
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # a stream that was closed before we started would be the next file that is opened
+    os.close(free)
+    given: Any = sys.stdout  # None if it was closed
+    if given is None:
+        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8")
+    else:
+        given.reconfigure(errors="replace")
+    forgiving: Any = io.BufferedWriter(cast(Any, _Forgiving(2, "w", closefd=False)))
+    encoding = getattr(sys.stderr, "encoding", "utf-8")
+    sys.stderr = io.TextIOWrapper(forgiving, encoding, errors="replace", line_buffering=True)
+
+
+class _Forgiving(io.FileIO):
+    """A file that takes what it cannot write as written: a terminal that is gone must not end a run."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(words)
+    sys.stderr.flush()

@@ -1,0 +1,153 @@
+"""Files that are whole or not there, and folders that one process writes to at a time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from treeplex.errors import ParameterError
+from treeplex.system import finishing, tidied
+
+PREFIX, SUFFIX = ".treeplex-", ".tmp"
+LOCK: Final = ".treeplex-lock"
+BUSY: Final = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)  # somebody else holds the lock; all else: no locks here
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[Path]:
+    """A new file under a name that is nobody else's; when it is whole, it takes the place of ``path``.
+
+    Whoever is killed leaves the old file or the new one. After a failure the old one is intact and the new one gone;
+    what the system has to say about that names the file that was asked for. Links are not followed nor replaced.
+    """
+    temporary = path.with_name(f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}")
+    with finishing():
+        try:
+            refuse_special(path)
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o666))
+            with tidied(lambda: temporary.unlink(missing_ok=True)):
+                yield temporary
+                _flush(temporary)
+                temporary.replace(path)
+        except OSError as error:
+            raise ParameterError(f"The file {path} cannot be written: {reason(error)}.") from error
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a whole text file, or none."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def refuse_special(path: Path) -> None:
+    """Only plain files are replaced: a link, a device or a folder is refused."""
+    if not os.path.lexists(path):
+        return
+    mode = path.lstat().st_mode
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link; name the file it points to"}
+        raise ParameterError(
+            f"The file {path} cannot be written: it is {kinds.get(stat.S_IFMT(mode), 'no plain file')}."
+        )
+
+
+def reason(error: OSError) -> str:
+    """What the system says, short."""
+    return os.strerror(error.errno) if error.errno else str(error).partition("\n")[0][:80]
+
+
+def is_ours(name: str) -> bool:
+    """Is this the name of a lock or of a temporary file of ours?"""
+    return name == LOCK or (name.startswith(PREFIX) and name.endswith(SUFFIX))
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary files of processes that were killed; whoever holds the lock may."""
+    for path in folder.iterdir():
+        if is_ours(path.name) and path.name != LOCK:
+            with suppress(OSError):
+                path.unlink()
+
+
+@contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Be the only process that writes into a folder; a second one is refused.
+
+    The lock is the operating system's and gone with its process, so a file that a killed one leaves does no harm.
+    Where the file system knows no locks there is none.
+    """
+    try:
+        handle = _lock(folder)
+    except OSError as error:
+        raise ParameterError(f"The run folder {folder} cannot be written: {reason(error)}; choose another.") from error
+
+    def release() -> None:
+        with suppress(OSError):
+            if _is_still(handle, folder / LOCK):
+                (folder / LOCK).unlink()  # while it is held: whoever waits for it looks whether it is still there
+
+    try:
+        with tidied(release):
+            yield
+    finally:
+        os.close(handle)
+
+
+def _lock(folder: Path) -> int:
+    path = folder / LOCK
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            _take(handle)
+        except OSError as error:
+            if error.errno in BUSY:
+                who = os.read(handle, 20).decode(errors="replace").strip() if sys.platform != "win32" else ""
+                os.close(handle)
+                by = f"process {who}" if who.isdigit() else "another process"
+                raise ParameterError(
+                    f"The folder {folder} is being written to by {by}; wait for it, or choose another folder."
+                ) from None
+        if _is_still(handle, path):
+            with suppress(OSError):  # a full disk; the number is for people
+                os.ftruncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
+            return handle
+        os.close(handle)
+
+
+def _is_still(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(handle: int) -> None:
+        os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond what is in it: others may read that
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        os.lseek(handle, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _take(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _flush(path: Path) -> None:
+    """Onto the disk, before it takes the place of another."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,79 @@
+"""Whose folder it is: ours if it is new, empty, or says so in a file of ours; anything else is never touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from treeplex.errors import FormatError, ParameterError
+from treeplex.files import is_ours, locked, reason, remove_leftovers, replace_text
+
+
+def folder_of(folder: object) -> Path:
+    """The path of a folder that a user named, or a refusal."""
+    text = str(folder) if isinstance(folder, str | Path) else ""
+    if not text or "\0" in text:
+        raise ParameterError(f"A run folder must be a path that is not empty, got {folder!r:.80}.")
+    return Path(text)
+
+
+@contextmanager
+def claimed(folder: str | Path, records: tuple[str, ...], check: Callable[[Path], None]) -> Generator[Path]:
+    """A folder to write into, made if need be, and nobody else's while this lasts.
+
+    ``records``: files of which one says what a folder in use is for. ``check`` is called if there is one, and refuses
+    the folder if it is for something else. A folder with other files and no record is refused, too.
+    """
+    path = folder_of(folder)
+    with _saying(path):
+        _look(path, records, check)
+        path.mkdir(parents=True, exist_ok=True)
+    with locked(path):
+        with _saying(path):
+            _look(path, records, check)
+            remove_leftovers(path)
+        yield path
+
+
+@contextmanager
+def _saying(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"The run folder {path} cannot be written: {reason(error)}; choose another.") from error
+
+
+def _look(path: Path, records: tuple[str, ...], check: Callable[[Path], None]) -> None:
+    """Refuse what is not ours; touches nothing."""
+    if path.exists() and not path.is_dir():
+        raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
+    if not path.is_dir() or all(is_ours(entry.name) for entry in path.iterdir()):
+        return
+    if not any((path / name).is_file() for name in records):
+        raise ParameterError(f"The folder {path} is not empty and holds no run; choose another.")
+    check(path)
+
+
+@contextmanager
+def claimed_for(folder: str | Path, kind: str, purpose: Mapping[str, Any]) -> Generator[Path]:
+    """A folder for something that is not one run, written down in ``KIND.json``; the same purpose may come back."""
+    name, fields = f"{kind}.json", {"format": f"treeplex-{kind}-1"} | dict(purpose)
+
+    def check(path: Path) -> None:
+        try:
+            found: Any = json.loads((path / name).read_text(encoding="utf-8"))
+            other = next((key for key in fields if found.get(key) != fields[key]), None)
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            raise FormatError(f"not what treeplex writes ({error!s:.80}).", path=str(path / name)) from error
+        if other is not None:
+            raise ParameterError(
+                f"The folder {path} holds a {kind} with another {other} ({found.get(other)!r:.80}); choose another"
+                " folder."
+            )
+
+    with claimed(folder, (name,), check) as path:
+        replace_text(path / name, json.dumps(fields, indent=1) + "\n")
+        yield path
