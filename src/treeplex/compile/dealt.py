@@ -8,6 +8,7 @@ a public state's hands in consecutive memory. The payoff operator is one small m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,11 +67,6 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     operator, largest = _operator(rules, public, scenes, (first, second))
     nodes, terminals = _count(rules, public, scenes)
     history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
-
-    def sparse() -> Payoffs:
-        require(rules.name, operator.entries, 100, "payoff entries as many as")
-        return expand(operator)
-
     return CompiledGame(
         name=rules.name,
         treeplexes=(first.treeplex, second.treeplex),
@@ -80,10 +76,15 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         terminals=terminals,
         largest_payoff=largest,
         make_tree=history.build,
-        make_payoffs=sparse,
+        make_payoffs=partial(_sparse, rules.name, operator),
         blocks=operator,
         dealt=history,
     )
+
+
+def _sparse(name: str, operator: Blocks | RankedBlocks) -> Payoffs:
+    require(name, operator.entries, 100, "payoff entries as many as")
+    return expand(operator)
 
 
 def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:

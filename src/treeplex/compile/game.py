@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from treeplex.arrow import text_bytes, unpacked
 from treeplex.compile.blocks import Blocks, RankedBlocks
@@ -22,6 +23,18 @@ BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster th
 def operator_bytes(operator: Operator) -> int:
     """Memory of the arrays of a payoff operator."""
     return sum(array.nbytes for side in operator for array in side)
+
+
+Thing = TypeVar("Thing")
+
+
+class Kept(NamedTuple, Generic[Thing]):
+    """What a game makes when asked, where it is made already."""
+
+    thing: Thing
+
+    def __call__(self) -> Thing:
+        return self.thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +96,10 @@ class CompiledGame:
         for array in self.operator.rows:
             digest.update(array.tobytes())
         return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: the fields, and nothing of what was made from them when first asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
         first, second = self.treeplexes

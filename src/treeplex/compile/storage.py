@@ -12,7 +12,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import ArrowError, Encoded, decode, encode, texts, unpacked
 from treeplex.compile.blocks import BlockRows, Blocks, RankedBlocks, RankedRows
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.game import CompiledGame, Kept
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
@@ -80,8 +80,8 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
-        make_tree=lambda: tree,
-        make_payoffs=lambda: payoffs,
+        make_tree=Kept(tree),
+        make_payoffs=Kept(payoffs),
         blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         known_value=None if known is None else float(known),
