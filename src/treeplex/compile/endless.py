@@ -24,6 +24,8 @@ ALLOWANCE: Final = GIB // 2
 BYTES_PER_HISTORY: Final = 1_000
 """What a history, its label and its place in the arrays may take on average before it is worth a look at the depth."""
 
+CONTAINERS: Final = (tuple, list, dict, set, frozenset, str, bytes)
+
 _FIX: Final = "end every line of play with TERMINAL, and keep histories and labels small."
 
 
@@ -42,17 +44,24 @@ class Watch:
                 f" after {moves:,} moves; {_FIX}"
             )
 
-    def look(self, depth: int, history: object) -> None:
+    def look(self, depth: int, history: object, deepest: int = DEEPEST) -> None:
         """Refuse lines of play without end, or with histories that grow too long."""
-        if depth > DEEPEST or depth * weight(history) > LONGEST_LINE:
+        if depth > deepest or depth * weight(history) > LONGEST_LINE:
             raise GameError(f"{self.name} has a line of play that goes on after {depth:,} moves; {_FIX}")
 
 
 def weight(history: Any) -> int:
     """Bytes of a history: its own and those of texts and containers in it, without what these contain."""
+    parts: list[Any] = list(getattr(history, "__dict__", {}).values())
     if isinstance(history, tuple | list):
-        parts: list[Any] = list(history) if len(history) <= 100 else []  # pyright: ignore[reportUnknownArgumentType]
-    else:
-        parts = list(getattr(history, "__dict__", {}).values())
-    nested = (part for part in parts if isinstance(part, tuple | list | dict | set | frozenset | str | bytes))
-    return sys.getsizeof(history) + sum(map(sys.getsizeof, nested))
+        parts += _few(history)
+    return _bytes(history) + sum(_bytes(part) for part in parts if isinstance(part, CONTAINERS))
+
+
+def _few(history: Any) -> list[Any]:
+    """The parts of a record; a long list is one part itself."""
+    return list(history) if len(history) <= 100 else []
+
+
+def _bytes(thing: Any) -> int:
+    return sys.getsizeof(thing)

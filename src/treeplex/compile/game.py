@@ -34,6 +34,7 @@ class Kept(NamedTuple, Generic[Thing]):
     thing: Thing
 
     def __call__(self) -> Thing:
+        """As it is."""
         return self.thing
 
 

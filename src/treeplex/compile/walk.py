@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -38,6 +38,9 @@ ESTIMATE_AT = 1 << 15  # nodes after which the size of the whole is estimated
 LOOK_EVERY = 1 << 16  # nodes between two looks at free memory and two reports
 DOUBT = 20  # how far above the truth an estimate of the size may be
 TOLERANCE = 1e-9  # of probabilities and of constant sums, relative to the largest payoff
+
+SAME = "returns from child the very history it was given, at"
+COPY = "child must leave that one alone and return a new one."
 
 Report = Callable[[int], None]
 """Called now and then with the number of nodes visited."""
@@ -140,7 +143,7 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
     infoset_of, payoff_of = game.infoset, game.payoff
     movers, parents, infosets, action_codes = walk.mover, walk.parent, walk.infoset, walk.action
     probabilities, payoffs, vocabulary = walk.probability, walk.payoff, walk.vocabulary
-    code_of = vocabulary.get
+    code_of, kind_of = vocabulary.get, cast(Any, type)
     stack: list[tuple[History, int, int, float, float, int, int]] = [(game.root(), -1, -1, 1.0, 1.0, 0, 0)]
     pop, push = stack.pop, stack.append
     node, watch = -1, Watch(walk.name)
@@ -165,12 +168,11 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             walk.weights.append(reach * payoffs[-1])
             continue
         payoffs.append(0.0)
-        actions = actions_of(history)
-        kind = type(actions)
-        if kind is list:
-            actions = tuple(actions)
-        elif kind is not tuple:
-            actions = checked_actions(walk.name, actions, walk.place(node))
+        given: Any = actions_of(history)  # whatever the protocol says
+        kind = kind_of(given)
+        actions: tuple[str, ...] = given if kind is tuple else tuple(given) if kind is list else ()
+        if not actions:
+            actions = checked_actions(walk.name, given, walk.place(node))
         count = len(actions)
         if count == 0:
             walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
@@ -183,6 +185,8 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
                 if code < 0:
                     code = vocabulary[action] = len(vocabulary)
                 push((child_of(history, action), node, code, chances[k], reach * chances[k], row, column))
+            if stack[-1][0] is history:
+                walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
             continue
         if mover not in (0, 1):
             walk.refuse(
@@ -211,6 +215,8 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             for k in range(count - 1, -1, -1):
                 sequence = first + k
                 push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, row, sequence))
+        if stack[-1][0] is history:
+            walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
 
 
 def _glance(game: Game, walk: _Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:
@@ -269,9 +275,9 @@ def _disagree(
     )
 
 
-def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Any) -> list[float]:
+def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
     _check_labels(walk, node, actions)
-    if type(given) is list or type(given) is tuple:
+    if isinstance(given, list | tuple):
         try:
             if len(given) == len(actions) and abs(math.fsum(given) - 1.0) <= TOLERANCE and min(given) >= 0.0:
                 return [float(chance) for chance in given]
