@@ -19,7 +19,7 @@ from treeplex.arrays import Floats
 from treeplex.errors import GameError, TreeplexError, quoted
 
 MOVER: Final = "0, 1, CHANCE or TERMINAL"
-ACTIONS: Final = "a list or tuple of labels (str)"
+ACTIONS: Final = "a list or tuple of labels (str) that can be written as UTF-8"
 PROBABILITIES: Final = "a list or tuple of numbers"
 LABEL: Final = "a label (str) that can be written as UTF-8"
 PAYOFF: Final = "a number, or one per player"
@@ -42,13 +42,10 @@ def checked_mover(name: str, value: Any, place: Place) -> int:
 
 def checked_actions(name: str, value: Any, place: Place) -> tuple[str, ...]:
     """Labels in an order of their own: a set has none, and a str would be taken letter by letter."""
-    if not _is_sequence(value):
+    actions = listed(value)
+    if actions is None or not all(map(is_label, actions)):
         refuse(name, "actions", place, value, ACTIONS)
-    actions: tuple[Any, ...] = tuple(value)
-    for action in actions:
-        if not is_label(action):
-            refuse(name, "actions", place, value, f"{ACTIONS} that can be written as UTF-8")
-    return actions
+    return tuple(actions)
 
 
 def checked_label(name: str, value: Any, place: Place) -> str:
@@ -60,7 +57,8 @@ def checked_label(name: str, value: Any, place: Place) -> str:
 
 def checked_probabilities(name: str, value: Any, place: Place) -> list[float]:
     """The numbers as floats; whether they are a distribution is for others to say."""
-    numbers = [number(part) for part in value] if _is_sequence(value) else [None]
+    parts = listed(value)
+    numbers = [None] if parts is None else [number(part) for part in parts]
     if None in numbers:
         refuse(name, "probabilities", place, value, PROBABILITIES)
     return cast(list[float], numbers)
@@ -68,8 +66,9 @@ def checked_probabilities(name: str, value: Any, place: Place) -> list[float]:
 
 def checked_payoffs(name: str, value: Any, place: Place) -> tuple[float, float]:
     """What both players get."""
-    if _is_sequence(value):
-        shares = [number(part) for part in value]
+    parts = listed(value)
+    if parts is not None:
+        shares = [number(part) for part in parts]
         if len(shares) != 2:
             raise GameError(f"{name} pays {len(shares)} players at {place()}; treeplex solves games of two players.")
     else:
@@ -82,22 +81,17 @@ def checked_payoffs(name: str, value: Any, place: Place) -> tuple[float, float]:
 
 
 def checked_table(name: str, method: str, value: Any, place: Place, shape: tuple[int, ...]) -> Floats:
-    """An array of finite numbers of this shape."""
-    try:
-        table = np.asarray(value)
-        numeric = table.dtype.kind in "biuf" and table.shape == shape and bool(np.isfinite(table).all())
-    except (TypeError, ValueError):
-        numeric, table = False, np.empty(0)
-    if not numeric:
-        refuse(name, method, place, value, f"an array of numbers of the shape {' x '.join(map(str, shape))}")
-    return table.astype(np.float64, copy=False)
+    """A NumPy array of finite numbers of this shape."""
+    if not isinstance(value, np.ndarray) or not _is_numeric(value, shape):
+        refuse(name, method, place, value, f"a NumPy array of numbers of the shape {' x '.join(map(str, shape))}")
+    return cast(Floats, value)
 
 
 def checked_settlement(name: str, value: Any, place: Place) -> tuple[float, Hashable]:
     """Amount and table."""
-    parts: list[Any] = list(value) if _is_sequence(value) else []
-    amount = number(parts[0]) if len(parts) == 2 else None
-    if amount is None or not math.isfinite(amount) or not isinstance(parts[1], Hashable):
+    parts = listed(value)
+    amount = number(parts[0]) if parts is not None and len(parts) == 2 else None
+    if amount is None or parts is None or not math.isfinite(amount) or not isinstance(parts[1], Hashable):
         refuse(name, "settle", place, value, "Settlement(amount, table): a finite number and the name of a table")
     return amount, parts[1]
 
@@ -146,7 +140,12 @@ def annotate(error: BaseException, asking: tuple[str, ...], place: Callable[[dic
 METHODS: Final = ("root", "mover", "actions", "probabilities", "child", "infoset", "payoff")
 
 
-def _is_sequence(value: object) -> bool:
+def listed(value: Any) -> list[Any] | None:
+    """The parts of what has an order: a list, a tuple, an array of one dimension; None for anything else, also text."""
     if isinstance(value, np.ndarray):
-        return cast(Any, value).ndim == 1
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        return list(cast(Any, value)) if cast(Any, value).ndim == 1 else None
+    return list(cast(Any, value)) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else None
+
+
+def _is_numeric(table: Any, shape: tuple[int, ...]) -> bool:
+    return table.dtype.kind in "biuf" and table.shape == shape and bool(np.isfinite(table).all())
