@@ -64,7 +64,12 @@ def quoted(value: object) -> str:
         shown = repr(value[:SHOWN] if isinstance(value, str | bytes) else value)
     except Exception:  # a repr of the user's own, or a number of more digits than Python prints
         shown = ""
-    shown = " ".join(shown.split()) or f"<{type(value).__name__}>"
+    return brief(shown or f"<{type(value).__name__}>")
+
+
+def brief(text: str) -> str:
+    """At most 80 characters of a text, on one line."""
+    shown = " ".join(text[: 4 * SHOWN].split())
     return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
 
 

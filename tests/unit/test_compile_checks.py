@@ -300,7 +300,7 @@ class NoPayoff:
     [
         (3, "3 lacks actions, child, infoset, mover, payoff, probabilities, root"),
         (None, "None lacks actions, child"),
-        ([], "[] lacks actions"),
+        ({1}, "{1} lacks actions"),
         (NoPayoff(), "NoPayoff() lacks payoff."),
     ],
 )

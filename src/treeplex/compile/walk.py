@@ -20,7 +20,7 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.errors import GameError, quoted
+from treeplex.errors import GameError, brief, quoted
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 from treeplex.games.returned import (
     Place,
@@ -254,7 +254,7 @@ def _check_labels(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
     if actions not in walk.choices:
         checked_actions(walk.name, actions, walk.place(node))
         if len(set(actions)) != len(actions):
-            shown = quoted(", ".join(actions))[1:-1]
+            shown = brief(", ".join(actions))
             walk.refuse(f"repeats an action label at {walk.line(node)}: {shown}; labels must differ.")
         walk.choices.add(actions)
 

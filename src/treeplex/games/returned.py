@@ -82,7 +82,7 @@ def checked_payoffs(name: str, value: Any, place: Place) -> tuple[float, float]:
 
 def checked_table(name: str, method: str, value: Any, place: Place, shape: tuple[int, ...]) -> Floats:
     """A NumPy array of finite numbers of this shape."""
-    if not isinstance(value, np.ndarray) or not _is_numeric(value, shape):
+    if not _is_numeric(value, shape):
         refuse(name, method, place, value, f"a NumPy array of numbers of the shape {' x '.join(map(str, shape))}")
     return cast(Floats, value)
 
@@ -148,4 +148,7 @@ def listed(value: Any) -> list[Any] | None:
 
 
 def _is_numeric(table: Any, shape: tuple[int, ...]) -> bool:
-    return table.dtype.kind in "biuf" and table.shape == shape and bool(np.isfinite(table).all())
+    if not isinstance(table, np.ndarray):
+        return False
+    array = cast(Any, table)
+    return array.dtype.kind in "biuf" and array.shape == shape and bool(np.isfinite(array).all())
