@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
+from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
 Number = TypeVar("Number", int, float)
@@ -59,7 +60,10 @@ class SolverError(TreeplexError, RuntimeError):
 
 
 def quoted(value: object) -> str:
-    """What came, as a sentence quotes it: its repr, on one line, at most 80 characters of it."""
+    """What came, as a sentence quotes it: its repr, on one line, at most 80 characters of it; of a path the last."""
+    if isinstance(value, PurePath):
+        shown = repr(str(value))
+        return shown if len(shown) <= SHOWN else f"'…{shown[2 - SHOWN :]}"
     try:
         shown = repr(value[:SHOWN] if isinstance(value, str | bytes) else value)
     except Exception:  # a repr of the user's own, or a number of more digits than Python prints

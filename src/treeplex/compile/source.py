@@ -30,7 +30,7 @@ def compiled(source: Any, report: Callable[[int], None] | None = None) -> Compil
     text = str(source) if isinstance(source, str | Path) else None
     if text is not None and text.lower().endswith(".safetensors"):
         if "\0" in text or not Path(text).is_file():
-            raise ParameterError(f"There is no file {quoted(text)}.")
+            raise ParameterError(f"There is no file {quoted(Path(text))}.")
         return load_compiled(text)
     rules = rules_of(source)
     game = compile_game(rules, report)

@@ -120,7 +120,7 @@ def make(spec: str) -> Game:
         from treeplex.games.efg import load  # noqa: PLC0415 - only when asked for
 
         if "\0" in spec or not Path(spec).is_file():
-            raise ParameterError(f"There is no file {quoted(spec)}.")
+            raise ParameterError(f"There is no file {quoted(Path(spec))}.")
         return load(spec)
     entry, values = entry_of(spec)
     return entry.build(**bind("game", entry.name, entry.build, values))
