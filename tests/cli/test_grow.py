@@ -105,7 +105,7 @@ def test_targets_and_exit_codes(cli) -> None:
         ),
         (
             ("continuous_leduc(sizes=none.json)",),
-            "The 'sizes' parameter names none.json, which cannot be read ([Errno 2] No such file or directory:"
+            "The 'sizes' parameter names 'none.json', which cannot be read ([Errno 2] No such file or directory:"
             " 'none.json').",
         ),
         (

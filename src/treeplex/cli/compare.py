@@ -52,10 +52,10 @@ def compare(
     try:
         for algorithm in dict.fromkeys(algorithms):
             kept = folder / algorithm
+            exact = build(algorithm).ends  # and heeds no limit on iterations and nodes: these are for the others
+            own = replace(limits, iterations=None, nodes=None) if exact else limits
             with ProgressLine(f"{chosen.name}, {algorithm}", limits, pot) as line:
-                api.solve(
-                    chosen, algorithm, **as_arguments(limits), seed=seed, out=kept, watch=line.watch, answer=answer
-                )
+                api.solve(chosen, algorithm, **as_arguments(own), seed=seed, out=kept, watch=line.watch, answer=answer)
             if solutions[-1].status == INTERRUPTED:
                 break
     finally:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 import typer
@@ -16,6 +17,7 @@ from rich.table import Table
 from treeplex.errors import ParameterError
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
+SILENCE: Final = 2.0  # seconds after which a word is due where no bar is shown
 POLICY_FILES: Final = (".json", ".parquet")
 
 console = Console(stderr=True, emoji=False)
@@ -79,5 +81,11 @@ def byte_count(size: int) -> str:
 
 def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:
     """A game, with a counter on stderr while histories are visited one by one."""
-    with console.status("compiling", spinner="dots") as status:
-        return load(source, lambda nodes: status.update(f"compiling: {nodes:,} histories so far"))
+    late = Timer(SILENCE, lambda: None if console.is_terminal else say("compiling the game; Ctrl-C stops it"))
+    late.daemon = True
+    late.start()
+    try:
+        with console.status("compiling", spinner="dots") as status:
+            return load(source, lambda nodes: status.update(f"compiling: {nodes:,} histories so far"))
+    finally:
+        late.cancel()

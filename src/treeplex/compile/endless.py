@@ -26,7 +26,7 @@ BYTES_PER_HISTORY: Final = 1_000
 
 CONTAINERS: Final = (tuple, list, dict, set, frozenset, str, bytes)
 
-_FIX: Final = "end every line of play with TERMINAL, and keep histories and labels small."
+_FIX: Final = "it is too large or has no end: end every line with TERMINAL, and keep histories and labels small."
 
 
 class Watch:

@@ -257,7 +257,9 @@ class Policy:
             raise ParameterError(f"There is no policy file {quoted(path)}.") from None
         except UNREADABLE as error:
             reason = _reason(error)
-            raise FormatError(f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]) from error
+            raise FormatError(
+                f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
+            ) from error
 
 
 UNREADABLE = (
