@@ -251,7 +251,11 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
 
 def _check_labels(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
     """Labels of actions are text, and differ."""
-    if actions not in walk.choices:
+    try:
+        known = actions in walk.choices
+    except TypeError:  # one cannot be hashed, so it is no text
+        known = False
+    if not known:
         checked_actions(walk.name, actions, walk.place(node))
         if len(set(actions)) != len(actions):
             shown = brief(", ".join(actions))

@@ -88,11 +88,19 @@ class OnTheFly:
         """The opposite of ``random_state``."""
         self._random.setstate((3, tuple(int(x) for x in state), None))
 
+    def first_choices(self) -> tuple[int, tuple[str, ...]]:
+        """Who moves first, and what can be done."""
+        with deep_recursion():
+            history = self.game.root()
+            mover = checked_mover(self.name, self.game.mover(history), lambda: f"history {quoted(history)}")
+            return mover, checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
+
     def entry(self, memory: dict[str, Entry], history: History) -> Entry:
         """The infoset of a history, made at the first visit with a random action to play."""
         label = self.label(history)
         found = memory.get(label)
         if found is None:
+            checked_label(self.name, label, lambda: f"history {quoted(history)}")
             actions = self.actions(history)
             if len(set(actions)) != len(actions):
                 place = f"history {quoted(history)}"
@@ -251,7 +259,10 @@ class OnTheFly:
                     f"{self.name} has chance probabilities at history {quoted(history)} that are not a distribution"
                     f" over its {len(actions)} actions: {quoted(odds)}."
                 )
-        return self._random.choices(actions, odds)[0]
+        move = self._random.choices(actions, odds)[0]
+        if type(move) is not str:
+            self.actions(history)  # refuses what is no text; OpenSpiel's labels are a kind of it
+        return move
 
     def payoff(self, history: History, player: int) -> float:
         """Of ``player``; payoffs that do not add up to one constant are refused."""
