@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from treeplex.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from treeplex import errors as errors
+    from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
     from treeplex.algorithms.growth.options import Growth
     from treeplex.api import best_response, evaluate, explore, grow, load, merge, regrow, resume, solve
@@ -61,11 +63,14 @@ _MODULES = {
     "games.protocol": ("CHANCE", "TERMINAL", "Game"),
     "runs.solution": ("Solution",),
 }
+_SUBMODULES = ("errors", "holdem")
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that ``import treeplex`` does not wait for Numba and Arrow."""
+    if name in _SUBMODULES:
+        return import_module(f"treeplex.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'treeplex' has no attribute '{name}'")
     value = getattr(import_module(f"treeplex.{_HOMES[name]}"), name)
@@ -74,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_SUBMODULES, "__version__"])

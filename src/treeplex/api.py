@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.registry import canonical
-from treeplex.errors import ParameterError
+from treeplex.algorithms.registry import canonical, with_parameters
+from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
@@ -24,7 +26,7 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
-from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request
+from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request, seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
@@ -46,16 +48,21 @@ DEFAULT_GROWTH_SECONDS = 10.0
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
 
+PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
+"""A policy, the path of one, a dictionary, or a policy of OpenSpiel."""
+
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
 
 
 def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
-    """Compile a game: ``"name(parameter=value)"``, an .efg file, ``"openspiel:NAME"``, a pyspiel game, or your own.
+    """Compile a game and check it.
 
-    A path that ends in .safetensors is a game compiled before and kept with ``treeplex.compile.save``. A hold'em spot
-    (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-    ``report`` is called now and then with the number of histories visited, for games too large to compile at once.
+    Args:
+        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
+            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
+            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
+        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
 
     >>> load("kuhn").summary()["infosets"]
     [6, 6]
@@ -86,32 +93,59 @@ def solve(
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
+    **parameters: Any,
 ) -> Solution:
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3, or 0.5 % of a spot's pot.
 
-    ``algorithm``: a name, ``"name(parameter=value,...)"``, or your own (see ``minimizer``).
-    ``exploitability``: half of NashConv; for a spot also such as ``"0.3%pot"``.
-    ``iterate``: report the "average" strategies, the "current" ones, or the "best" of both so far.
-    ``storage``, ``threads``, ``backend``: how it is computed. ``out``: keep checkpoints and the answer there; a folder
-    that holds this very run is continued. (``folder`` is the old name of ``out``.)
-    ``watch``: called with the progress. ``answer``: called with the solution before it is written to ``out``.
+    Args:
+        game: Anything that ``load`` takes.
+        algorithm: A name such as ``"cfr+"``, ``"name(parameter=value,...)"``, or your own (see ``minimizer``). Default:
+            ``cfr+``, for a hold'em spot ``dcfr(gamma=4)``.
+        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
+        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
+        seconds: Stop after so many seconds, not counting compilation.
+        iterations: Stop after so many iterations, each of which updates every player once.
+        nodes: Stop once so many nodes have been touched: histories entered by traversals.
+        seed: For algorithms that draw random numbers: the same seed, the same bits.
+        iterate: Report the ``"average"`` strategies, the ``"current"`` ones, or the ``"best"`` of both so far.
+        storage: What regrets and averages are kept in: ``"float64"``, ``"float32"``, ``"int16"``. Default: float64,
+            for a hold'em spot float32.
+        threads: How many; 0: as many as pay. Changes no bit of the answer.
+        backend: ``"auto"`` or ``"cpu"``.
+        locks: Locked decisions of a hold'em spot.
+        out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
+            nowhere.
+        folder: The old name of ``out``.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
+        answer: Called with the solution before anything of it is written to ``out``.
+        **parameters: Of the algorithm: ``solve(game, "dcfr", alpha=2)`` is ``solve(game, "dcfr(alpha=2)")``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
     ('solved', -0.056)
     """
+    given = Limits(nash_conv, seconds, iterations, nodes)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    kept, seed = folder_of(out, folder), seed_of(seed)
+    if parameters:
+        algorithm = _with_parameters(algorithm, parameters)
+    if algorithm is not None:
+        games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
     loaded = load(game)
     spot = loaded.spot if _is_spot_game(loaded) else None
     if locks:
         if spot is None:
             raise ParameterError("The 'locks' parameter is for hold'em spots.")
         loaded = replace(loaded, locks=tuple(locks))
-    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot_of(loaded))
+    limits = limits_of(given, exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
     solver = games.assembled(wanted)
     if spot is not None and not isinstance(solver, CFR):
-        raise ParameterError(f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {asked!r}.")
+        raise ParameterError(
+            f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {quoted(asked)}."
+        )
     request = Request(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
@@ -124,10 +158,9 @@ def solve(
         iterate=iterate,
         options={"locks": [lock._asdict() for lock in locks]} if locks else {},
         limits=limits.otherwise(default_limits(loaded)),
-        threads=threads,
+        threads=options.threads,
     )
-    options = Options(threads, backend, checkpoint_seconds, watch, answer)
-    return execute(loaded, solver, request, options, _one_folder(out, folder))
+    return execute(loaded, solver, request, options, kept)
 
 
 def resume(
@@ -149,12 +182,27 @@ def resume(
     """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
-    ``algorithm``, ``game``: your own ones, if the run was started with them.
+
+    Args:
+        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left.
+        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
+        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
+        seconds: Stop after so many seconds, not counting compilation.
+        iterations: Stop after so many iterations, each of which updates every player once.
+        nodes: Stop once so many nodes have been touched: histories entered by traversals.
+        threads: How many; 0: as many as pay. Changes no bit of the answer.
+        backend: ``"auto"`` or ``"cpu"``.
+        algorithm: Your own, if the run was started with it.
+        game: Your own, if the run was started with it.
+        checkpoint_seconds: Seconds between two checkpoints in ``folder``.
+        watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
+        answer: Called with the solution before anything of it is written to ``folder``.
     """
-    kept = RunFolder.open(folder)
-    pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
-    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability, pot)
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    given = Limits(nash_conv, seconds, iterations, nodes)
+    kept = RunFolder.open(_a_folder("folder", folder))
+    pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
+    limits = limits_of(given, exploitability, pot)
     return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
 
 
@@ -175,9 +223,22 @@ def grow(
 ) -> Solution:
     """Solve a game whose actions have sizes while the sizes that matter are found and added.
 
-    ``game``: a name such as "continuous_leduc", whose sizes are those to start with, or an ``Abstraction`` of your own
-    rules. ``growth``: how; see ``Growth``. ``out``: keep checkpoints and the answer there, for ``resume``.
-    Limits are those of ``solve``; NashConv counts bets of every legal size.
+    Without limits: ten seconds. NashConv counts bets of every legal size.
+
+    Args:
+        game: A name such as ``"continuous_leduc"``, whose sizes are those to start with, or an ``Abstraction`` of
+            rules of your own.
+        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
+        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
+        seconds: Stop after so many seconds, not counting compilation.
+        iterations: Stop after so many iterations, each of which updates every player once.
+        nodes: Stop once so many nodes have been touched: histories entered by traversals.
+        growth: How the sizes are found; see ``Growth``.
+        out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
+        folder: The old name of ``out``.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
+        answer: Called with the solution before anything of it is written to ``out``.
 
     >>> solution = grow("continuous_leduc", iterations=200)
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
@@ -186,6 +247,7 @@ def grow(
     from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
     limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability)
+    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, folder)
     start, how = games.sized_game(game), growth or Growth()
     solver = Growing(how)
     request = Request(
@@ -198,8 +260,7 @@ def grow(
         options=growth_fields(how),
         limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
     )
-    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
-    return execute(start, solver, request, options, _one_folder(out, folder))
+    return execute(start, solver, request, options, kept)
 
 
 def regrow(folder: str | Path, **options: Any) -> Solution:
@@ -223,9 +284,21 @@ def explore(
 ) -> Solution:
     """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
 
-    ``algorithm``: "pure-mccfr", "mccfr-external", or "mccfr-outcome" for games of many moves. Quality is estimated:
-    each player learns a response from ``responses`` iterations and plays as many new games with it, which bounds
-    NashConv from below.
+    Quality is estimated: each player learns a response and plays new games with it, which bounds NashConv from below.
+    Without limits: 60 seconds.
+
+    Args:
+        game: A name, an .efg file, a pyspiel game, or rules of your own.
+        algorithm: ``"pure-mccfr"``, ``"mccfr-external"``, or ``"mccfr-outcome"`` for games of many moves.
+        seconds: Stop after so many seconds.
+        iterations: Stop after so many iterations, each of which updates every player once.
+        nodes: Stop once so many histories have been entered.
+        seed: Of random numbers: the same seed, the same bits.
+        responses: Iterations that a response learns from at most, and games it then plays. Default: 2,000.
+        out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
+        answer: Called with the solution before anything of it is written to ``out``.
 
     >>> found = explore("kuhn", iterations=2000)
     >>> found.nash_conv_at_least < 0.2
@@ -234,8 +307,11 @@ def explore(
     from treeplex.algorithms.explore import RESPONSES, exploring  # noqa: PLC0415 - seldom needed
 
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes).otherwise(Limits(seconds=DEFAULT_SECONDS))
+    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, None)
+    seed = seed_of(seed)
     rules, walks = games.rules_of(game), RESPONSES if responses is None else responses
     solver = exploring(algorithm, walks)
+    walks = solver.responses
     request = Request(
         kind=EXPLORATION,
         game=name_of(rules),
@@ -247,20 +323,23 @@ def explore(
         options={"responses": walks},
         limits=limits,
     )
-    options = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
-    return execute(rules, solver, request, options, out)
+    return execute(rules, solver, request, options, kept)
 
 
-def evaluate(game: Source | Any, policy: Policy | str | Path) -> Evaluation:
-    """Value, best-response values and NashConv of a policy, or of one in a file: exact, in the game as given.
+def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
+    """Value, best-response values and NashConv of a policy: exact, in the game as given.
+
+    Args:
+        game: Anything that ``load`` takes, but for a hold'em spot.
+        policy: A ``Policy``, the path of one, a dict ``{infoset: {action: probability}}``, or a policy of OpenSpiel.
 
     >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
     True
     """
-    return evaluate_policy(games.load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy))
+    return evaluate_policy(games.load_game(game), policy)
 
 
-def best_response(game: Source | Any, policy: Policy | str | Path, player: int) -> tuple[float, Policy]:
+def best_response(game: Source | Any, policy: PolicySource, player: int) -> tuple[float, Policy]:
     """The most ``player`` can earn against the opponent's strategy, and ``policy`` with that best response in it.
 
     >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
@@ -268,11 +347,11 @@ def best_response(game: Source | Any, policy: Policy | str | Path, player: int) 
     0.055556
     """
     if player not in (0, 1):
-        raise ParameterError(f"The 'player' parameter must be 0 or 1, got {player!r}.")
-    return respond(games.load_game(game), policy if isinstance(policy, Policy) else Policy.load(policy), player)
+        raise ParameterError(f"The 'player' parameter must be 0 or 1, got {quoted(player)}.")
+    return respond(games.load_game(game), policy, player)
 
 
-def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: Sequence[float] | None = None) -> Policy:
+def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:
     """Several policies, or files of them, averaged by reach into one: as good as drawing one before the game.
 
     >>> answers = [solve("kuhn", "pure-mccfr", iterations=300, seed=seed) for seed in range(8)]
@@ -280,8 +359,7 @@ def merge(game: Source | Any, policies: Sequence[Policy | str | Path], shares: S
     >>> together.nash_conv < sum(answer.nash_conv for answer in answers) / 8
     True
     """
-    loaded = [policy if isinstance(policy, Policy) else Policy.load(policy) for policy in policies]
-    return merge_policies(games.load_game(game), loaded, shares)
+    return merge_policies(games.load_game(game), policies, shares)
 
 
 def limits_of(
@@ -314,10 +392,32 @@ def default_algorithm(game: Any) -> str:
     return DEFAULT_SPOT_ALGORITHM if _is_spot_game(game) else DEFAULT_ALGORITHM
 
 
-def _one_folder(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
+def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
+    """The folder to keep a run in, if any; refused if it can be none."""
     if out is not None and folder is not None:
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
-    return folder if out is None else out
+    name, given = ("folder", folder) if out is None else ("out", out)
+    return None if given is None else _a_folder(name, given)
+
+
+def _a_folder(name: str, given: Any) -> str | Path:
+    if not isinstance(given, str | Path) or "\0" in str(given) or not str(given):
+        raise ParameterError(f"The '{name}' parameter must be the path of a folder, got {quoted(given)}.")
+    return given
+
+
+def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
+    """A name with the parameters that were given as keywords."""
+    known = list(signature(solve).parameters)
+    near = [name for key in given for name in get_close_matches(key, known, n=1)]
+    if isinstance(algorithm, str):
+        try:
+            return with_parameters(algorithm, given)
+        except ParameterError:
+            if not near:
+                raise
+    advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
+    raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
 
 
 def _is_spot_game(game: object) -> bool:

@@ -10,6 +10,7 @@ much unknown; that stays in this file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,12 @@ Indices = npt.NDArray[np.integer]
 Types = Mapping[str, pa.DataType]
 
 ArrowError = pa.ArrowException
+
+LARGEST_ROWS = 2**28
+"""Of a table whose size nothing else tells."""
+
+LARGEST_TEXT = 2**31
+"""Bytes of one column of text."""
 
 
 def texts(values: Iterable[str]) -> Texts:
@@ -136,9 +143,18 @@ def write_parquet(source: Table, path: Path) -> None:
         pq.write_table(source, temporary, compression="zstd")
 
 
-def read_parquet(path: Path, types: Types) -> Table:
-    """The columns named in ``types``, cast to them; ValueError if one is missing or has empty cells."""
-    whole = pq.read_table(path)
+def read_parquet(path: Path, types: Types, most: int | None = None) -> Table:
+    """The columns named in ``types``, cast to them; ValueError if one is missing or has empty cells.
+
+    A file of more than ``most`` rows, or whose text would take more than ``LARGEST_TEXT``, is refused before that is
+    unpacked: a small file may say that one long text stands in it a billion times.
+    """
+    rows = pq.read_metadata(path).num_rows
+    if rows > (LARGEST_ROWS if most is None else most):
+        raise ValueError(f"it has {rows:,} rows, at most {LARGEST_ROWS if most is None else most:,} are possible")
+    named = [name for name, kind in types.items() if kind == pa.string()]
+    whole = pq.read_table(path, read_dictionary=named)
+    _refuse_long_text(whole, named)
     missing = [name for name in types if name not in whole.column_names]
     if missing:
         raise ValueError(f"it has no column '{missing[0]}'")
@@ -150,6 +166,25 @@ def read_parquet(path: Path, types: Types) -> Table:
     return source
 
 
+def _refuse_long_text(source: Table, names: list[str]) -> None:
+    for column in (source[name] for name in names if name in source.column_names):
+        chunks: list[Any] = list(column.chunks) if pa.types.is_dictionary(column.type) else []
+        for chunk in chunks:
+            lengths = pc.fill_null(pc.binary_length(chunk.dictionary), 0).to_numpy(zero_copy_only=False)
+            used = pc.fill_null(chunk.indices, 0).to_numpy(zero_copy_only=False)
+            if len(lengths) and int(lengths.astype(np.int64)[used].sum()) > LARGEST_TEXT:
+                raise ValueError("its labels would take more than 2 GiB")
+
+
+def frame(source: Table) -> Any:
+    """The table as a pandas data frame."""
+    try:
+        import_module("pandas")
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas", "A data frame") from None
+    return source.to_pandas()
+
+
 def zstd(data: bytes) -> bytes:
     """Compressed by zstd."""
     return pa.compress(data, codec="zstd", asbytes=True)
@@ -158,11 +193,3 @@ def zstd(data: bytes) -> bytes:
 def about(source: Table) -> dict[str, str]:
     """The words stored with a table."""
     return {key.decode(): value.decode() for key, value in (source.schema.metadata or {}).items()}
-
-
-def to_pandas(given: Table) -> Any:
-    """As a pandas DataFrame."""
-    try:
-        return given.to_pandas()
-    except ImportError as error:
-        raise MissingExtraError("pandas", "pandas", "A table as a DataFrame") from error

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from numbers import Integral, Real
+from pathlib import PurePath
+from typing import Any, Final, TypeVar
 
 Number = TypeVar("Number", int, float)
+
+LONGEST: Final = 300
+"""Characters of a sentence: what is longer loses its middle."""
+
+SHOWN: Final = 80
+"""Characters that a sentence quotes of what it was given."""
 
 
 class TreeplexError(Exception):
     """A refusal a user can act on. The command line prints its sentence and exits with code 2."""
+
+    def __init__(self, sentence: str) -> None:
+        sentence, end = " ".join(sentence.splitlines()), LONGEST // 3
+        super().__init__(sentence if len(sentence) <= LONGEST else f"{sentence[: 2 * end - 1]}…{sentence[-end:]}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by what it says: whatever the arguments it was made of."""
+        return _again, (type(self), self.args, dict(self.__dict__))
 
 
 class ParameterError(TreeplexError, ValueError):
@@ -43,14 +59,53 @@ class SolverError(TreeplexError, RuntimeError):
     """An exact solver stopped without an answer; never raised for a run that merely has not converged."""
 
 
+def quoted(value: object) -> str:
+    """What came, as a sentence quotes it: its repr, on one line, at most 80 characters of it; of a path the last."""
+    if isinstance(value, PurePath):
+        shown = repr(str(value))
+        return shown if len(shown) <= SHOWN else f"'…{shown[2 - SHOWN :]}"
+    try:
+        shown = repr(value[:SHOWN] if isinstance(value, str | bytes) else value)
+    except Exception:  # a repr of the user's own, or a number of more digits than Python prints
+        shown = ""
+    return brief(shown or f"<{type(value).__name__}>")
+
+
+def brief(text: str) -> str:
+    """At most 80 characters of a text, on one line."""
+    shown = " ".join(text[: 4 * SHOWN].split())
+    return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
+
+
 def non_negative(name: str, value: object) -> int:
     """An integer that is not negative, or a refusal."""
     return within(int, name, value, "an integer >= 0", 0)
 
 
 def within(kind: type[Number], name: str, value: object, law: str, low: float, high: float = math.inf) -> Number:
-    """A number from ``low`` to ``high``, whole if ``kind`` is int; or a refusal that states the ``law``."""
-    whole = int if kind is int else int | float
-    if isinstance(value, bool) or not isinstance(value, whole) or not low <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be {law}, got {value!r}.")
-    return kind(value)
+    """A number from ``low`` to ``high``, whole if ``kind`` is int; or a refusal that states the ``law``.
+
+    Numbers of any library will do, and for whole ones floats without a fraction: ``1e6``.
+    """
+    number = real(value)
+    if number is None or not low <= number <= high or (kind is int and number % 1):
+        raise ParameterError(f"The '{name}' parameter must be {law}, got {quoted(value)}.")
+    return kind(number)
+
+
+def real(value: object) -> int | float | None:
+    """An int or float of whatever type of number; None if it is none, or too large for a float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return int(value) if isinstance(value, Integral) else number
+
+
+def _again(kind: type[TreeplexError], arguments: tuple[Any, ...], state: dict[str, Any]) -> TreeplexError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error

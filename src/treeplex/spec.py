@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 
 
 def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
@@ -21,7 +22,7 @@ def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
     if not bracket:
         return name, []
     if not rest.endswith(")"):
-        raise ParameterError(f"Write name(parameter=value,...), got {spec!r}: the last ')' is missing.")
+        raise ParameterError(f"Write name(parameter=value,...), got {quoted(spec)}: the last ')' is missing.")
     return name.strip(), [_argument(part, spec) for part in _split(rest[:-1])]
 
 
@@ -45,7 +46,7 @@ def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str
     for place, (key, value) in enumerate(values):
         parameter = key or (names[place] if place < len(names) else "")
         if parameter not in legal:
-            given = repr(key) if key else f"{len(values)} values"
+            given = quoted(key) if key else f"{len(values)} values"
             has = f"the parameters {usage(name, build)}" if legal else "no parameters"
             raise ParameterError(f"The {kind} '{name}' has {has}, got {given}.")
         if parameter in named:
@@ -57,11 +58,31 @@ def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str
     return named
 
 
-def unknown(kind: str, name: str, known: Iterable[str], see: str = "treeplex list") -> ParameterError:
-    """What to say of a name that is not known: the nearest ones, and the command that lists all."""
+def folded(name: str) -> str:
+    """A name as people spell it, too: case, blanks, ``_``, ``-`` and "plus" for ``+`` do not matter."""
+    return re.sub(r"[\s_-]+", "", name.casefold().replace("plus", "+"))
+
+
+def found(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is meant, however it is spelt; None if there is none, or more than one.
+
+    >>> found("CFR_plus", ["cfr", "cfr+"])
+    'cfr+'
+    """
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names
-    return ParameterError(f"There is no {kind} '{name}'; the nearest are {', '.join(near)} (see: {see}).")
+    alike = [name] if name in names else [other for other in names if folded(other) == folded(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def unknown(kind: str, name: str, known: Iterable[str], see: str = "treeplex list") -> ParameterError:
+    """What to say of a name that is not known: its variants or the nearest ones, and the command that lists all."""
+    names = {folded(other): other for other in known}
+    family = [other for other in names.values() if other.startswith(f"{name.lower()}-")]
+    if family:
+        return ParameterError(f"There is no {kind} {quoted(name)} by itself; choose one of {', '.join(family)}.")
+    near = [names[other] for other in difflib.get_close_matches(folded(name[:80]), names, n=3, cutoff=0.3)]
+    advice = f"; the nearest are {', '.join(near)}" if near else ""
+    return ParameterError(f"There is no {kind} {quoted(name)}{advice} (see: {see}).")
 
 
 def _split(text: str) -> list[str]:
@@ -88,13 +109,18 @@ def _argument(part: str, spec: str) -> tuple[str, Any]:
     key, equals, text = part.partition("=")
     key, text = (key.strip(), text.strip()) if equals else ("", part.strip())
     if not text or (equals and not key.isidentifier()):
-        raise ParameterError(f"Write name(parameter=value,...), got {spec!r}: {part!r} is no parameter=value.")
+        raise ParameterError(
+            f"Write name(parameter=value,...), got {quoted(spec)}: {quoted(part)} is no parameter=value."
+        )
     if text[0] == text[-1] == "'" and len(text) > 1:
         return key, text[1:-1]
     try:
-        return key, json.loads(text.lower() if text.lower() in ("true", "false") else text)
+        value: Any = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except (ValueError, RecursionError):
         return key, text
+    if isinstance(value, float) and value % 1 == 0 and "e" in text.lower():  # 1e6 is a count like 1000000
+        value = int(value)
+    return key, value
 
 
 def _show(value: object) -> str:

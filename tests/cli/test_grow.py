@@ -84,7 +84,7 @@ def test_targets_and_exit_codes(cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("leduc",), "Only a game whose actions have sizes can grow, such as continuous_leduc; got leduc."),
+        (("leduc",), "Only a game whose actions have sizes can grow, such as continuous_leduc; got 'leduc'."),
         (("continuous_leduc", "--factor", "0.5"), "The 'factor' parameter must be a number from 1 up, got 0.5."),
         (
             ("continuous_leduc", "--method", "guess"),
@@ -105,7 +105,7 @@ def test_targets_and_exit_codes(cli) -> None:
         ),
         (
             ("continuous_leduc(sizes=none.json)",),
-            "The 'sizes' parameter names none.json, which cannot be read ([Errno 2] No such file or directory:"
+            "The 'sizes' parameter names 'none.json', which cannot be read ([Errno 2] No such file or directory:"
             " 'none.json').",
         ),
         (

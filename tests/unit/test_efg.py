@@ -406,7 +406,7 @@ def walk(game: EfgGame) -> list[int]:
 def test_payoffs_at_inner_nodes_add_up() -> None:
     game = load(DATA / "toll_road.efg")
     assert isinstance(game, Game)
-    assert (game.name, game.players) == ('The "toll" road', 2)
+    assert (game.name, game.file.title, game.players) == ("toll_road", 'The "toll" road', 2)
     assert walk(game) == list(range(len(game.file.nodes)))
     assert game.mover(0) == CHANCE
     assert game.actions(0) == ("dry", "wet", "snow")
@@ -499,7 +499,9 @@ def test_names(tmp_path: Path) -> None:
     path.write_text('EFG 2 R "" { "a" } t "" 0')
     assert load(path).name == "my_game"
     assert EfgGame(read(path)).name == "untitled game"
-    assert EfgGame(parse('EFG 2 R "  A\n game " { "a" } t "" 0'), name="other").name == "A game"
+    path.write_text('EFG 2 R "Untitled Extensive Game" { "a" } t "" 0')
+    assert load(path).name == "my_game"  # the file's own, whatever its title
+    assert EfgGame(parse('EFG 2 R "  A\n game " { "a" } t "" 0')).name == "A game"
 
 
 def test_a_terminal_alone_pays_nothing() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import treeplex as tp
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame, compile_game
-from treeplex.errors import FormatError, ParameterError, TreeplexError
+from treeplex.errors import FormatError, ParameterError, TreeplexError, quoted
 from treeplex.evaluation import Policy
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
@@ -395,7 +395,7 @@ def test_columns_more_than_needed_do_no_harm(tmp_path) -> None:
 
 def test_a_missing_file_is_named(tmp_path) -> None:
     path = tmp_path / "none.parquet"
-    assert refusal(lambda: Policy.load(path), ParameterError) == f"There is no policy file {path}."
+    assert refusal(lambda: Policy.load(path), ParameterError) == f"There is no policy file {quoted(path)}."
 
 
 def test_a_folder_is_no_policy(tmp_path) -> None:

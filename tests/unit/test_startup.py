@@ -62,8 +62,13 @@ def test_import_waits_for_nothing_heavy() -> None:
 
 
 def test_everything_promised_can_be_had() -> None:
-    code = "import treeplex as t; print([n for n in t.__all__ if getattr(t, n) is None], dir(t) == sorted(t.__all__))"
+    code = "import treeplex as t; print([n for n in dir(t) if getattr(t, n) is None], set(t.__all__) < set(dir(t)))"
     assert run(code).strip() == "[] True"
+
+
+def test_submodules_of_the_api_are_attributes() -> None:
+    code = "import treeplex as t; print({'errors', 'holdem', '__version__'} <= set(dir(t)), t.holdem.Spot is t.Spot)"
+    assert run(code).strip() == "True True"
 
 
 def test_an_unknown_name_is_no_attribute() -> None:

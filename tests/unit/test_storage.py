@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 import treeplex as tp
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame, compile_game, load, save
-from treeplex.errors import FormatError, ParameterError
+from treeplex.errors import FormatError, ParameterError, quoted
 from treeplex.evaluation import Policy
 from treeplex.games.random_tree import RandomTree
 from treeplex.tensors import checksum
@@ -223,7 +223,7 @@ def test_numbers_about_a_game_are_finite(number, saved) -> None:
 def test_a_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(ParameterError) as error:
         tp.load(str(tmp_path / "none.safetensors"))
-    assert str(error.value) == f"There is no file {tmp_path / 'none.safetensors'}."
+    assert str(error.value) == f"There is no file {quoted(tmp_path / 'none.safetensors')}."
 
 
 def test_every_array_of_the_file_is_needed(saved) -> None:

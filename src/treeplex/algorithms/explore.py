@@ -115,8 +115,8 @@ class Exploring(Algorithm[Game, State]):
 
     def fingerprint(self, game: Game) -> str:
         """Of the name and the first choices: a game of this kind is too large to be looked at as a whole."""
-        history = game.root()
-        words = [name_of(game), str(game.mover(history)), *game.actions(history)]
+        mover, actions = OnTheFly(game, 0).first_choices()
+        words = [name_of(game), str(mover), *actions]
         return hashlib.blake2b("\n".join(words).encode(), digest_size=16).hexdigest()
 
     def cost(self, game: Game) -> Cost:

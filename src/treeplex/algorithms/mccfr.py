@@ -231,7 +231,7 @@ def mccfr_average(
 ) -> MonteCarlo:
     """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
     sampler = AverageStrategy(
-        number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 0.0, 1e12)
+        number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 1e-6, 1e12)
     )
     return _assembly(sampler, weight, turns, regret, streams)
 

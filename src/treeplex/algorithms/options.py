@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from treeplex.errors import ParameterError, within
+from treeplex.errors import ParameterError, quoted, within
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
@@ -35,7 +35,7 @@ Meaning = TypeVar("Meaning")
 def named(name: str, value: object, legal: Mapping[str, Meaning]) -> Meaning:
     """What a word of a short list stands for."""
     if not isinstance(value, str) or value not in legal:
-        raise ParameterError(f"The '{name}' parameter must be one of {', '.join(legal)}, got {value!r}.")
+        raise ParameterError(f"The '{name}' parameter must be one of {', '.join(legal)}, got {quoted(value)}.")
     return legal[value]
 
 

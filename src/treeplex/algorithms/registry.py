@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_externa
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.warm_start import warm_start
-from treeplex.errors import ParameterError
-from treeplex.spec import bind, parameters, parse, unknown, usage
+from treeplex.errors import ParameterError, quoted, real
+from treeplex.spec import bind, found, parameters, parse, unknown, usage
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
@@ -90,13 +90,40 @@ ALGORITHMS: dict[str, Entry] = {
 
 def with_traversal(spec: str, traversal: str) -> str:
     """The name of ``spec`` played by walks of that kind: ``cfr`` by ``partial`` is ``cfr-partial``."""
-    name, _ = parse(spec)
+    written, bracket, rest = spec.strip().partition("(")
+    name = found(written, ALGORITHMS)
     if name not in WALKED or traversal not in TRAVERSALS:
         raise ParameterError(
             f"The option --traversal must be one of {', '.join(TRAVERSALS)}, for the algorithm {' or '.join(WALKED)},"
-            f" got {traversal!r} for {name!r}."
+            f" got {quoted(traversal)} for {quoted(written)}."
         )
-    return f"{name}-{traversal}{spec[len(name) :]}"
+    return f"{name}-{traversal}{bracket}{rest}"
+
+
+def with_parameters(spec: str, given: Mapping[str, Any]) -> str:
+    """``spec`` with parameters that were given beside it: ``dcfr`` and alpha=2 are ``dcfr(alpha=2)``.
+
+    >>> with_parameters("dcfr(alpha=2)", {"gamma": 3})
+    'dcfr(alpha=2,gamma=3)'
+    """
+    entry, _ = _bound(spec)
+    legal = parameters(entry.build)
+    for key in given:
+        if key not in legal:
+            has = f"the parameters {entry.usage}" if legal else "no parameters"
+            raise ParameterError(f"'{key}' is no option of solve, and the algorithm '{entry.name}' has {has}.")
+    name, _, rest = spec.strip().partition("(")
+    more = [f"{key}={_written(key, value)}" for key, value in given.items()]
+    return f"{name}({','.join([*filter(None, [rest.removesuffix(')').strip()]), *more])})"
+
+
+def _written(key: str, value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)
+    number = value if isinstance(value, bool) else real(value)
+    if number is None:
+        raise ParameterError(f"The '{key}' parameter must be a number, true, false or text, got {quoted(value)}.")
+    return json.dumps(number)
 
 
 def build(spec: str) -> Algorithm[Any, Any]:
@@ -118,7 +145,8 @@ def canonical(spec: str) -> str:
 
 def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:
     name, values = parse(spec)
-    entry = ALGORITHMS.get(name)
-    if entry is None:
-        raise unknown("algorithm", name, ALGORITHMS)
-    return entry, bind("algorithm", name, entry.build, values)
+    meant = found(name, ALGORITHMS)
+    if meant is None:
+        raise unknown("algorithm", name, ALGORITHMS, "treeplex list algorithms")
+    entry = ALGORITHMS[meant]
+    return entry, bind("algorithm", meant, entry.build, values)

@@ -66,11 +66,13 @@ def compare(
             if as_json:
                 print_json(solution.summary())
 
-        with ProgressLine(f"{chosen.name}, {label}", limits, pot) as line:
+        exact = build(algorithm).ends  # and heeds no limit on iterations and nodes: these are for the others
+        own = replace(limits, iterations=None, nodes=None) if exact else limits
+        with ProgressLine(f"{chosen.name}, {label}", own, pot) as line:
             return api.solve(
                 chosen,
                 algorithm,
-                **as_arguments(limits),
+                **as_arguments(own),
                 seed=seed,
                 out=folder,
                 checkpoint_seconds=checkpoint_seconds,

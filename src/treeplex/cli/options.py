@@ -15,6 +15,7 @@ import typer
 from treeplex import api
 from treeplex.cli import complete
 from treeplex.cli.output import console, new_folder
+from treeplex.errors import quoted
 from treeplex.runs.claim import folder_of
 from treeplex.runs.limits import Limits
 
@@ -47,8 +48,31 @@ Folder = Annotated[Path, typer.Argument(help="A run folder.", show_default=False
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]
 Seconds = Annotated[float | None, typer.Option(help="Time limit in seconds.")]
-Iterations = Annotated[int | None, typer.Option(help="Limit on iterations.")]
-Nodes = Annotated[int | None, typer.Option(help="Limit on nodes touched.")]
+
+
+def whole(text: str) -> int:
+    """A whole number, also such as 1e6."""
+    try:
+        return int(text)
+    except ValueError:
+        number = real_number(text)
+    if number is None or number % 1:  # or not finite
+        raise typer.BadParameter(f"{quoted(text)} is not a whole number")
+    return int(number)
+
+
+def real_number(text: str) -> float | None:
+    """A number, or None."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+Iterations = Annotated[
+    int | None, typer.Option(parser=whole, metavar="INTEGER", help="Limit on iterations, such as 1000 or 1e6.")
+]
+Nodes = Annotated[int | None, typer.Option(parser=whole, metavar="INTEGER", help="Limit on nodes touched.")]
 Seed = Annotated[int, typer.Option(help="For algorithms that draw random numbers.")]
 Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or sizes found, to print.")]
 Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]

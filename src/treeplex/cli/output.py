@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 import typer
@@ -129,8 +130,14 @@ def working(what: str) -> Generator[Callable[[str], None]]:
         if kernels == 1:
             say(f"{what}: {COMPILING}")
 
-    with console.status(what, spinner="dots") as status, announced_compilation(compiling):
-        yield more
+    late = Timer(EVERY, lambda: None if console.is_terminal else say(what))  # for what counts nothing on its way
+    late.daemon = True
+    late.start()
+    try:
+        with console.status(what, spinner="dots") as status, announced_compilation(compiling):
+            yield more
+    finally:
+        late.cancel()
 
 
 def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:

@@ -8,6 +8,7 @@ a public state's hands in consecutive memory. The payoff operator is one small m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,12 +24,11 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.public import PublicGame, build_public
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.errors import GameError
-from treeplex.games.dealt import WON, DealtRules, Public
+from treeplex.games.dealt import WON, DealtRules
+from treeplex.games.dealt_checks import check_dealt, checked_deal, checked_odds, checked_outcome
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 RANKED_FROM = 16  # hands from which sums over ranks beat a table of hands against hands
-TOLERANCE = 1e-9  # of probabilities
 BYTES_PER_SCENE = 40  # and pair of hands: measured peak
 
 
@@ -54,7 +54,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
 
     ``ranked_from``: number of hands from which a ranked game is compiled without listing pairs of hands.
     """
-    _check_labels(rules)
+    check_dealt(rules)
     public = build_public(rules)
     tree, hands = public.tree, rules.hands()
     widest = max(map(len, hands))
@@ -70,11 +70,6 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         operator, largest = _operator(rules, public, scenes, (first, second))
     nodes, terminals = _count(rules, public, scenes)
     history = DealtTree(rules, public, (first.infoset, second.infoset), nodes)
-
-    def sparse() -> Payoffs:
-        require(rules.name, operator.entries, 100, "payoff entries as many as")
-        return expand(operator)
-
     return CompiledGame(
         name=rules.name,
         treeplexes=(first.treeplex, second.treeplex),
@@ -84,19 +79,21 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         terminals=terminals,
         largest_payoff=largest,
         make_tree=history.build,
-        make_payoffs=sparse,
+        make_payoffs=partial(_sparse, rules.name, operator),
         blocks=operator,
         dealt=history,
         unit=unit,
     )
 
 
+def _sparse(name: str, operator: Blocks | RankedBlocks) -> Payoffs:
+    require(name, operator.entries, 100, "payoff entries as many as")
+    return expand(operator)
+
+
 def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:
-    tree, deal = public.tree, rules.deal()
-    odds = [rules.odds(state) for state in public.chances]  # [A, H0, H1] each
-    _check_deal(rules, deal)
-    for state, given in zip(public.chances, odds, strict=True):
-        _check_odds(rules, state, given, deal)
+    tree, deal = public.tree, checked_deal(rules)
+    odds = [checked_odds(rules, state, deal) for state in public.chances]  # [A, H0, H1] each
     revealed, of = public.moves(CHANCE)
     reach = np.empty((len(revealed) + 1, *deal.shape))
     reach[0] = deal
@@ -165,7 +162,7 @@ def _operator(
     sample: list[int] = np.unique(kind, return_index=True)[1].tolist()
     key = kind[scenes.of[ends]].astype(np.int64) * len(public.outcomes) + outcome
     distinct, table = np.unique(key, return_inverse=True)
-    outcomes = [rules.outcome(outcome) for outcome in public.outcomes]
+    outcomes = [checked_outcome(rules, outcome) for outcome in public.outcomes]
     keys: list[int] = distinct.tolist()
     tables = np.stack([scenes.reach[sample[k // len(outcomes)]] * outcomes[k % len(outcomes)] for k in keys])
     heights = np.array([float(np.abs(outcome).max()) for outcome in outcomes])
@@ -183,34 +180,3 @@ def _count(rules: DealtRules, public: PublicGame, scenes: Scenes | None) -> tupl
         deals = np.count_nonzero(scenes.reach, axis=(1, 2))[scenes.of]
     inner = 1 if rules.together else 1 + opened
     return inner + int(deals.sum()), int(deals[public.tree.mover == TERMINAL].sum())
-
-
-def _check_labels(rules: DealtRules) -> None:
-    """Every hand has a label of its own."""
-    for player, labels in enumerate(rules.hands()):
-        if len(set(labels)) != len(labels) or not labels:
-            raise GameError(f"{rules.name} must give player {player} hands with labels that differ, at least one.")
-
-
-def _check_deal(rules: DealtRules, deal: Floats) -> None:
-    """The deal is a probability distribution over pairs of hands."""
-    first, second = (len(labels) for labels in rules.hands())
-    if deal.shape != (first, second):
-        raise GameError(f"{rules.name} must give deal() the shape {first} x {second} of its hands, got {deal.shape}.")
-    if not np.all(deal >= 0.0) or not abs(float(deal.sum()) - 1.0) <= TOLERANCE:
-        raise GameError(f"{rules.name} has a deal() that is not a distribution: its entries add up to {deal.sum():g}.")
-
-
-def _check_odds(rules: DealtRules, public: Public, odds: Floats, deal: Floats) -> None:
-    """The public cards are a probability distribution for every pair of hands that can be dealt."""
-    cards = len(rules.actions(public))
-    if odds.shape != (cards, *deal.shape):
-        raise GameError(
-            f"{rules.name} must give odds() the shape {(cards, *deal.shape)} at {public}, got {odds.shape}."
-        )
-    totals = odds.sum(axis=0)[deal > 0.0]
-    if not np.all(odds >= 0.0) or not np.all(np.abs(totals - 1.0) <= TOLERANCE):
-        wrong = totals[np.argmax(np.abs(totals - 1.0))]
-        raise GameError(
-            f"{rules.name} has odds() at {public} that are no distribution: for some hands they add up to {wrong:g}."
-        )

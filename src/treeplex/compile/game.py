@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from treeplex.arrow import text_bytes, unpacked
+from treeplex.arrow import frame, table, text_bytes, unpacked
 from treeplex.compile.blocks import Blocks, RankedBlocks
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
+from treeplex.html import html_table
 
 Operator = Payoffs | Blocks | RankedBlocks
 
@@ -22,6 +25,19 @@ BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster th
 def operator_bytes(operator: Operator) -> int:
     """Memory of the arrays of a payoff operator."""
     return sum(array.nbytes for side in operator for array in side)
+
+
+Thing = TypeVar("Thing")
+
+
+class Kept(NamedTuple, Generic[Thing]):
+    """What a game makes when asked, where it is made already."""
+
+    thing: Thing
+
+    def __call__(self) -> Thing:
+        """As it is."""
+        return self.thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +103,10 @@ class CompiledGame:
             digest.update(str(self.unit).encode())
         return digest.hexdigest()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: the fields, and nothing of what was made from them when first asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __repr__(self) -> str:
         first, second = self.treeplexes
         return f"CompiledGame({self.name}: {self.nodes:,} nodes, {first.infosets:,} + {second.infosets:,} infosets)"
@@ -105,6 +125,31 @@ class CompiledGame:
         texts = sum(text_bytes(names.infosets) for names in self.labels)
         return sum(array.nbytes for array in arrays) + texts + operator_bytes(self.operator)
 
+    def save(self, path: str | Path) -> None:
+        """Write the game to a file that ``load`` reads: compiled (.safetensors), or Gambit's format (.efg).
+
+        A file of that name is replaced, at once and as a whole.
+        """
+        from treeplex.compile.storage import write_game  # noqa: PLC0415 - which needs this class
+
+        write_game(self, Path(path))
+
+    def to_pandas(self) -> Any:
+        """Every action as a row (player, infoset, action) of a pandas data frame; needs the ``pandas`` extra."""
+        labels = [unpacked(names.infosets) for names in self.labels]
+        rows = [
+            (player, labels[player][infoset], action)
+            for player in (0, 1)
+            for infoset in range(len(labels[player]))
+            for action in self.actions_at(player, infoset)
+        ]
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        return frame(table(dict(zip(("player", "infoset", "action"), columns, strict=True)), {}))
+
+    def _repr_html_(self) -> str:
+        shown = {key: value for key, value in self.summary().items() if key != "game" and value is not None}
+        return html_table(repr(self), ("", ""), [(key, _shown(value)) for key, value in shown.items()])
+
     def summary(self) -> dict[str, object]:
         """Sizes, as ``treeplex info --json`` prints them."""
         return {
@@ -118,3 +163,10 @@ class CompiledGame:
             "value": self.known_value,
             "constant": self.constant,
         }
+
+
+def _shown(value: object) -> str:
+    """Of a summary: a number, or one per player."""
+    if isinstance(value, list):
+        return " + ".join(_shown(part) for part in cast(list[object], value))
+    return f"{value:,}" if isinstance(value, int) else f"{value}"

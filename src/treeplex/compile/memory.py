@@ -10,6 +10,8 @@ from treeplex.errors import GameError
 
 GIB = 2**30
 CGROUP = Path("/sys/fs/cgroup")
+STATM = Path("/proc/self/statm")
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def available() -> int:
@@ -21,6 +23,15 @@ def available() -> int:
         return free
     cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counts as used but is given up on demand
     return min(free, max(limit - used + cache, 0))
+
+
+def used() -> int:
+    """Bytes of memory this process holds; 0 where the system does not say."""
+    try:
+        with STATM.open("rb") as file:
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def require(name: str, nodes: int, per_node: int, what: str) -> None:

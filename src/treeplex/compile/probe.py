@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
-from treeplex.games.protocol import TERMINAL, Game
+from treeplex.errors import quoted
+from treeplex.games.protocol import TERMINAL, Game, name_of
+from treeplex.games.returned import checked_actions, checked_mover
 
 PROBES = 101
 LONGEST = 10_000  # moves after which a line of play is given up as endless
@@ -21,11 +23,17 @@ def likely_nodes(game: Game) -> int:
 
 
 def _probe(game: Game, draw: random.Random) -> int:
-    history, width, nodes = game.root(), 1, 1
+    name, history, width, nodes = name_of(game), game.root(), 1, 1
+
+    def place() -> str:
+        return f"history {quoted(history)}"
+
     for _ in range(LONGEST):
-        if game.mover(history) == TERMINAL:
+        if checked_mover(name, game.mover(history), place) == TERMINAL:
             return nodes
-        actions = game.actions(history)
+        actions = checked_actions(name, game.actions(history), place)
+        if not actions:  # which is said where the walk gets there
+            return nodes
         width *= len(actions)
         nodes += width
         history = game.child(history, draw.choice(actions))

@@ -15,10 +15,15 @@ import numpy.typing as npt
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.history import Index, levels, parents_from_depth
 from treeplex.compile.memory import require
+from treeplex.errors import GameError, quoted
 from treeplex.games.dealt import DealtRules, Public
 from treeplex.games.protocol import CHANCE, TERMINAL
+from treeplex.games.returned import Place, checked_actions, checked_mover, checked_settlement
 
 BYTES_PER_PUBLIC_NODE = 300  # measured peak while assembling, with all shared subtrees
+
+DEEPEST = 5_000  # public moves of one line of play
+LOOK_EVERY = 1 << 10  # public states between two looks at the length of a line
 
 BYTES_PER_HAND = 120  # and public node: what numbering its infosets takes
 
@@ -64,7 +69,12 @@ def build_public(rules: DealtRules) -> PublicGame:
     children, order = _states(rules)
     sizes: dict[Public, int] = {}
     for state in order:
-        sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
+        try:
+            sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
+        except KeyError:
+            raise GameError(
+                f"{rules.name} has no end: moves lead from the public state {quoted(state)} back to it."
+            ) from None
     nodes = sizes[order[-1]]
     widest = max(map(len, rules.hands()))
     require(rules.name, nodes, max(BYTES_PER_PUBLIC_NODE, BYTES_PER_HAND * widest), "a public tree of")
@@ -74,9 +84,9 @@ def build_public(rules: DealtRules) -> PublicGame:
     chances: dict[Public, int] = {}
     subtrees: dict[Public, PublicTree] = {}
     for state in order:
-        mover, amount, table = rules.mover(state), 0.0, -1
+        mover, amount, table = int(rules.mover(state)), 0.0, -1
         if mover == TERMINAL:
-            amount, key = rules.settle(state)
+            amount, key = checked_settlement(rules.name, rules.settle(state), _place(state))
             table = outcomes.setdefault(key, len(outcomes))
         elif mover == CHANCE:
             table = chances.setdefault(state, len(chances))
@@ -96,12 +106,45 @@ def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], 
         state, done = stack.pop()
         if done:
             order.append(state)
+        elif not isinstance(state, Hashable):
+            raise GameError(f"{rules.name}: a public state must be hashable, such as a tuple, got {quoted(state)}.")
         elif state not in children:
-            actions = () if rules.mover(state) == TERMINAL else rules.actions(state)
-            children[state] = [(action, rules.next(state, action)) for action in actions]
+            children[state] = _moves(rules, state)
             stack.append((state, True))
             stack.extend((child, False) for _, child in children[state])
+            if len(children) % LOOK_EVERY == 0 and sum(entered for _, entered in stack) > DEEPEST:
+                raise GameError(
+                    f"{rules.name} has a line of play that goes on after {DEEPEST:,} public moves; end every line with"
+                    " TERMINAL."
+                )
     return children, order
+
+
+def _moves(rules: DealtRules, state: Public) -> list[tuple[str, Public]]:
+    """Every move with the state it leads to; none where the game is over."""
+    place = _place(state)
+    try:
+        mover = checked_mover(rules.name, rules.mover(state), place)
+        if mover == TERMINAL:
+            return []
+        if mover not in (0, 1, CHANCE):
+            raise GameError(
+                f"{rules.name} says mover {mover} at {place()}; treeplex solves games of two players: 0, 1, CHANCE or"
+                " TERMINAL."
+            )
+        actions = checked_actions(rules.name, rules.actions(state), place)
+        if not actions or len(set(actions)) != len(actions):
+            raise GameError(f"{rules.name} must have actions at {place()}, with labels that differ.")
+        return [(action, rules.next(state, action)) for action in actions]
+    except GameError:
+        raise
+    except Exception as error:
+        error.add_note(f"in the rules, at {place()}")
+        raise
+
+
+def _place(state: Public) -> Place:
+    return lambda: f"public state {quoted(state)}"
 
 
 def _join(mover: int, amount: float, table: int, codes: list[int], below: list[PublicTree]) -> PublicTree:

@@ -12,11 +12,14 @@ import numpy.typing as npt
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import ArrowError, Encoded, decode, encode, texts, unpacked
 from treeplex.compile.blocks import BlockRows, Blocks, RankedBlocks, RankedRows
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.efg import to_efg
+from treeplex.compile.game import CompiledGame, Kept
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.errors import FormatError, ParameterError
+from treeplex.errors import FormatError, ParameterError, brief, quoted
+from treeplex.files import replace_text
+from treeplex.games.efg import write
 from treeplex.games.protocol import TERMINAL
 from treeplex.tensors import Tensors, leaves, read_tensors, write_tensors
 
@@ -55,6 +58,22 @@ def save(game: CompiledGame, path: str | Path) -> None:
     write_tensors(Path(path), FORMAT, tensors, about)
 
 
+def write_game(game: CompiledGame, path: Path) -> None:
+    """Write a game in the format that the name of the file asks for."""
+    match path.suffix.lower():
+        case ".safetensors":
+            save(game, path)
+        case ".efg":
+            text = write(to_efg(game))
+            try:
+                replace_text(path, text)
+            except OSError as error:
+                reason = error.strerror or brief(str(error))
+                raise ParameterError(f"The file {quoted(path)} cannot be written: {reason}.") from error
+        case _:
+            raise ParameterError(f"A game is saved as .safetensors or .efg, got {quoted(path)}.")
+
+
 def load(path: str | Path) -> CompiledGame:
     """Read a game written by ``save``; refuse a file that is anything else or does not fit together."""
     try:
@@ -62,7 +81,7 @@ def load(path: str | Path) -> CompiledGame:
         game = _assemble(tensors, about)
         _check(game)
     except FileNotFoundError:
-        raise ParameterError(f"There is no file {path}.") from None
+        raise ParameterError(f"There is no file {quoted(Path(path))}.") from None
     except (OSError, ArrowError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(
@@ -88,8 +107,8 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
-        make_tree=lambda: tree,
-        make_payoffs=lambda: payoffs,
+        make_tree=Kept(tree),
+        make_payoffs=Kept(payoffs),
         blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         unit=unit,

@@ -6,25 +6,41 @@ import gc
 import math
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.arrow import texts
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.endless import Watch
+from treeplex.compile.game import CompiledGame, Kept
 from treeplex.compile.history import MOST_NODES, HistoryTree
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.errors import GameError
+from treeplex.errors import GameError, brief, quoted
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
+from treeplex.games.returned import (
+    Place,
+    annotate,
+    checked_actions,
+    checked_label,
+    checked_mover,
+    checked_payoffs,
+    checked_probabilities,
+)
 
 BYTES_PER_NODE = 250  # measured peak of the walk and of what follows it
+GLANCE_EVERY = 1 << 10  # nodes between two glances at the memory in use
+ESTIMATE_AT = 1 << 15  # nodes after which the size of the whole is estimated
 LOOK_EVERY = 1 << 16  # nodes between two looks at free memory and two reports
 DOUBT = 20  # how far above the truth an estimate of the size may be
 TOLERANCE = 1e-9  # of probabilities and of constant sums, relative to the largest payoff
+
+SAME = "returns from child the very history it was given, at"
+COPY = "child must leave that one alone and return a new one."
 
 Report = Callable[[int], None]
 """Called now and then with the number of nodes visited."""
@@ -52,6 +68,7 @@ class _Walk:
         self.probability, self.payoff = array("d"), array("d")
         self.players = (_Player(), _Player())
         self.vocabulary: dict[str, int] = {}
+        self.choices: set[tuple[str, ...]] = set()  # that have been checked
         self.rows, self.columns, self.weights = array("i"), array("i"), array("d")
         self.sums = array("d")  # payoff of player 0 plus payoff of player 1, at each terminal
         self.ends = array("i")
@@ -63,7 +80,20 @@ class _Walk:
         while node > 0:
             line.append(names[self.action[node]])
             node = self.parent[node]
-        return "'" + _one_line(" ".join(reversed(line))) + "'" if line else "the root"
+        shown = _one_line(" ".join(reversed(line)))
+        return "'" + (shown if len(shown) <= 80 else "… " + shown[-78:]) + "'" if line else "the root"
+
+    def place(self, node: int) -> Place:
+        """The same when it is asked for."""
+        return partial(self.line, node)
+
+    def depth(self, node: int) -> int:
+        """How many moves lead to a node."""
+        depth = 0
+        while node > 0:
+            node = self.parent[node]
+            depth += 1
+        return depth
 
     def refuse(self, sentence: str) -> NoReturn:
         """Every refusal names the game."""
@@ -77,6 +107,9 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     gc.disable()  # millions of small tuples, none in a cycle
     try:
         _visit(game, walk, report)
+    except Exception as error:
+        annotate(error, (__name__, likely_nodes.__module__), lambda local: _where(walk, local))
+        raise
     finally:
         if collecting:
             gc.enable()
@@ -100,8 +133,8 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max()),
-        make_tree=lambda: tree,
-        make_payoffs=lambda: payoffs,
+        make_tree=Kept(tree),
+        make_payoffs=Kept(payoffs),
         constant=constant,
         unit=unit,
     )
@@ -113,25 +146,22 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
     infoset_of, payoff_of = game.infoset, game.payoff
     movers, parents, infosets, action_codes = walk.mover, walk.parent, walk.infoset, walk.action
     probabilities, payoffs, vocabulary = walk.probability, walk.payoff, walk.vocabulary
-    code_of = vocabulary.get
+    code_of, kind_of = vocabulary.get, cast(Any, type)
     stack: list[tuple[History, int, int, float, float, int, int]] = [(game.root(), -1, -1, 1.0, 1.0, 0, 0)]
     pop, push = stack.pop, stack.append
-    node = -1
+    node, watch = -1, Watch(walk.name)
     while stack:
         history, parent, code, probability, reach, row, column = pop()
         node += 1
-        if node % LOOK_EVERY == LOOK_EVERY - 1:
-            require(walk.name, node, BYTES_PER_NODE, "more than")
-            if node > MOST_NODES:
-                walk.refuse(f"has more than {MOST_NODES:,} nodes, which a tree cannot number.")
-            if node < LOOK_EVERY:
-                require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
-            if report:
-                report(node)
-        mover = mover_of(history)
-        movers.append(mover if -2 <= mover <= 1 else 0)
         parents.append(parent)
         action_codes.append(code)
+        if node % GLANCE_EVERY == GLANCE_EVERY - 1:
+            _glance(game, walk, node, history, watch, report)
+        mover = mover_of(history)
+        try:
+            movers.append(mover if -2 <= mover <= 1 else 0)
+        except (TypeError, ValueError):
+            movers.append(checked_mover(walk.name, mover, walk.place(node)))
         probabilities.append(probability)
         if mover == TERMINAL:
             infosets.append(-1)
@@ -141,7 +171,11 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             walk.weights.append(reach * payoffs[-1])
             continue
         payoffs.append(0.0)
-        actions = tuple(actions_of(history))
+        given: Any = actions_of(history)  # whatever the protocol says
+        kind = kind_of(given)
+        actions: tuple[str, ...] = given if kind is tuple else tuple(given) if kind is list else ()
+        if not actions:
+            actions = checked_actions(walk.name, given, walk.place(node))
         count = len(actions)
         if count == 0:
             walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
@@ -152,9 +186,10 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
                 action = actions[k]
                 code = code_of(action, -1)
                 if code < 0:
-                    _check_text(walk, node, action)
                     code = vocabulary[action] = len(vocabulary)
                 push((child_of(history, action), node, code, chances[k], reach * chances[k], row, column))
+            if stack[-1][0] is history:
+                walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
             continue
         if mover not in (0, 1):
             walk.refuse(
@@ -163,7 +198,10 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             )
         player = walk.players[mover]
         label = infoset_of(history)
-        infoset = player.index.get(label, -1)
+        try:
+            infoset = player.index.get(label, -1)
+        except TypeError:  # it cannot be hashed, so it is no text
+            infoset = -1
         own = column if mover else row
         if infoset < 0:
             infoset = _meet(walk, player, label, actions, own, node)
@@ -180,34 +218,52 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             for k in range(count - 1, -1, -1):
                 sequence = first + k
                 push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, row, sequence))
+        if stack[-1][0] is history:
+            walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
+
+
+def _glance(game: Game, walk: _Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:
+    """Now and then: is the game too large, or without an end?"""
+    watch.glance(node, partial(walk.depth, node))
+    if (node + 1) & node == 0 or node % LOOK_EVERY == LOOK_EVERY - 1:
+        watch.look(walk.depth(node), history)
+    if node == ESTIMATE_AT - 1 or node % LOOK_EVERY == LOOK_EVERY - 1:
+        require(walk.name, node, BYTES_PER_NODE, "more than")
+    if node == ESTIMATE_AT - 1:
+        require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
+    if node % LOOK_EVERY == LOOK_EVERY - 1:
+        if node > MOST_NODES:
+            walk.refuse(f"has more than {MOST_NODES:,} nodes, which a tree cannot number.")
+        if report:
+            report(node)
 
 
 def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
     """Number a new infoset and its sequences."""
-    if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        walk.refuse(f"has an infoset label that is not text at {walk.line(node)}: {label!r}; return a str.")
-    _check_different(walk, node, actions)
+    checked_label(walk.name, label, walk.place(node))
+    _check_labels(walk, node, actions)
     infoset = len(player.parent)
     player.index[label] = infoset
     player.parent.append(own)
     player.seen.append(node)
     player.choices.append(actions)
     player.first.append(player.first[-1] + len(actions))
-    for action in actions:
-        _check_text(walk, node, action)
     player.codes.extend([walk.vocabulary.setdefault(action, len(walk.vocabulary)) for action in actions])
     return infoset
 
 
-def _check_different(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
-    if len(set(actions)) != len(actions):
-        shown = ", ".join(map(str, actions))
-        walk.refuse(f"repeats an action label at {walk.line(node)}: {shown}; labels must differ.")
-
-
-def _check_text(walk: _Walk, node: int, action: object) -> None:
-    if not isinstance(action, str):
-        walk.refuse(f"has an action label that is not text at {walk.line(node)}: {action!r}; return strings.")
+def _check_labels(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
+    """Labels of actions are text, and differ."""
+    try:
+        known = actions in walk.choices
+    except TypeError:  # one cannot be hashed, so it is no text
+        known = False
+    if not known:
+        checked_actions(walk.name, actions, walk.place(node))
+        if len(set(actions)) != len(actions):
+            shown = brief(", ".join(actions))
+            walk.refuse(f"repeats an action label at {walk.line(node)}: {shown}; labels must differ.")
+        walk.choices.add(actions)
 
 
 def _disagree(
@@ -227,8 +283,14 @@ def _disagree(
 
 
 def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
-    _check_different(walk, node, actions)
-    chances = [float(chance) for chance in given]
+    _check_labels(walk, node, actions)
+    if isinstance(given, list | tuple):
+        try:
+            if len(given) == len(actions) and abs(math.fsum(given) - 1.0) <= TOLERANCE and min(given) >= 0.0:
+                return [float(chance) for chance in given]
+        except (TypeError, ValueError, OverflowError):
+            pass  # below it is said what is wrong
+    chances = checked_probabilities(walk.name, given, walk.place(node))
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
     total = math.fsum(chances) if all(map(math.isfinite, chances)) else sum(chances)
@@ -239,21 +301,15 @@ def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[f
     return chances
 
 
-def _settle(walk: _Walk, node: int, payoff: float | Sequence[float]) -> float:
+def _settle(walk: _Walk, node: int, payoff: Any) -> float:
     """Player 0's payoff; remembers what the players' payoffs add up to."""
-    if isinstance(payoff, int | float):
-        own, total = float(payoff), 0.0
+    if type(payoff) is float:
+        own, total = payoff, 0.0
     else:
-        given: Any = payoff  # a sequence, or a number of some type that is not ``float``
-        try:
-            pair = [float(share) for share in given] if hasattr(given, "__iter__") else [float(given), -float(given)]
-        except (TypeError, ValueError):
-            walk.refuse(f"has a payoff that is not a number at {walk.line(node)}: {payoff!r}.")
-        if len(pair) != 2:
-            walk.refuse(f"pays {len(pair)} players at {walk.line(node)}; treeplex solves games of two players.")
-        own, total = pair[0], pair[0] + pair[1]
+        own, other = checked_payoffs(walk.name, payoff, walk.place(node))
+        total = own + other
     if not (math.isfinite(own) and math.isfinite(total)):
-        walk.refuse(f"has a payoff that is not a finite number at {walk.line(node)}: {payoff}.")
+        walk.refuse(f"has a payoff that is not a finite number at {walk.line(node)}: {quoted(payoff)}.")
     walk.sums.append(total)
     walk.ends.append(node)
     return own
@@ -269,6 +325,10 @@ def _constant(walk: _Walk) -> float:
             f" {walk.line(walk.ends[low])} but to {sums[high]:g} at {walk.line(walk.ends[high])}."
         )
     return float(sums[0]) if abs(sums[0]) > TOLERANCE * largest else 0.0
+
+
+def _where(walk: _Walk, local: dict[str, Any]) -> str:
+    return walk.line(local["node"]) if "node" in local else f"history {quoted(local['history'])}"
 
 
 def _one_line(label: str) -> str:

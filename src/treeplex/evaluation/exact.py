@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeplex import arrow
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.engines.sequence.cpu.evaluate import evaluate
 from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
 from treeplex.engines.sequence.partition import partitions
-from treeplex.evaluation.policy import Policy
+from treeplex.evaluation.policy import Policy, policy_of
+from treeplex.html import html_table
 
 
 class Evaluation(NamedTuple):
@@ -36,10 +38,29 @@ class Evaluation(NamedTuple):
         """Half of ``nash_conv``: the average gain per player."""
         return self.nash_conv / 2.0
 
+    def to_pandas(self) -> Any:
+        """One row as a pandas data frame; needs the ``pandas`` extra."""
+        return arrow.frame(arrow.table({name: [number] for name, number in self._numbers().items()}, {}))
 
-def evaluate_policy(game: CompiledGame, policy: Policy) -> Evaluation:
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), f"{number:.6g}") for name, number in self._numbers().items()]
+        return html_table("Evaluation", ("", ""), rows)
+
+    def _numbers(self) -> dict[str, float]:
+        first, second = self.best_response_values
+        return {
+            "value": self.value,
+            "nash_conv": self.nash_conv,
+            "exploitability": self.exploitability,
+            "best_response_value_0": first,
+            "best_response_value_1": second,
+            **self.extra,
+        }
+
+
+def evaluate_policy(game: CompiledGame, policy: Policy | Any) -> Evaluation:
     """Value, best-response values and NashConv of ``policy``, exact up to rounding."""
-    return evaluate_strategies(game, policy.aligned(game))
+    return evaluate_strategies(game, policy_of(policy, game).aligned(game))
 
 
 def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], threads: int = 0) -> Evaluation:
@@ -54,12 +75,12 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     return Evaluation(value * unit, gain * unit, (first * unit, game.constant + second * unit))
 
 
-def best_response(game: CompiledGame, policy: Policy, player: int) -> tuple[float, Policy]:
+def best_response(game: CompiledGame, policy: Policy | Any, player: int) -> tuple[float, Policy]:
     """The most ``player`` can earn against the other's strategy, and ``policy`` with that best response in it.
 
     Ties go to the first action; infosets the response never reaches get a best response too.
     """
-    strategies = policy.aligned(game)
+    strategies = policy_of(policy, game).aligned(game)
     plan, choice = _scratch(game, 1 - player), _scratch(game, player)
     kernels.realization_plan(game.treeplexes[1 - player], strategies[1 - player], plan)
     values = gradient(game, player, plan)

@@ -9,11 +9,11 @@ import numpy as np
 
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu import treeplex as kernels
-from treeplex.errors import ParameterError
-from treeplex.evaluation.policy import Policy
+from treeplex.errors import ParameterError, quoted, real
+from treeplex.evaluation.policy import Policy, policy_of
 
 
-def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float] | None = None) -> Policy:
+def merge(game: CompiledGame, policies: Sequence[Policy | Any], shares: Sequence[float] | None = None) -> Policy:
     """The average by reach: x(s) = sum_k share_k x_k(s), where x_k(s) is how likely policy k plays the sequence s.
 
     By Kuhn's theorem that is as good as drawing policy k with probability share_k before the game. So a best response
@@ -23,13 +23,14 @@ def merge(game: CompiledGame, policies: Sequence[Policy], shares: Sequence[float
     given: list[Any] = list(shares) if shares is not None else [1.0] * len(policies)
     if not policies:
         raise ParameterError("The 'policies' parameter must hold at least one policy, got none.")
-    if len(given) != len(policies) or not all(isinstance(share, int | float) and share > 0 for share in given):
+    if len(given) != len(policies) or not all((real(share) or 0.0) > 0.0 for share in given):
         raise ParameterError(
-            f"The 'shares' parameter must hold a positive number for each of {len(policies)} policies, got {given!r}."
+            f"The 'shares' parameter must hold a positive number for each of {len(policies)} policies, got"
+            f" {quoted(given)}."
         )
     share = np.array(given, dtype=np.float64)
     share /= share.sum()
-    aligned = [policy.aligned(game) for policy in policies]
+    aligned = [policy_of(policy, game).aligned(game) for policy in policies]
     merged: list[Any] = []
     for player, treeplex in enumerate(game.treeplexes):
         total, mean, weights = np.zeros(treeplex.sequences), np.zeros(treeplex.sequences), np.empty(treeplex.sequences)

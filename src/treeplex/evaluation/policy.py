@@ -4,59 +4,32 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import pyarrow as pa
 
 from treeplex import arrow
-from treeplex.arrays import Floats, Ints, frozen
-from treeplex.arrow import Indices, Texts
+from treeplex.arrays import Floats, frozen
 from treeplex.compile.game import CompiledGame
-from treeplex.errors import FormatError, ParameterError
+from treeplex.compile.source import compiled
+from treeplex.errors import FormatError, ParameterError, brief, quoted
+from treeplex.evaluation.keys import Key, key_of, numbers_of, owner_of
+from treeplex.evaluation.openspiel import to_openspiel
+from treeplex.evaluation.strategy import EXACT, TOLERANCE, TYPES, Row, Strategy, gathered, pairs_of
 from treeplex.files import replace_text
-from treeplex.games.openspiel import OpenSpielGame, from_tabular, to_tabular
+from treeplex.games.openspiel import from_tabular, is_policy
+from treeplex.html import html_table
 
 FORMAT = "treeplex-policy-1"
-TOLERANCE = 1e-6  # how far from one the probabilities of an infoset may add up
-EXACT = 1e-12  # within this they are left as they are
-
-TYPES: arrow.Types = {"player": pa.int8(), "infoset": pa.string(), "action": pa.string(), "probability": pa.float64()}
-
-Row = tuple[int, str, str, float]
-"""Player, infoset, action, probability."""
-
-
-@dataclass(frozen=True, eq=False)
-class Strategy:
-    """One player's part: infoset ``i`` plays ``actions[k]`` with ``probability[k]`` for k from first[i] to first[i+1].
-
-    Entry 0 stands for the empty sequence, as in a treeplex.
-    """
-
-    infosets: Texts  # [I]
-    first: Ints  # [I + 1]
-    actions: Texts  # [S], "" for the empty sequence
-    probability: Floats  # [S]
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Infosets by label."""
-        return {label: i for i, label in enumerate(arrow.unpacked(self.infosets))}
-
-    def at(self, infoset: int) -> dict[str, float]:
-        """Action -> probability."""
-        own = slice(int(self.first[infoset]), int(self.first[infoset + 1]))
-        return dict(zip(arrow.unpacked(self.actions[own]), self.probability[own].tolist(), strict=True))
+MOST_SHOWN = 10  # infosets per player in a notebook
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """Both players' strategies.
+    """Both players' strategies. Two policies are equal if they play the same everywhere.
 
     ``policy["K check"]`` is a dict from action to probability; ``policy[1, "K check"]`` says which player's, where
     both have an infoset of that label.
@@ -80,8 +53,9 @@ class Policy:
         return Policy(game.name, (strategy(0), strategy(1)))
 
     @staticmethod
-    def uniform(game: CompiledGame) -> Policy:
-        """Every action of an infoset equally likely."""
+    def uniform(game: CompiledGame | Any) -> Policy:
+        """Every action of an infoset equally likely; ``game``: compiled, or anything that stands for one."""
+        game = compiled(game)
         first, second = (
             np.concatenate(([1.0], np.repeat(1.0 / treeplex.actions, treeplex.actions))) for treeplex in game.treeplexes
         )
@@ -92,33 +66,110 @@ class Policy:
         """A policy from (player, infoset, action, probability) rows in any order."""
         try:
             columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
-            return _from_table(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES), game)
+            return Policy(game, gathered(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES)))
         except (ValueError, TypeError, OverflowError, arrow.ArrowError) as error:
             raise ParameterError(f"The rows are no policy: {_reason(error)}.") from error
 
     @staticmethod
-    def from_openspiel(policy: Any, game: str = "") -> Policy:
-        """The policy that a ``TabularPolicy`` of OpenSpiel holds, by OpenSpiel's own labels."""
-        return Policy.from_rows(from_tabular(policy), game)
+    def from_dict(strategies: Mapping[Key, Mapping[str, float]], game: Any = "") -> Policy:
+        """A policy from ``{(player, infoset): {action: probability}}``, the opposite of ``dict(policy.items())``.
 
-    def to_openspiel(self, game: Any) -> Any:
-        """A ``TabularPolicy`` for a pyspiel game, or the name of one, whose labels this policy uses."""
-        return to_tabular(OpenSpielGame(game).game, lambda player, label: self[player, label])
+        With ``game``, compiled or anything that stands for one, the label of an infoset will do where one player has
+        it, and actions that are left out have probability 0. Without, ``game`` is ``""``.
+        """
+        loaded = compiled(game) if game != "" else None  # pyright: ignore[reportUnnecessaryComparison]
+        rows: list[Row] = []
+        for key, actions in strategies.items():
+            player, label = owner_of(key, loaded)
+            chosen = numbers_of(label, actions)
+            place = -1 if loaded is None else loaded.infoset_index[player].get(label, -1)
+            legal = loaded.actions_at(player, place) if loaded is not None and place >= 0 else []
+            chosen = {action: chosen.pop(action, 0.0) for action in legal} | chosen
+            rows += [(player, label, action, probability) for action, probability in chosen.items()]
+        return Policy.from_rows(rows, "" if loaded is None else loaded.name)
 
-    def __getitem__(self, key: str | tuple[int, str]) -> dict[str, float]:
-        player, label = _key(key)
+    @staticmethod
+    def from_openspiel(policy: Any, game: Any = None) -> Policy:
+        """A policy of OpenSpiel, a table or any other, by OpenSpiel's own labels.
+
+        ``game``: a pyspiel game or its name, needed by policies that do not know theirs.
+        """
+        own = getattr(policy, "game", None) if game is None else game
+        name = own if isinstance(own, str) else "" if own is None else f"openspiel:{str(own).removesuffix('()')}"
+        return Policy.from_rows(from_tabular(policy, game), name)
+
+    def to_openspiel(self, game: Any = None) -> Any:
+        """A ``TabularPolicy`` for a pyspiel game, or the name of one; left out: the game it was made for.
+
+        Policies of ``kuhn``, ``leduc(suits=true)`` and other games that OpenSpiel has under other labels are
+        translated: both trees are walked together.
+        """
+        return to_openspiel(self.game, lambda player, label: self[player, label], game)
+
+    def replace(self, changes: Mapping[Key, Mapping[str, float]]) -> Policy:
+        """The same policy with other strategies at some infosets; actions that are left out have probability 0.
+
+        ``policy.replace({"J check": {"call": 1.0}})``: what if I always call here?
+        """
+        probability = [strategy.probability.copy() for strategy in self.strategies]
+        for key, actions in changes.items():
+            player, label = self._found(key)
+            strategy, chosen = self.strategies[player], numbers_of(label, actions)
+            infoset = strategy.index[label]
+            legal = list(strategy.at(infoset))
+            total, strange = sum(chosen.values()), [action for action in chosen if action not in legal]
+            if strange:
+                raise ParameterError(
+                    f"The actions of infoset {quoted(label)} are {brief(', '.join(legal))}, got {quoted(strange[0])}."
+                )
+            if not abs(total - 1.0) <= TOLERANCE or min(chosen.values()) < 0.0:
+                raise ParameterError(f"The probabilities of infoset {quoted(label)} must add up to 1, got {total:g}.")
+            scale = total if abs(total - 1.0) > EXACT else 1.0
+            own = slice(int(strategy.first[infoset]), int(strategy.first[infoset + 1]))
+            probability[player][own] = [chosen.get(action, 0.0) / scale for action in legal]
+        first, second = (
+            Strategy(old.infosets, old.first, old.actions, frozen(new))
+            for old, new in zip(self.strategies, probability, strict=True)
+        )
+        return Policy(self.game, (first, second))
+
+    def __getitem__(self, key: Key) -> dict[str, float]:
+        player, label = self._found(key)
+        return self.strategies[player].at(self.strategies[player].index[label])
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """``policy[key]``, or ``default`` where there is no such infoset."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is ``get``
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            player, label = key_of(key)
+        except ParameterError:
+            return False
+        return any(label in self.strategies[p].index for p in (0, 1) if player in (None, p))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return all(ours.same_as(theirs) for ours, theirs in zip(self.strategies, other.strategies, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(len(strategy.infosets) for strategy in self.strategies))
+
+    def _found(self, key: Any) -> tuple[int, str]:
+        """Player and label of an infoset there is."""
+        player, label = key_of(key)
         owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
         if len(owners) == 1:
-            strategy = self.strategies[owners[0]]
-            return strategy.at(strategy.index[label])
+            return owners[0], label
+        shown = quoted(label)
         if owners:
-            raise ParameterError(
-                f"Both players have an infoset '{label}'; ask for policy[0, '{label}'] or policy[1, ...]."
-            )
+            raise ParameterError(f"Both players have an infoset {shown}; ask for policy[0, {shown}] or policy[1, ...].")
         known = [name for p in (0, 1) if player in (None, p) for name in self.strategies[p].index]
-        near = difflib.get_close_matches(label, known, n=3, cutoff=0.0) or ["none"]
+        near = difflib.get_close_matches(label[:200], known, n=3, cutoff=0.0)
         whom = "" if player is None else f" for player {player}"
-        raise ParameterError(f"There is no infoset '{label}'{whom}; the nearest are {', '.join(map(repr, near))}.")
+        advice = f"; the nearest are {', '.join(map(quoted, near))}" if near else ""
+        raise ParameterError(f"There is no infoset {shown}{whom}{advice}.")
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         for player, strategy in enumerate(self.strategies):
@@ -171,106 +222,89 @@ class Policy:
         }
         return arrow.table(columns, TYPES, {"format": FORMAT, "game": self.game})
 
+    def to_pandas(self) -> Any:
+        """The same table as a pandas data frame; needs the ``pandas`` extra."""
+        return arrow.frame(self.table())
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, str, str]] = []
+        for player, strategy in enumerate(self.strategies):
+            for i, label in enumerate(arrow.unpacked(strategy.infosets[:MOST_SHOWN])):
+                plays = ", ".join(f"{action} {probability:.3f}" for action, probability in strategy.at(i).items())
+                rows.append((str(player), label, plays))
+            if len(strategy.infosets) > MOST_SHOWN:
+                rows.append((str(player), f"... {len(strategy.infosets) - MOST_SHOWN:,} more", ""))
+        return html_table(repr(self), ("player", "infoset", "plays"), rows)
+
     @staticmethod
-    def load(path: str | Path) -> Policy:
-        """Read a policy from Parquet or JSON, whichever the file is."""
+    def load(path: str | Path, game: CompiledGame | None = None) -> Policy:
+        """Read a policy from Parquet or JSON, whichever the file is.
+
+        A file of more rows than ``game`` has actions is refused before it is read.
+        """
+        if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(f"A policy must be a Policy, a dict or the path of a file, got {quoted(path)}.")
         path = Path(path)
+        most = None if game is None else sum(treeplex.sequences for treeplex in game.treeplexes) - 2
         try:
             with path.open("rb") as file:
                 is_parquet = file.read(4) == b"PAR1"
             if not is_parquet:
                 return _read_json(path)
-            table = arrow.read_parquet(path, TYPES)
-            return _from_table(table, arrow.about(table).get("game", ""))
+            table = arrow.read_parquet(path, TYPES, most)
+            return Policy(arrow.about(table).get("game", ""), gathered(table))
         except FileNotFoundError:
-            raise ParameterError(f"There is no policy file {path}.") from None
-        except (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError) as error:
+            raise ParameterError(f"There is no policy file {quoted(path)}.") from None
+        except UNREADABLE as error:
             reason = _reason(error)
-            raise FormatError(f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=str(path)) from error
+            raise FormatError(
+                f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
+            ) from error
 
 
-def _key(key: Any) -> tuple[int | None, str]:
-    """Player (None: either) and label that a key asks for."""
-    match key:
-        case str():
-            return None, key
-        case tuple((0, str(label))):
-            return 0, label
-        case tuple((1, str(label))):
-            return 1, label
-        case _:
-            raise ParameterError(
-                f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {key!r}."
-            )
+UNREADABLE = (
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    MemoryError,
+    arrow.ArrowError,
+)
+"""What may come of reading a file that is no policy."""
+
+
+def policy_of(source: Any, game: CompiledGame) -> Policy:
+    """The policy for ``game`` that a file, a dictionary or a policy of OpenSpiel holds, or the policy itself."""
+    if isinstance(source, Policy):
+        return source
+    if isinstance(source, Mapping):
+        return Policy.from_dict(cast(Mapping[Key, Mapping[str, float]], source), game)
+    if is_policy(source):
+        return Policy.from_openspiel(source, game.name if game.name.startswith("openspiel:") else None)
+    return Policy.load(source, game)
 
 
 def _reason(error: Exception) -> str:
     """What went wrong, in one line."""
-    return " ".join(str(error).split()).removesuffix(".") or type(error).__name__
+    shown = " ".join(str(error)[:1000].split()).removesuffix(".") or type(error).__name__
+    return shown if len(shown) <= 160 else f"{shown[:159]}…"
 
 
 def _read_json(path: Path) -> Policy:
     document: Any = json.loads(path.read_text(encoding="utf-8"))
-    players: Sequence[Mapping[str, Mapping[str, float]]] = document["players"]
-    if len(players) != 2:
+    players: Any = document["players"]
+    if not isinstance(players, list) or len(cast(list[Any], players)) != 2:
         raise ValueError("'players' must be a list of two")
-    rows = (
-        (player, label, action, float(probability))
-        for player, infosets in enumerate(players)
+    rows = [
+        (player, label, action, probability)
+        for player, infosets in enumerate(cast(list[Any], players))
         for label, actions in infosets.items()
-        for action, probability in actions.items()
-    )
+        for action, probability in numbers_of(label, actions).items()
+    ]
     return Policy.from_rows(rows, str(document.get("game", "")))
-
-
-def _from_table(table: arrow.Table, game: str) -> Policy:
-    """Rows of both players, in any order."""
-    player = arrow.numbers(table, "player")
-    if not np.isin(player, (0, 1)).all():
-        raise ValueError("players must be 0 and 1")
-    infoset, action = arrow.text_column(table, "infoset"), arrow.text_column(table, "action")
-    probability = arrow.numbers(table, "probability")
-    first, second = (
-        _strategy(arrow.take(infoset, own), arrow.take(action, own), probability[own], p)
-        for p, own in enumerate((np.flatnonzero(player == 0), np.flatnonzero(player == 1)))
-    )
-    return Policy(game, (first, second))
-
-
-def _strategy(infoset: Texts, action: Texts, given: Floats, player: int) -> Strategy:
-    """Rows of one player, gathered by infoset in the order of first appearance."""
-    labels, codes = arrow.grouped(infoset)
-    order = np.argsort(codes, kind="stable")
-    first = np.concatenate(([1], 1 + np.cumsum(np.bincount(codes, minlength=len(labels))))).astype(np.int32)
-    actions = arrow.stacked([arrow.texts([""]), arrow.take(action, order)])
-    probability = np.concatenate(([1.0], given[order]))
-    _distributions(labels, first, probability, player)
-    pairs, _ = arrow.grouped(_pairs(np.arange(len(labels)), first, actions))
-    if len(pairs) != len(actions) - 1:
-        raise ValueError(f"an infoset of player {player} lists an action twice")
-    return Strategy(labels, frozen(first), actions, frozen(probability))
-
-
-def _distributions(labels: Texts, first: Ints, probability: Floats, player: int) -> None:
-    """Refuse what is no probability distribution; make those exact that are off by rounding."""
-    if len(labels) == 0:
-        return
-    totals = np.add.reduceat(probability, first[:-1])
-    lowest = np.minimum.reduceat(probability, first[:-1])
-    wrong = np.flatnonzero(~(np.abs(totals - 1.0) <= TOLERANCE) | ~(lowest >= 0.0))
-    if len(wrong):
-        at = int(wrong[0])
-        raise ValueError(
-            f"at infoset '{labels[at]}' of player {player} the probabilities are not a distribution: lowest"
-            f" {lowest[at]:g}, sum {totals[at]:g}"
-        )
-    rough = np.abs(totals - 1.0) > EXACT
-    probability[1:] /= np.repeat(np.where(rough, totals, 1.0), np.diff(first))
-
-
-def _pairs(infosets: Indices, first: Ints, actions: Texts) -> Texts:
-    """[S - 1] the number of its infoset and the action of every sequence, in one string."""
-    return arrow.joined(arrow.numerals(np.repeat(infosets, np.diff(first))), actions[1:], " ")
 
 
 def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
@@ -283,13 +317,13 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
         if missing:
             raise ParameterError(
                 f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
-                f" not in the {place}, such as '{min(missing)}'."
+                f" not in the {place}, such as {quoted(min(missing))}."
             )
     wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = wanted.strategies[player]
     place = arrow.found_at(target.infosets, own.infosets)
     where = arrow.found_at(
-        _pairs(place, target.first, target.actions), _pairs(np.arange(len(own.infosets)), own.first, own.actions)
+        pairs_of(place, target.first, target.actions), pairs_of(np.arange(len(own.infosets)), own.first, own.actions)
     )
     if (where < 0).any() or len(own.actions) != len(target.actions):
         raise ParameterError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 from treeplex.games.continuous import continuous_leduc
 from treeplex.games.goofspiel import Goofspiel
 from treeplex.games.liars_dice import liars_dice
@@ -16,7 +16,7 @@ from treeplex.games.poker import kuhn, kuhn_ext, leduc, leduc5, leduc_ext, one_c
 from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.spec import bind, parse, unknown, usage
+from treeplex.spec import bind, folded, found, parse, unknown, usage
 
 
 class Entry(NamedTuple):
@@ -95,6 +95,19 @@ CATALOG: dict[str, Entry] = {
 }
 
 
+OPENSPIEL: dict[str, str] = {
+    "kuhn": "kuhn_poker",
+    "leduc(suits=true)": "leduc_poker",
+    "liars_dice": "liars_dice",
+}
+"""Games that OpenSpiel has, too, by their full names: the same tree, the same payoffs, other labels.
+
+OpenSpiel's names are aliases. Its goofspiel has other defaults, so ours keeps the name for itself.
+"""
+
+_ALIASES = {folded(theirs): ours for ours, theirs in OPENSPIEL.items()}
+
+
 def make(spec: str) -> Game:
     """The rules that ``spec`` names: ``name(parameter=value,...)``, ``openspiel:NAME`` or a path to an .efg file.
 
@@ -106,14 +119,28 @@ def make(spec: str) -> Game:
     if spec.lower().endswith(".efg"):
         from treeplex.games.efg import load  # noqa: PLC0415 - only when asked for
 
-        if not Path(spec).is_file():
-            raise ParameterError(f"There is no file {spec}.")
+        if "\0" in spec or not Path(spec).is_file():
+            raise ParameterError(f"There is no file {quoted(Path(spec))}.")
         return load(spec)
+    entry, values = entry_of(spec)
+    return entry.build(**bind("game", entry.name, entry.build, values))
+
+
+def entry_of(spec: str) -> tuple[Entry, list[tuple[str, Any]]]:
+    """The rule book that ``spec`` names, however it is spelt, and the parameters given."""
     name, values = parse(spec)
-    entry = CATALOG.get(name)
-    if entry is None:
+    meant = found(name, CATALOG)
+    if meant is not None:
+        return CATALOG[meant], values
+    alias = _ALIASES.get(folded(name))
+    if alias is None:
         raise unknown("game", name, CATALOG)
-    return entry.build(**bind("game", name, entry.build, values))
+    if values:
+        raise ParameterError(
+            f"{quoted(name)} is another name of {alias} and has no parameters here; OpenSpiel's own game with"
+            f" parameters is {PREFIX}{OPENSPIEL[alias]}(...)."
+        )
+    return entry_of(alias)
 
 
 def known_value(name: str) -> float | None:

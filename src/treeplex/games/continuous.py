@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, brief, quoted
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import title
 from treeplex.games.poker import NO_CARD, Card, OneCard, court
@@ -133,7 +133,7 @@ def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
         if sizes not in BRANCHES:
             options = ", ".join(f'"{option}"' for option in BRANCHES)
             raise ParameterError(
-                f"The 'sizes' parameter must be one of {options}, lists of sizes or a .json file, got {sizes!r}."
+                f"The 'sizes' parameter must be one of {options}, lists of sizes or a .json file, got {quoted(sizes)}."
             )
         sizes = BRANCHES[sizes]
     return Menu.read(sizes, low, high)
@@ -143,4 +143,5 @@ def _from_file(path: str) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ParameterError(f"The 'sizes' parameter names {path}, which cannot be read ({error}).") from error
+        reason = brief(str(error))
+        raise ParameterError(f"The 'sizes' parameter names {quoted(path)}, which cannot be read ({reason}).") from error

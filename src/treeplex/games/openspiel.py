@@ -11,13 +11,14 @@ A history is a ``pyspiel.State``; labels of actions and infosets are OpenSpiel's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from math import isclose
 from typing import Any, Final, NamedTuple, final
 
-from treeplex.errors import GameError, MissingExtraError, ParameterError
+from treeplex.errors import GameError, MissingExtraError, ParameterError, brief, quoted
 from treeplex.games.protocol import TERMINAL
 
 PREFIX: Final = "openspiel:"
@@ -52,42 +53,69 @@ class OpenSpielGame:
         spiel = _pyspiel()
         played: Any = _loaded(spiel, game.removeprefix(PREFIX)) if isinstance(game, str) else game
         if not isinstance(played, spiel.Game):
-            raise ParameterError(f"The 'game' parameter must be a pyspiel.Game or the name of one, got {game!r}.")
+            is_state = isinstance(played, spiel.State)
+            came, fix = ("a state", "; give state.get_game()") if is_state else (quoted(played), "")
+            raise ParameterError(f"The 'game' parameter must be a pyspiel.Game or the name of one, got {came}{fix}.")
         self.name = PREFIX + str(played).removesuffix("()")
         _refuse_unsolvable(spiel, played, self.name)
         simultaneous = played.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
-        self.game: Any = spiel.convert_to_turn_based(played) if simultaneous else played
+        self._error = _errors(spiel)
+        try:
+            self.game: Any = spiel.convert_to_turn_based(played) if simultaneous else played
+        except self._error as error:
+            raise _failed(self.name, "made turn-based", error) from error
         self._zero_sum = played.get_type().utility == spiel.GameType.Utility.ZERO_SUM
 
     def root(self) -> State:
         """The initial state."""
-        return self.game.new_initial_state()
+        try:
+            return self.game.new_initial_state()
+        except self._error as error:
+            raise _failed(self.name, "new_initial_state()", error) from error
 
     def mover(self, history: State) -> int:
         """OpenSpiel's current player; its -1 is our ``CHANCE``."""
-        player: int = history.current_player()
+        try:
+            player: int = history.current_player()
+        except self._error as error:
+            raise _failed(self.name, "current_player()", error) from error
         return player if player >= -1 else TERMINAL
 
     def actions(self, history: State) -> Sequence[Move]:
         """The legal actions, or the outcomes of chance, in OpenSpiel's order."""
-        return _moves(history)
+        try:
+            return _moves(history)
+        except self._error as error:
+            raise _failed(self.name, "legal_actions()", error) from error
 
     def probabilities(self, history: State) -> Sequence[float]:
         """The probability of each outcome."""
-        return [probability for _, probability in history.chance_outcomes()]
+        try:
+            return [probability for _, probability in history.chance_outcomes()]
+        except self._error as error:
+            raise _failed(self.name, "chance_outcomes()", error) from error
 
     def child(self, history: State, action: str) -> State:
         """The state after ``action``: one of ``actions``, or its text."""
         move = action if isinstance(action, Move) else _found(history, action)
-        return history.child(move.number)
+        try:
+            return history.child(move.number)
+        except self._error as error:
+            raise _failed(self.name, "child()", error) from error
 
     def infoset(self, history: State) -> str:
         """The mover's information state."""
-        return history.information_state_string()
+        try:
+            return history.information_state_string()
+        except self._error as error:
+            raise _failed(self.name, "information_state_string()", error) from error
 
     def payoff(self, history: State) -> float | Sequence[float]:
         """What player 0 gets in a zero-sum game; what each gets in one of another constant sum."""
-        return history.player_return(0) if self._zero_sum else history.returns()
+        try:
+            return history.player_return(0) if self._zero_sum else history.returns()
+        except self._error as error:
+            raise _failed(self.name, "returns()", error) from error
 
 
 class Row(NamedTuple):
@@ -105,23 +133,35 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     ``lookup(player, infoset)`` maps labels of actions to probabilities; an action it leaves out has probability 0.
     ``game`` is a ``pyspiel.Game`` or its name; the policy is for its turn-based form if moves are simultaneous.
     """
-    policy = import_module("open_spiel.python.policy").TabularPolicy(OpenSpielGame(game).game)
+    policy = _table(OpenSpielGame(game))
     for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True):
         player, infoset, moves = state.current_player(), state.information_state_string(), _moves(state)
         given = lookup(player, infoset)
         if not set(given) <= set(moves) or not isclose(sum(given.values()), 1.0, abs_tol=1e-6):
             raise ParameterError(
-                f"The policy at player {player}'s infoset {infoset!r} must give the actions {', '.join(moves)} "
-                f"probabilities that sum to 1, got {dict(given)!r}."
+                f"The policy at player {player}'s infoset {quoted(infoset)} must give the actions"
+                f" {brief(', '.join(moves))} probabilities that sum to 1, got {quoted(dict(given))}."
             )
         for move in moves:
             probabilities[move.number] = given.get(move, 0.0)
     return policy
 
 
-def from_tabular(policy: Any) -> list[Row]:
-    """The probabilities of an ``open_spiel.python.policy.TabularPolicy``, one row per infoset and action."""
-    if policy.game_type.dynamics != _pyspiel().GameType.Dynamics.SEQUENTIAL:
+def from_tabular(policy: Any, game: object = None) -> list[Row]:
+    """The probabilities of a policy of OpenSpiel, one row per infoset and action.
+
+    A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
+    """
+    spiel = _pyspiel()
+    if not hasattr(policy, "action_probability_array"):
+        own = getattr(policy, "game", None) if game is None else game
+        if not hasattr(policy, "action_probabilities") or own is None:
+            raise ParameterError(
+                "A policy of OpenSpiel must have action_probabilities(), and name its game or come with one:"
+                f" from_openspiel(policy, game); got {quoted(policy)}."
+            )
+        policy = _asked(policy, OpenSpielGame(own))
+    if policy.game_type.dynamics != spiel.GameType.Dynamics.SEQUENTIAL:
         raise GameError(
             f"The policy is for the simultaneous moves of '{policy.game_type.short_name}'; make it for the turn-based "
             "game, pyspiel.convert_to_turn_based(game)."
@@ -131,6 +171,30 @@ def from_tabular(policy: Any) -> list[Row]:
         for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
         for move in _moves(state)
     ]
+
+
+def is_policy(thing: object) -> bool:
+    """Is it a policy of OpenSpiel, of whatever kind?"""
+    return hasattr(thing, "action_probabilities")
+
+
+def _asked(policy: Any, game: OpenSpielGame) -> Any:
+    """The table of what a policy does at every infoset of its game."""
+    table = _table(game)
+    for state, probabilities in zip(table.states, table.action_probability_array, strict=True):
+        probabilities[:] = 0.0
+        for number, probability in dict(policy.action_probabilities(state)).items():
+            probabilities[number] = probability
+    return table
+
+
+def _table(game: OpenSpielGame) -> Any:
+    """A ``TabularPolicy`` of the game."""
+    errors = _errors(_pyspiel())
+    try:
+        return import_module("open_spiel.python.policy").TabularPolicy(game.game)
+    except errors as error:
+        raise _failed(game.name, "TabularPolicy()", error) from error
 
 
 def _moves(state: State) -> list[Move]:
@@ -147,7 +211,8 @@ def _found(state: State, action: str) -> Move:
     """The move that ``action`` is the text of."""
     moves = {str(move): move for move in _moves(state)}
     if action not in moves:
-        raise ParameterError(f"The 'action' parameter must be one of {', '.join(moves)}, got {action!r}.")
+        legal = brief(", ".join(moves))
+        raise ParameterError(f"The 'action' parameter must be one of {legal}, got {quoted(action)}.")
     return moves[action]
 
 
@@ -167,12 +232,27 @@ def _loaded(spiel: Any, text: str) -> Any:
     if short not in known:
         near = ", ".join(f"'{name}'" for name in get_close_matches(short, known))
         advice = f"the nearest names are {near}" if near else "pyspiel.registered_names() lists them"
-        raise ParameterError(f"OpenSpiel has no game '{short}'; {advice}.")
+        raise ParameterError(f"OpenSpiel has no game {quoted(short)}; {advice}.")
     try:
         return spiel.load_game(text)
-    except spiel.SpielError as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise ParameterError(f"OpenSpiel does not load '{text}': {reason}.") from None
+    except _errors(spiel) as error:
+        raise ParameterError(f"OpenSpiel does not load {quoted(text)}: {_reason(error)}.") from None
+
+
+def _errors(spiel: Any) -> tuple[type[Exception], ...]:
+    """What calls of OpenSpiel raise: its own, and those of C++ that come through."""
+    return (spiel.SpielError, RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
+
+
+def _failed(name: str, call: str, error: Exception) -> GameError:
+    """What to say of a game that OpenSpiel loads and then cannot play."""
+    return GameError(f"OpenSpiel cannot play {quoted(name)}: {call} fails with {_reason(error)}.")
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what OpenSpiel says, without the file it comes from."""
+    line = str(error).partition("\n")[0].rstrip(".")
+    return brief(re.sub(r"^\S+\.(?:cc|h):\d+ ", "", line)) or type(error).__name__
 
 
 def _refuse_unsolvable(spiel: Any, game: Any, name: str) -> None:

@@ -7,27 +7,28 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 
 
 def integer(name: str, value: object, low: int, high: int) -> int:
     """``value`` if it is a whole number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be a whole number from {low} to {high}, got {value!r}.")
+        law = f"a whole number from {low} to {high}"
+        raise ParameterError(f"The '{name}' parameter must be {law}, got {quoted(value)}.")
     return value
 
 
 def boolean(name: str, value: object) -> bool:
     """``value`` if it is true or false."""
     if not isinstance(value, bool):
-        raise ParameterError(f"The '{name}' parameter must be true or false, got {value!r}.")
+        raise ParameterError(f"The '{name}' parameter must be true or false, got {quoted(value)}.")
     return value
 
 
 def number(name: str, value: object, low: float, high: float) -> float:
     """``value`` as a float if it is a number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {value!r}.")
+        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {quoted(value)}.")
     return float(value)
 
 
@@ -35,7 +36,7 @@ def choice(name: str, value: object, legal: Sequence[str]) -> str:
     """``value`` if it is one of ``legal``."""
     if not isinstance(value, str) or value not in legal:
         options = ", ".join(f'"{option}"' for option in legal)
-        raise ParameterError(f"The '{name}' parameter must be one of {options}, got {value!r}.")
+        raise ParameterError(f"The '{name}' parameter must be one of {options}, got {quoted(value)}.")
     return value
 
 

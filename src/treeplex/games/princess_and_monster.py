@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
@@ -55,17 +55,19 @@ class PrincessAndMonster:
         integer("horizon", self.horizon, 0, 100)
         grid = f"cells from a1 to {_cell(self.rows - 1, self.columns - 1)}"
         if not set(str(self.holes).split()) <= set(self._grid):
-            raise ParameterError(f"The 'holes' parameter must be {grid}, separated by spaces, got {self.holes!r}.")
+            came = quoted(self.holes)
+            raise ParameterError(f"The 'holes' parameter must be {grid}, separated by spaces, got {came}.")
         if len(self._steps) < 2:
-            raise ParameterError(f"The 'holes' parameter must leave at least two cells, got {self.holes!r}.")
+            raise ParameterError(f"The 'holes' parameter must leave at least two cells, got {quoted(self.holes)}.")
         for player, start in (("monster", self.monster), ("princess", self.princess)):
             if start not in ("chosen", "random", *self._steps):
                 raise ParameterError(
                     f'The \'{player}\' parameter must be "chosen", "random" or one of the {grid} that is no hole, '
-                    f"got {start!r}."
+                    f"got {quoted(start)}."
                 )
         if self.monster == self.princess and self.monster in self._steps:
-            raise ParameterError(f"The 'princess' parameter must not be the monster's cell, got {self.princess!r}.")
+            came = quoted(self.princess)
+            raise ParameterError(f"The 'princess' parameter must not be the monster's cell, got {came}.")
 
     @property
     def name(self) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, cast, runtime_checkable
 
 from treeplex.arrays import Floats
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 from treeplex.games.dealt import DealtRules, Public, Settlement
+from treeplex.games.returned import Place, checked_actions, checked_mover, listed
 
 DIGITS: Final = 6  # significant digits of a size, so that labels tell sizes apart
 OTHERWISE: Final = "*"
@@ -79,7 +80,7 @@ class Menu:
                     f"The 'sizes' parameter by line must have an entry \"{OTHERWISE}\" for all other lines."
                 )
             return Menu(by_line={str(line): _sizes(given, low, high) for line, given in lines.items()})
-        parts = cast(list[Any], list(sizes)) if isinstance(sizes, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+        parts = listed(sizes) or []
         if any(isinstance(part, list | tuple) for part in parts):
             return Menu(by_street=tuple(_sizes(given, low, high) for given in parts))
         return Menu(everywhere=_sizes(sizes, low, high))
@@ -128,7 +129,8 @@ class Abstraction:
 
     def actions(self, public: _Seen) -> Sequence[str]:
         """Actions without a size, then those of the sizes in the abstraction, smallest first."""
-        return [*self.rules.actions(public.public), *self._offered(public)]
+        plain = checked_actions(self.name, self.rules.actions(public.public), _place(public))
+        return [*plain, *self._offered(public)]
 
     def next(self, public: _Seen, action: str) -> _Seen:
         """The state after ``action``."""
@@ -149,10 +151,15 @@ class Abstraction:
         return self.rules.outcome(table)
 
     def _offered(self, public: _Seen) -> dict[str, float]:
-        if self.rules.mover(public.public) < 0 or self.rules.interval(public.public) is None:
+        mover = checked_mover(self.name, self.rules.mover(public.public), _place(public))
+        if mover < 0 or self.rules.interval(public.public) is None:
             return {}
         word = self.rules.word(public.public)
         return {sized_label(word, size): size for size in self.menu.at(self.rules, public.public, public.line)}
+
+
+def _place(public: _Seen) -> Place:
+    return lambda: f"public state {quoted(public.public)}"
 
 
 def sized_label(word: str, size: float) -> str:
@@ -167,7 +174,7 @@ def rounded(size: float) -> float:
 
 def _sizes(given: Any, low: float, high: float) -> tuple[float, ...]:
     """In order and without repeats, each from ``low`` to ``high``."""
-    numbers = cast(list[Any], list(given)) if isinstance(given, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+    numbers = listed(given) or []
     legal = [
         rounded(float(number))
         for number in numbers
@@ -175,6 +182,6 @@ def _sizes(given: Any, low: float, high: float) -> tuple[float, ...]:
     ]
     if not numbers or len(legal) < len(numbers):
         raise ParameterError(
-            f"The 'sizes' parameter must list one or more numbers from {low:g} to {high:g}, got {given!r}."
+            f"The 'sizes' parameter must list one or more numbers from {low:g} to {high:g}, got {quoted(given)}."
         )
     return tuple(sorted(set(legal)))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import ALGORITHMS, build
-from treeplex.compile.build import compile_game
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.source import compiled, rules_of
 from treeplex.compile.storage import load as load_compiled
-from treeplex.errors import ParameterError
-from treeplex.games.catalog import CATALOG, known_value, make
-from treeplex.games.dealt import DealtGame, DealtRules
+from treeplex.errors import ParameterError, quoted
+from treeplex.games.catalog import make
+from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot
-from treeplex.games.openspiel import PREFIX, OpenSpielGame
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.runs.folder import RunFolder
@@ -34,42 +32,12 @@ Source = str | Path | Game | CompiledGame
 
 
 def load_game(source: Any, report: Callable[[int], None] | None = None) -> CompiledGame:
-    """Compile a game: ``"name(parameter=value)"``, a file, ``"openspiel:NAME"``, a pyspiel game, or your own rules."""
-    if isinstance(source, CompiledGame):
-        return source
-    if spot_of(source) is not None:
+    """Compile a game of any kind but a hold'em spot."""
+    if not isinstance(source, CompiledGame) and spot_of(source) is not None:
         raise ParameterError(
             "A hold'em spot has no table of all infosets; look at its answer with treeplex holdem show."
         )
-    from_catalog, name = False, None
-    if isinstance(source, str | Path):
-        text = str(source)
-        if text.endswith(".safetensors"):
-            if not Path(text).is_file():
-                raise ParameterError(f"There is no file {text}.")
-            return load_compiled(text)
-        from_catalog = not text.lower().endswith(".efg") and text.partition("(")[0].strip() in CATALOG
-        name = text if from_catalog or text.startswith(PREFIX) else None
-    game = compile_game(rules_of(source), report)
-    if from_catalog:
-        game = replace(game, known_value=known_value(game.name))
-    return replace(game, source=name)
-
-
-def rules_of(source: Any) -> Game:
-    """The rules behind a name, an .efg file or a pyspiel game, or the object itself if it has them; not compiled."""
-    if isinstance(source, str | Path):
-        source = make(str(source))
-    elif type(source).__module__.partition(".")[0] == "pyspiel":
-        source = OpenSpielGame(source)
-    if isinstance(source, DealtRules):
-        source = DealtGame(source)
-    if isinstance(source, type) or not isinstance(source, Game):
-        methods = {name for name in vars(Game) if not name.startswith("_")}
-        needs = ", ".join(sorted(methods - set(dir(source))))
-        lack = f"lacks {needs}" if needs else "is a class: make an object of it first"
-        raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {source!r} {lack}.")
-    return source
+    return compiled(source, report)
 
 
 def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
@@ -78,8 +46,9 @@ def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
     if isinstance(rules, DealtGame):
         rules = rules.rules
     if not isinstance(rules, Abstraction):
-        name = game if isinstance(game, str) else repr(game)
-        raise ParameterError(f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {name}.")
+        raise ParameterError(
+            f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {quoted(game)}."
+        )
     return rules
 
 
@@ -159,5 +128,5 @@ def assembled(algorithm: Any) -> Algorithm[Any, Any]:
     """By name, or as it is."""
     made = build(algorithm) if isinstance(algorithm, str) else algorithm
     if not isinstance(made, Algorithm):
-        raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {algorithm!r}.")
+        raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {quoted(algorithm)}.")
     return cast(Algorithm[Any, Any], made)

@@ -18,11 +18,12 @@ class Limits:
     nodes: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
+        for name, value in list(vars(self).items()):
             if value is not None and name in ("nash_conv", "seconds"):
-                within(float, name, value, "a number >= 0", 0, sys.float_info.max)
+                number = within(float, name, value, "a number >= 0", 0, sys.float_info.max)
+                object.__setattr__(self, name, value if type(value) is int else number)
             elif value is not None:
-                within(int, name, value, "an integer >= 1", 1)
+                object.__setattr__(self, name, within(int, name, value, "an integer >= 1", 1))
 
     @property
     def any(self) -> bool:

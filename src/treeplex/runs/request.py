@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from treeplex.algorithms.protocol import ITERATES
-from treeplex.errors import ParameterError, within
+from treeplex.errors import ParameterError, quoted, within
 from treeplex.runs.limits import Limits
 from treeplex.version import __version__
 
@@ -39,8 +39,8 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ParameterError(f"The kind of a run must be one of {', '.join(KINDS)}, got {self.kind!r}.")
-        within(int, "seed", self.seed, "an integer >= 0", 0, 2**63 - 1)
+            raise ParameterError(f"The kind of a run must be one of {', '.join(KINDS)}, got {quoted(self.kind)}.")
+        object.__setattr__(self, "seed", seed_of(self.seed))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -68,8 +68,13 @@ class Request:
         return request
 
 
+def seed_of(seed: Any) -> int:
+    """A seed, or a refusal."""
+    return within(int, "seed", seed, "an integer >= 0", 0, 2**63 - 1)
+
+
 def check_iterate(iterate: Any, legal: tuple[str, ...] = ITERATES) -> None:
     """Refuse what is not one of an algorithm's iterates."""
     if iterate not in legal:
         names = ", ".join(f'"{name}"' for name in legal)
-        raise ParameterError(f"The 'iterate' parameter must be one of {names}, got {iterate!r}.")
+        raise ParameterError(f"The 'iterate' parameter must be one of {names}, got {quoted(iterate)}.")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Extras
-from treeplex.arrow import Table, to_pandas
+from treeplex.arrow import Table, frame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.plot import plot_convergence
+from treeplex.html import html_table
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
@@ -49,14 +49,13 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        rows = {
-            "ended": f"{self.status} after {self.iterations:,} iterations, {self.seconds:.2f} s",
-            "value of player 0": f"{self.value:.6g}",
-            "NashConv": f"{self.nash_conv:.3g}",
-            "exploitability (NashConv / 2)": f"{self.exploitability:.3g}",
-        }
-        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
-        return f"<table><caption>{escape(f'{self.request.game}, {self.algorithm}')}</caption>{lines}</table>"
+        rows = [
+            ("ended", f"{self.status} after {self.iterations:,} iterations, {self.seconds:.2f} s"),
+            ("value of player 0", f"{self.value:.6g}"),
+            ("NashConv", f"{self.nash_conv:.3g}"),
+            ("exploitability (NashConv / 2)", f"{self.exploitability:.3g}"),
+        ]
+        return html_table(f"{self.request.game}, {self.algorithm}", ("", ""), rows)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self.extras, name):
@@ -140,7 +139,7 @@ class Solution:
 
     def to_pandas(self) -> Any:
         """The log as a pandas DataFrame, one row per evaluation. The strategies: ``policy.to_pandas()``."""
-        return to_pandas(self.log)
+        return frame(self.log)
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
 from treeplex.engines import backend_of
-from treeplex.errors import ParameterError, non_negative, within
+from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
@@ -31,8 +31,13 @@ class Options:
     answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
 
     def __post_init__(self) -> None:
-        within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
-        non_negative("threads", self.threads)
+        seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
+        object.__setattr__(self, "checkpoint_seconds", seconds)
+        object.__setattr__(self, "threads", non_negative("threads", self.threads))
+        for name in ("watch", "answer"):
+            called: object = getattr(self, name)
+            if called is not None and not callable(called):
+                raise ParameterError(f"The '{name}' parameter must be a function, got {quoted(called)}.")
 
 
 def execute(
@@ -43,8 +48,7 @@ def execute(
     Seconds that it has spent already count.
     """
     check_iterate(request.iterate, algorithm.iterates)
-    if not request.limits.any and not algorithm.ends:
-        raise ParameterError(UNLIMITED)
+    check_limits(request.limits, request.asked, algorithm.ends)
     execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
     solver = algorithm.prepared(game, execution)
     request = replace(
@@ -68,8 +72,8 @@ def resume(
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
     if limits.nash_conv is not None and request.kind == EXPLORATION:
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
-    if not limits.any and not request.limits.any and not algorithm.ends:
-        raise ParameterError(UNLIMITED)
+    if limits.any or not request.limits.any:
+        check_limits(limits, request.asked, algorithm.ends)
     execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
     solver = algorithm.prepared(game, execution)
     with kept.reclaimed() as now:
@@ -78,6 +82,18 @@ def resume(
         if limits.any:  # written down, so that they hold for whoever continues after this process
             now = now.limited(limits.after(spent), options.threads)  # noqa: PLW2901
         return _run(game, solver, now.request, options, now, point, now.request.limits.left(spent))
+
+
+def check_limits(limits: Limits, asked: str, ends: bool) -> None:
+    """Refuse a run without an end, and limits that an algorithm which ends by itself cannot heed."""
+    if not limits.any and not ends:
+        raise ParameterError(UNLIMITED)
+    given = [name for name in ("iterations", "nodes") if getattr(limits, name) is not None]
+    if ends and given:
+        raise ParameterError(
+            f"The '{given[0]}' parameter cannot be heeded by {quoted(asked)}, which is exact and ends by itself; it"
+            " heeds 'seconds'."
+        )
 
 
 def _run(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted, real
 
 _FORM = re.compile(r"^\s*(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(%\s*(?:pot)?|mbb|chips?)?\s*$", re.IGNORECASE)
 
@@ -15,11 +16,12 @@ def nash_conv_of(exploitability: float | str, pot: float | None = None, big_blin
     >>> nash_conv_of("0.5%pot", pot=200)
     2.0
     """
-    found = _FORM.match(str(exploitability))
-    if found is None or not float(found[1]) >= 0.0:
+    said = exploitability if isinstance(exploitability, str) else real(exploitability)
+    found = None if said is None or len(str(said)) > 100 else _FORM.match(str(said))
+    if found is None or not 0.0 <= float(found[1]) < math.inf:
         raise ParameterError(
             f"The 'exploitability' parameter must be a number, or such as 0.3%pot, 5mbb or 2chips, got"
-            f" {exploitability!r}."
+            f" {quoted(exploitability)}."
         )
     amount, unit = float(found[1]), (found[2] or "").lower()
     if unit.startswith("%"):

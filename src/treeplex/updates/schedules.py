@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -19,14 +20,22 @@ def uniform() -> Schedule:
 
 def linear(delay: int = 0) -> Schedule:
     """w_t = max(t - delay, 0): section 2 of Tammelin (2014)."""
-    return lambda iteration: np.maximum(iteration - delay, 0.0)
+    return partial(_linear, delay)
 
 
 def power(exponent: float) -> Schedule:
     """w_t = t^exponent. Multiplying the average by (t / (t + 1))^exponent after every iteration amounts to the same."""
-    return lambda iteration: iteration**exponent
+    return partial(_power, exponent)
 
 
 def log() -> Schedule:
     """w_t = ln(1 + t): between uniform and linear weights (Ju et al. 2023)."""
     return np.log1p
+
+
+def _linear(delay: int, iteration: Floats) -> Floats:
+    return np.maximum(iteration - delay, 0.0)
+
+
+def _power(exponent: float, iteration: Floats) -> Floats:
+    return iteration**exponent

@@ -7,21 +7,38 @@ a kilobyte.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.errors import GameError
+from treeplex.compile.endless import Watch
+from treeplex.errors import GameError, quoted
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
+from treeplex.games.returned import (
+    annotate,
+    checked_actions,
+    checked_label,
+    checked_mover,
+    checked_payoffs,
+    checked_probabilities,
+)
 from treeplex.updates.reference import matched_numbers
 
 DEEPEST = 100_000  # moves of a game
+LOOK_EVERY = 1 << 10  # histories between two looks at the length of a line of play
+TOLERANCE = 1e-9  # of probabilities
 EPSILON = 0.6  # of outcome sampling: how much of a move is drawn evenly
+
+
+MOVERS = (0, 1, TERMINAL)
+PLAIN = (tuple, list)
 
 
 class Entry:
@@ -54,6 +71,7 @@ class OnTheFly:
         self.game, self.name, self.nodes = game, name_of(game), 0
         self._random = Random(seed)  # noqa: S311 - for sampling, not for secrets
         self._constant: float | None = None
+        self.watch = Watch(self.name)
 
     def copy(self) -> OnTheFly:
         """The same walker, with random numbers of its own from here on."""
@@ -70,22 +88,61 @@ class OnTheFly:
         """The opposite of ``random_state``."""
         self._random.setstate((3, tuple(int(x) for x in state), None))
 
+    def first_choices(self) -> tuple[int, tuple[str, ...]]:
+        """Who moves first, and what can be done."""
+        with deep_recursion():
+            history = self.game.root()
+            mover = checked_mover(self.name, self.game.mover(history), lambda: f"history {quoted(history)}")
+            return mover, checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
+
     def entry(self, memory: dict[str, Entry], history: History) -> Entry:
         """The infoset of a history, made at the first visit with a random action to play."""
-        label = self.game.infoset(history)
+        label = self.label(history)
         found = memory.get(label)
         if found is None:
-            actions = tuple(self.game.actions(history))
+            checked_label(self.name, label, lambda: f"history {quoted(history)}")
+            actions = self.actions(history)
+            if len(set(actions)) != len(actions):
+                place = f"history {quoted(history)}"
+                raise GameError(f"{self.name} repeats an action label at {place}; labels must differ.")
             found = memory[label] = Entry(actions, self._random.randrange(len(actions)))
         return found
 
     def arrive(self, history: History) -> tuple[int, History]:
         """Through chance moves to where a player moves or the game ends: who moves, and the history."""
-        self.nodes += 1
-        while (mover := self.game.mover(history)) == CHANCE:
-            history = self.game.child(history, self.chance(history))
+        chances = 0
+        while True:
             self.nodes += 1
-        return mover, history
+            if self.nodes % LOOK_EVERY == 0:
+                self._look(history, chances)
+            mover = self.game.mover(history)
+            if type(mover) is not int:
+                mover = checked_mover(self.name, mover, lambda at=history: f"history {quoted(at)}")
+            if mover == CHANCE:
+                history = self.game.child(history, self.chance(history))
+                chances += 1
+            elif mover in MOVERS:
+                return mover, history
+            else:
+                raise GameError(
+                    f"{self.name} says mover {quoted(mover)} at history {quoted(history)}; treeplex solves games of two"
+                    " players: 0, 1, CHANCE or TERMINAL."
+                )
+
+    def label(self, history: History) -> str:
+        """The mover's infoset."""
+        label = self.game.infoset(history)
+        return label if type(label) is str else checked_label(self.name, label, lambda: f"history {quoted(history)}")
+
+    def actions(self, history: History) -> tuple[str, ...]:
+        """What can happen next: at least one thing."""
+        actions = checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
+        if not actions:
+            raise GameError(
+                f"{self.name} has no action at history {quoted(history)}, which is not terminal; return TERMINAL from"
+                " mover there."
+            )
+        return actions
 
     def pure(self, memory: Memory, player: int, history: History, weight: float) -> float:
         """A walk of Pure MCCFR for ``player``: as ``reference.sampling.pure``."""
@@ -163,17 +220,19 @@ class OnTheFly:
     def play(self, memory: Memory, answer: dict[str, Entry] | None, player: int) -> float:
         """One game, for the payoff of ``player``: by the averages, or with ``answer`` in place of the player's own."""
         game, history = self.game, self.game.root()
-        while True:
+        for moves in count():
+            if moves % LOOK_EVERY == LOOK_EVERY - 1:
+                self.watch.look(moves, history, DEEPEST // 2)
             mover, history = self.arrive(history)
             if mover == TERMINAL:
                 return self.payoff(history, player)
             if mover == player and answer is not None:
-                known = answer.get(game.infoset(history))
-                actions = game.actions(history)
-                move = actions[known.pick] if known else self._random.choice(actions)
+                known = answer.get(self.label(history))
+                move = known.actions[known.pick] if known else self._random.choice(self.actions(history))
             else:
                 move = self.average_move(memory[mover], history)
             history = game.child(history, move)
+        raise AssertionError  # never: the line above goes on until the game ends
 
     def mean_payoff(self, memory: Memory, answer: dict[str, Entry] | None, player: int, games: int) -> Estimate:
         """What ``player`` earns over so many games."""
@@ -184,21 +243,35 @@ class OnTheFly:
 
     def average_move(self, memory: dict[str, Entry], history: History) -> str:
         """A move drawn from the average strategy; any where the infoset was never visited."""
-        entry = memory.get(self.game.infoset(history))
+        entry = memory.get(self.label(history))
         if entry is None or not any(entry.average):
-            return self._random.choice(self.game.actions(history))
+            return self._random.choice(self.actions(history))
         return self._random.choices(entry.actions, entry.average)[0]
 
     def chance(self, history: History) -> str:
         """A chance move."""
-        return self._random.choices(self.game.actions(history), self.game.probabilities(history))[0]
+        actions, odds = self.game.actions(history), self.game.probabilities(history)
+        if not (type(actions) in PLAIN and type(odds) in PLAIN and _is_distribution(odds, len(actions))):
+            actions = self.actions(history)
+            odds = checked_probabilities(self.name, odds, lambda: f"history {quoted(history)}")
+            if not _is_distribution(odds, len(actions)):
+                raise GameError(
+                    f"{self.name} has chance probabilities at history {quoted(history)} that are not a distribution"
+                    f" over its {len(actions)} actions: {quoted(odds)}."
+                )
+        move = self._random.choices(actions, odds)[0]
+        if type(move) is not str:
+            self.actions(history)  # refuses what is no text; OpenSpiel's labels are a kind of it
+        return move
 
     def payoff(self, history: History, player: int) -> float:
         """Of ``player``; payoffs that do not add up to one constant are refused."""
         paid: Any = self.game.payoff(history)
-        if isinstance(paid, int | float):
-            return float(paid) if player == 0 else -float(paid)
-        first, second = (float(part) for part in paid)
+        if type(paid) is float and paid - paid == 0.0:  # finite
+            return paid if player == 0 else -paid
+        first, second = checked_payoffs(self.name, paid, lambda: f"history {quoted(history)}")
+        if not math.isfinite(first + second):
+            raise GameError(f"{self.name} has a payoff that is not a finite number: {quoted(paid)}.")
         if self._constant is None:
             self._constant = first + second
         if abs(first + second - self._constant) > 1e-9 * max(abs(first), abs(second), 1.0):
@@ -206,6 +279,13 @@ class OnTheFly:
                 f"{self.name} is not zero-sum: payoffs add up to {first + second:g} and {self._constant:g}."
             )
         return first if player == 0 else -first
+
+    def _look(self, history: History, chances: int) -> None:
+        """Refuse a line of play without end before it takes all memory; ``chances``: moves of chance in a row."""
+        moves, frame = chances, sys._getframe()  # pyright: ignore[reportPrivateUsage]
+        while (frame := frame.f_back) is not None:
+            moves += frame.f_code.co_name != "<listcomp>"
+        self.watch.look(moves, history, DEEPEST // 2)
 
 
 @contextmanager
@@ -215,5 +295,15 @@ def deep_recursion() -> Generator[None]:
     sys.setrecursionlimit(max(before, DEEPEST))
     try:
         yield
+    except Exception as error:
+        annotate(error, (__name__,), lambda local: f"history {quoted(local['history'])}")
+        raise
     finally:
         sys.setrecursionlimit(before)
+
+
+def _is_distribution(odds: Sequence[float], count: int) -> bool:
+    try:
+        return len(odds) == count and abs(math.fsum(odds) - 1.0) <= TOLERANCE and min(odds) >= 0.0
+    except (TypeError, ValueError, OverflowError):
+        return False

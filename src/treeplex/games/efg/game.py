@@ -27,7 +27,7 @@ class _Infoset(NamedTuple):
 
 
 def load(path: str | Path) -> EfgGame:
-    """The game in the file at ``path``; a file without a title is called by its name."""
+    """The game in the file at ``path``, called by the name of the file: many titles are "Untitled"."""
     return EfgGame(read(path), name=Path(path).stem)
 
 
@@ -40,7 +40,7 @@ class EfgGame:
 
     def __init__(self, file: EfgFile, name: str = "") -> None:
         self.file = file
-        self.name: str = " ".join(file.title.split()) or name or "untitled game"
+        self.name: str = name or " ".join(file.title.split()) or "untitled game"
         self.players: int = len(file.players)
         self._children = _children(file.nodes)
         self._totals = self._summed()

@@ -1,0 +1,59 @@
+"""Infosets as users name them, and strategies as they write them down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from treeplex.compile.game import CompiledGame
+from treeplex.errors import ParameterError, quoted, real
+
+Key = str | tuple[int, str]
+"""An infoset: its label, with the player where both have one of that label."""
+
+
+def owner_of(key: Any, game: CompiledGame | None) -> tuple[int, str]:
+    """Player and label; whose label it is, the game says."""
+    player, label = key_of(key)
+    if player is not None:
+        return player, label
+    owners = [p for p in (0, 1) if game is not None and label in game.infoset_index[p]]
+    if len(owners) != 1:
+        known = "has no such infoset" if game is not None and not owners else "does not say whose it is"
+        raise ParameterError(
+            f"Write (player, infoset) for {quoted(label)}: the game {known}."
+            if game is not None
+            else f"Write (player, infoset) for {quoted(label)}, or name the game: from_dict(strategies, game)."
+        )
+    return owners[0], label
+
+
+def numbers_of(label: str, actions: Any) -> dict[str, float]:
+    """Action -> probability, as a dictionary of the user's has it."""
+    given: dict[Any, Any] = dict(actions) if _is_mapping(actions) else {}
+    numbers = {action: real(probability) for action, probability in given.items()}
+    if not numbers or not all(isinstance(action, str) for action in numbers) or None in numbers.values():
+        raise ParameterError(
+            f"The strategy of infoset {quoted(label)} must be a dict from actions to probabilities, got"
+            f" {quoted(actions)}."
+        )
+    return {action: float(probability or 0.0) for action, probability in numbers.items()}
+
+
+def key_of(key: Any) -> tuple[int | None, str]:
+    """Player (None: either) and label that a key asks for."""
+    match key:
+        case str():
+            return None, key
+        case tuple((0, str(label))):
+            return 0, label
+        case tuple((1, str(label))):
+            return 1, label
+        case _:
+            raise ParameterError(
+                f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {quoted(key)}."
+            )
+
+
+def _is_mapping(thing: object) -> bool:
+    return isinstance(thing, Mapping)
