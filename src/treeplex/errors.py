@@ -8,6 +8,12 @@ from typing import TypeVar
 Number = TypeVar("Number", int, float)
 
 
+def quoted(value: object) -> str:
+    """``repr`` of what came, cut to 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 class TreeplexError(Exception):
     """A refusal a user can act on. The command line prints its sentence and exits with code 2."""
 

@@ -188,7 +188,7 @@ def test_spots_in_files(tmp_path):
         with pytest.raises(ParameterError, match=words):
             read_spot(wrong)
     path.write_text("{")
-    with pytest.raises(FormatError, match="neither JSON nor TOML"):
+    with pytest.raises(FormatError, match="not JSON"):
         read_spot(path)
     with pytest.raises(ParameterError, match="'colour'"):
         make_spot(fields | {"colour": "red"})

@@ -67,7 +67,7 @@ def cells(view: View) -> Cells:
 def colours(actions: list[Action]) -> list[str]:
     """A colour for each action: blue folds, green checks and calls, red bets, the larger the darker."""
     bets = [action for action in actions if action.amount]
-    shades: dict[int, str] = {}
+    shades: dict[float, str] = {}
     for place, action in enumerate(bets):
         last = action.kind == "all-in" or len(bets) == 1
         shades[action.amount] = BETS[-1 if last and len(bets) > 1 else min(place + (len(bets) == 1) * 2, len(BETS) - 2)]
