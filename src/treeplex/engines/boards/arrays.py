@@ -136,9 +136,7 @@ FREE, ALL_LOCKED = -1, -2
 class Locked(NamedTuple):
     """Decisions of both players at which hands play what they are told."""
 
-    where: tuple[
-        Offsets, Offsets
-    ]  # [decisions] FREE, ALL_LOCKED, or where the rows of a decision with free hands start
+    where: tuple[Offsets, Offsets]  # [decisions] FREE, ALL_LOCKED, or where the rows of some locked hands start
     rows: Sources  # strategies [actions, H] of locked hands, in the storage; zeros stand for hands that are free
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE, HandLearner, Locked, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, action_named, decision_at, follow
@@ -31,9 +32,9 @@ def no_locks(game: HoldemGame, storage: str) -> Frozen:
 def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     where = no_locks(game, storage).where
-    parts: tuple[list[npt.NDArray[np.float64]], list[npt.NDArray[np.float64]]] = ([], [])
+    parts: tuple[list[Floats], list[Floats]] = ([], [])
     for (player, place, start), (rows, count) in _locked_rows(game).items():
-        held = rows.any(axis=0)
+        held: npt.NDArray[np.bool_] = rows.sum(axis=0) > 0.0
         if held[:count].all():
             where[player][place] = ALL_LOCKED
         else:
@@ -48,12 +49,12 @@ def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner
     return Locked(where, Sources(first, second))
 
 
-def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[npt.NDArray[np.float64], int]]:
+def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, int]]:
     """By player, decision and start of its numbers: rows [actions, H], zeros for free hands, and how many hands are.
 
     Where two locks name a hand at the same decision, the later one counts.
     """
-    found: dict[tuple[int, int, int], tuple[npt.NDArray[np.float64], int]] = {}
+    found: dict[tuple[int, int, int], tuple[Floats, int]] = {}
     for lock in game.locks:
         place = follow(game, lock.line)
         decision = decision_at(game, place)
@@ -62,7 +63,7 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[npt.NDArr
         count = int(hands.held[place.board])
         table = _table(game, lock, decision, place)
         numbers = hands.number[begin : begin + count].astype(np.int64)
-        named = table[:, numbers].any(axis=0)
+        named: npt.NDArray[np.bool_] = table[:, numbers].sum(axis=0) > 0.0
         if not named.any():
             raise ParameterError(
                 f"The lock at {quoted(lock.line)} names no hand that {PLAYERS[decision.player]} may hold there."
@@ -77,11 +78,11 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[npt.NDArr
     return found
 
 
-def _stored(rows: npt.NDArray[np.float64], storage: str) -> npt.NDArray[np.float64]:
+def _stored(rows: Floats, storage: str) -> Floats:
     return np.rint(rows * LARGEST) if np.issubdtype(np.dtype(storage), np.integer) else rows
 
 
-def _table(game: HoldemGame, lock: Lock, decision: Decision, place: Place) -> npt.NDArray[np.float64]:
+def _table(game: HoldemGame, lock: Lock, decision: Decision, place: Place) -> Floats:
     """Probabilities [actions, 1326], hands as they are stored; zeros for hands that stay free."""
     stored = _moved(np.array(place.suits))
     table = np.zeros((len(decision.node.actions), len(HAND_CARDS)))
@@ -99,9 +100,7 @@ def _table(game: HoldemGame, lock: Lock, decision: Decision, place: Place) -> np
     return table
 
 
-def _check_suits(
-    game: HoldemGame, lock: Lock, decision: Decision, place: Place, table: npt.NDArray[np.float64]
-) -> None:
+def _check_suits(game: HoldemGame, lock: Lock, decision: Decision, place: Place, table: Floats) -> None:
     """Cards to come are dealt in one of several suits that are alike, so a lock must not tell these apart."""
     hands = game.boards[place.depth].hands[decision.player]
     begin = int(hands.start[place.board])

@@ -84,15 +84,17 @@ def parse_board(board: object) -> tuple[int, ...]:
         joined = _BETWEEN.sub("", plain(board)).replace("10", "T")
         parts = [joined[at : at + 2] for at in range(0, min(len(joined), 20), 2)]
     else:
-        listed = cast(Sequence[object], board) if isinstance(board, list | tuple) else [board]
+        listed = list(cast(Sequence[object], board)) if isinstance(board, list | tuple) else [board]
         parts = [part for part in listed[:10] if isinstance(part, str)]
         if len(parts) < len(listed[:10]):
             raise ParameterError(
-                f"The 'board' parameter must be text such as \"Ks 9h 6d\", or a list of cards, got {quoted(board)}."
+                f"The 'board' parameter must be text such as \"Ks 9h 6d\", or a list of cards, got {quoted(listed)}."
             )
     cards = tuple(parse_card(part) for part in parts)
     if not 3 <= len(cards) <= 5:
-        raise ParameterError(f"The 'board' parameter must have 3, 4 or 5 cards, got {len(cards)} in {quoted(board)}.")
+        raise ParameterError(
+            f"The 'board' parameter must have 3, 4 or 5 cards, got {len(cards)} in {quoted(' '.join(parts))}."
+        )
     for card in cards:
         if cards.count(card) > 1:
             raise ParameterError(f"The 'board' parameter must not hold a card twice, got {card_name(card)} twice.")

@@ -29,34 +29,33 @@ def make_locks(records: Any) -> tuple[Lock, ...]:
 
 
 def _lock(record: Any, which: str) -> Lock:
-    fields = record._asdict() if isinstance(record, Lock) else record
+    fields: Any = record._asdict() if isinstance(record, Lock) else record
     if not isinstance(fields, Mapping) or set(cast(Mapping[Any, Any], fields)) != {"line", "strategy"}:
         raise ParameterError(f"{which} must have the fields 'line' and 'strategy', got {quoted(record)}.")
-    line, strategy = fields["line"], fields["strategy"]
+    line, strategy = (cast(Any, fields[key]) for key in ("line", "strategy"))
     if not isinstance(line, str):
         raise ParameterError(f"{which}: the 'line' must be text such as \"check, bet 75%\", got {quoted(line)}.")
+    came = quoted(strategy)
     if not isinstance(strategy, Mapping) or not strategy:
         raise ParameterError(
-            f'{which}: the \'strategy\' must be an object of ranges, such as {{"all": {{"fold": 1}}}}, got'
-            f" {quoted(strategy)}."
+            f'{which}: the \'strategy\' must be an object of ranges, such as {{"all": {{"fold": 1}}}}, got {came}.'
         )
     table = cast(Mapping[Any, Any], strategy)
     return Lock(line, {_text(hands, which): _plays(plays, hands, which) for hands, plays in table.items()})
 
 
-def _plays(plays: Any, hands: Any, which: str) -> dict[str, float]:
+def _plays(plays: object, hands: object, which: str) -> dict[str, float]:
+    came = quoted(plays)
     if not isinstance(plays, Mapping):
         raise ParameterError(
-            f"{which}: what {_brief(hands)} plays must be an object of actions and probabilities, got {quoted(plays)}."
+            f"{which}: what {_brief(hands)} plays must be an object of actions and probabilities, got {came}."
         )
     table = {
         _text(action, which): share(f"{which}, {_brief(hands)}, {_brief(action)}", probability)
         for action, probability in cast(Mapping[Any, Any], plays).items()
     }
     if not math.isclose(sum(table.values()), 1.0, abs_tol=1e-6):
-        raise ParameterError(
-            f"{which}: what {_brief(hands)} plays must have probabilities that sum to 1, got {quoted(plays)}."
-        )
+        raise ParameterError(f"{which}: what {_brief(hands)} plays must have probabilities that sum to 1, got {came}.")
     return table
 
 

@@ -24,7 +24,7 @@ _FORMS: Final = re.compile(
     rf"|(?P<multiple>{_NUMBER})x|(?P<chips>{_NUMBER})c|(?P<streets>[1-9]?)e(?:(?P<most>{_NUMBER})%?)?"
     r"|(?P<all>a|allin|jam|shove)|(?P<least>min)"
 )
-_ONE_OR_TWO: Final = re.compile(rf"(?:%|[0-9]/[0-9]+) pot\b|\b[1-9]?e {_NUMBER}%")
+_ONE_OR_TWO: Final = re.compile(rf"(?<![0-9.])(?:{_NUMBER}%|[0-9]+/[0-9]+) pot\b|\b[1-9]?e {_NUMBER}%")
 
 
 @dataclass(frozen=True)

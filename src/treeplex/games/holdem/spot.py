@@ -32,6 +32,7 @@ DEFAULT_BETS: Final = "33%, 75%, a"
 DEFAULT_RAISES: Final = "60%, a"
 """What may be bet where nothing says so: a small, a usual and the largest bet, one raise and all-in. These are the
 sizes of the spots that other solvers are compared on; trees of flops still fit into memory."""
+DEFAULT_MENU: Final = f"bets {DEFAULT_BETS} and raises {DEFAULT_RAISES} on every street"
 
 
 def sizes_for(bet: str, raise_: str) -> dict[str, Any]:

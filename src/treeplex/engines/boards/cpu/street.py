@@ -79,7 +79,7 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
 @kernel
 def _remember(
     learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array,
-    rows: Array, locked: int, width: int,
+    rows: Array, locked: Any, width: int,
 ) -> None:  # fmt: skip
     """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
@@ -311,7 +311,7 @@ def ascend(
 @kernel
 def _learn(
     learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
-    expected: Array, fresh: Array, locks: Array, locked: int,
+    expected: Array, fresh: Array, locks: Array, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     number = expected.dtype.type
