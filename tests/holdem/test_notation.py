@@ -450,6 +450,21 @@ def test_a_part_of_a_range_is_locked_and_the_rest_is_free(storage):
     assert found.ev[1] < free.ev[1]
 
 
+def test_best_responses_of_free_hands():
+    """Locked hands gain nothing, free ones what their best action is worth more than their strategy."""
+    spot = replace(RIVER, sizes=sizes_for("75%", ""))
+    found = solve(spot, iterations=5, storage="float64", locks=[Lock("x", {"KK,QQ": {"check": 1.0}})])
+    lines, gain = found.policy.at("").totals(), 0.0
+    for line, probability in lines.items():
+        view = found.policy.at(line)
+        for hand in view.hands():
+            if line != "check" or hand_name(hand)[::2] not in ("KK", "QQ"):
+                gain += probability * view.share[hand] * (np.nanmax(view.ev[:, hand]) - view.value(hand))
+    evaluation = found.policy.evaluation()
+    assert gain > 1.0
+    assert evaluation.best_response_values[1] - (spot.pot - evaluation.value) == pytest.approx(gain, abs=1e-6)
+
+
 def test_a_lock_of_everything_but_named_by_parts_is_the_same_as_one_of_all():
     whole = Lock("check", {"all": {"check": 1.0}, "KK": {"bet 75%": 1.0}})
     parts = [Lock("check", {"QQ,AKs,T8s,77": {"x": 1.0}}), Lock("x", {"KK": {"b750": 1.0}})]
