@@ -137,7 +137,8 @@ def solve(
     if locks:
         if spot is None:
             raise ParameterError("The 'locks' parameter is for hold'em spots.")
-        loaded = replace(loaded, locks=tuple(locks))
+        locks = games.locks_of(locks)
+        loaded = replace(loaded, locks=locks)
     limits = limits_of(given, exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)

@@ -295,6 +295,77 @@ def test_locks_from_a_file(cli, spot_file, tmp_path):
     assert dict(zip(shown["actions"], shown["totals"], strict=True))["fold"] == pytest.approx(1)
 
 
+def test_an_option_changes_just_what_it_names(cli, spot_file, tmp_path):
+    """``--bet`` keeps the raises of the file, ``--raise`` its bets, and ``--pot`` its dead money."""
+    size = cli("holdem", "info", spot_file, "--json").last["nodes"]
+    assert cli("holdem", "info", spot_file, "--bet", "50%, a", "--json").last["nodes"] == size
+    assert cli("holdem", "info", spot_file, "--raise", "60%, a", "--json").last["nodes"] == size
+    fewer = cli("holdem", "info", spot_file, "--raise", "", "--json").last["nodes"]
+    both = cli("holdem", "info", spot_file, "--raise", "", "--bet", "50%, a", "--json").last["nodes"]
+    assert 9 < fewer == both < size  # bets are left
+    spot_file.write_text(json.dumps(FIELDS | {"dead_money": 20}))
+    solve = ("holdem", "solve", spot_file, "--iterations", 2, "--no-save", "--json")
+    assert sum(cli(*solve).last["ev"]) == pytest.approx(120, abs=0.01)
+    assert sum(cli(*solve, "--pot", 200).last["ev"]) == pytest.approx(220, abs=0.01)
+
+
+def test_without_sizes_the_menu_is_named(cli, tmp_path):
+    """On stderr and in the JSON, from options and from a file; not where sizes are given, be they none."""
+    menu = {"bet": "33%, 75%, a", "raise": "60%, a"}
+    run = cli("holdem", "solve", *OPTIONS, "--iterations", 2, "--no-save", "--json")
+    assert "sizes: bets 33%, 75%, a and raises 60%, a on every street, the default menu" in run.err
+    assert run.last["sizes"] == {"river": {"oop": menu, "ip": menu}}
+    assert run.last["root_strategy"].keys() == {"check", "bet 33", "bet 75", "all-in 300"}
+    path = tmp_path / "bare.json"
+    path.write_text(json.dumps({key: value for key, value in FIELDS.items() if key != "sizes"}))
+    assert "default menu" in cli("solve", path, "--iterations", 2, "--no-save").err
+    one = cli("holdem", "solve", *OPTIONS, "--bet", "50%", "--iterations", 2, "--no-save", "--json")
+    assert one.last["sizes"]["river"]["oop"] == menu | {"bet": "50%"}
+    none = cli("holdem", "solve", *OPTIONS, "--bet", "", "--iterations", 2, "--no-save", "--json")
+    assert none.last["root_strategy"] == {"check": pytest.approx(1)}
+    assert "default menu" not in none.err
+
+
+def test_amounts_in_big_blinds(cli):
+    money = ("--pot", 5.5, "--stack", 17.5, "--chip", 0.5)
+    options = (
+        "--board",
+        "10♠ 9h-6d,3c Jh",
+        *money,
+        "--oop",
+        "15%",
+        "--ip",
+        "random !22",
+        "--bet",
+        "50",
+        "--raise",
+        "a",
+    )
+    run = cli("holdem", "solve", *options, "--iterations", 3, "--out", "run", "--json")
+    assert sum(run.last["ev"]) == pytest.approx(5.5, abs=1e-4)
+    assert run.last["root_strategy"].keys() == {"check", "bet 3"}
+    shown = cli("holdem", "show", "run", "--line", "x/b50", "--json").last
+    assert (shown["pot"], shown["actions"]) == (8.5, ["fold", "call", "all-in 17.5"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "5",
+        '[{"line":"","strategy":{"all":{"check":null}}}]',
+        '[{"line":"","strategy":{"all":{"check":NaN}}}]',
+        b"\xff",
+    ],
+    ids=lambda text: repr(text)[:20],
+)
+def test_files_of_locks_that_hold_no_locks(cli, spot_file, tmp_path, text):
+    (tmp_path / "l.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    sentence = cli("holdem", "solve", spot_file, "--lock", "l.json", "--iterations", 1, "--no-save").sentence
+    assert len(sentence) <= 300
+    assert "l.json" in sentence or sentence.startswith(("Lock", "The 'Lock 1"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -95,7 +95,7 @@ def test_weights_of_ranges():
     [
         ("", "no hand"),
         ("AA:0", "no hand"),
-        ("AXs", "'AXs'"),
+        ("AYs", "'ays'"),
         ("AA:1.5", "from 0 to 1"),
         ("AA:x", "from 0 to 1"),
         ("AAs", "neither suited"),

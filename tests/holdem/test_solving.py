@@ -245,8 +245,9 @@ def test_locked_decision(small_river):
     ("lock", "words"),
     [
         (Lock("check, bet 50", {"all": {"jump": 1.0}}), "'jump'"),
-        (Lock("check, bet 50", {"AA": {"fold": 1.0}}), "every hand"),
-        (Lock("check, bet 50", {"all": {"fold": 0.4}}), "every hand"),
+        (Lock("check, bet 50", {"A4s": {"fold": 1.0}}), "names no hand that oop may hold"),
+        (Lock("check, bet 50", {"all": {"fold": 0.4}}), "sum to 1"),
+        (Lock("check, bet 50", {"all": {"fold": 0.4, "f": 0.6}}), "names an action twice"),
         (Lock("check, bet 50", {"all": {"fold": 2.0}}), "from 0 to 1"),
         (Lock("check, check", {"all": {"fold": 1.0}}), "no player acts"),
     ],

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from treeplex.algorithms.holdem import HoldemCFR, State
-from treeplex.engines.boards.reference import Key, Memory, Rules, iterate, new_memory, shares, strategy
+from treeplex.engines.boards.reference import Key, Memory, Rules, held, iterate, new_memory, shares, strategy
 from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
 
@@ -39,7 +39,9 @@ LARGEST = 32767.0  # what the largest number of a decision is kept as in 16 bits
 
 RAKED = replace(RIVER, rake_rate=0.05, rake_cap=7.0)
 LOCK = Lock("check, bet 50", {"all": {"fold": 1.0}, "AsAh": {"call": 0.75, "all-in 130": 0.25}, "9s8s": {"call": 1.0}})
-SPOTS = {"river": RIVER, "turn": TURN, "river-raked": RAKED, "river-locked": RIVER}
+PART = Lock("check, bet 50", {"AsAh": {"call": 0.75, "all-in 130": 0.25}, "9s8s": {"call": 1.0}})
+SPOTS = {"river": RIVER, "turn": TURN, "river-raked": RAKED, "river-locked": RIVER, "river-part-locked": RIVER}
+LOCKS = {"river-locked": (LOCK,), "river-part-locked": (PART,)}
 WATCHED = ((), ("2c",), ("Qh",))  # cards dealt after the start, on boards whose strategies are stored
 
 PLAIN = ("cfr", "cfr+", "cfr+(delay=2)", "lcfr", "dcfr", "dcfr(gamma=4)")
@@ -52,6 +54,7 @@ CASES = [
         ("turn", PLAIN + PREDICTIVE if storage != "float32" else ("dcfr(gamma=4)", "pdcfr+")),
         ("river-raked", ("dcfr(gamma=4)",)),
         ("river-locked", ("dcfr(gamma=4)",)),
+        ("river-part-locked", ("dcfr(gamma=4)", "pdcfr+")),
     )
     for name in names
     if storage != "int16" or name not in PREDICTIVE
@@ -68,9 +71,23 @@ class Case(NamedTuple):
     ways: dict[int, tuple[Any, ...]]
 
     def rows(self, arrays: Any) -> list[tuple[Key, Rows]]:
-        """The kernels' rows of all decisions that are not locked, with the reference's name for them."""
+        """The kernels' rows of all decisions, without hands that are locked, with the reference's name for them."""
         found = [(key_of(self.spot, rows, self.ways), rows) for rows in all_rows(self.game, arrays)]
-        return [(key, rows) for key, rows in found if key not in self.rules.locked]
+        return [
+            (key, self.free(key, rows)) for key, rows in found if key not in self.rules.locked or not self.whole(key)
+        ]
+
+    def whole(self, key: Key) -> bool:
+        """Are all hands of a decision locked?"""
+        return bool(held(self.rules, key).all())
+
+    def free(self, key: Key, rows: Rows) -> Rows:
+        """The rows of hands that are not locked."""
+        if key not in self.rules.locked:
+            return rows
+        first, second = np.flatnonzero(~held(self.rules, key)[columns_of(self.spot, rows)]).tolist()
+        free = slice(first, second + 1, second - first)  # a view that can be written to
+        return rows._replace(numbers=rows.numbers[:, free], hands=rows.hands[free])
 
     def watched(self, arrays: Any) -> list[tuple[Key, Rows]]:
         """Those whose strategies are stored."""
@@ -81,14 +98,15 @@ class Case(NamedTuple):
 def make_case(which: str, storage: str, name: str) -> Case:
     """Locks and pruning are those of the kernels."""
     spot = SPOTS[which]
-    locks = (LOCK,) if which == "river-locked" else ()
+    locks = LOCKS.get(which, ())
     game = load_spot(spot, locks=locks)
     solver = algorithm(name, game, storage)
     rules = rules_of(spot, solver, storage=storage, prune=not solver.minimizer.predict)
     if locks:
         hands = [hand_name(int(hand)) for hand in numbers_of(spot, 0)]
         probabilities = {"AsAh": (0.0, 0.75, 0.25), "9s8s": (0.0, 1.0, 0.0)}  # fold, call, all-in
-        table = np.array([probabilities.get(hand, (1.0, 0.0, 0.0)) for hand in hands]).T
+        rest = (1.0, 0.0, 0.0) if which == "river-locked" else (0.0, 0.0, 0.0)  # which stay free
+        table = np.array([probabilities.get(hand, rest) for hand in hands]).T
         rules = rules._replace(locked={(0, spot.cards, (0, 1)): table})
     return Case(spot, game, solver, rules, lines(game))
 

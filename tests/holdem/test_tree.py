@@ -148,7 +148,7 @@ def test_money_on_the_way():
         ({"ip_range": ""}, "no hand"),
         ({"oop_range": "AsAh", "ip_range": "AsKd"}, "cannot be dealt together"),
         ({"sizes": sizes_for("2x", "")}, "no bet to multiply"),
-        ({"sizes": sizes_for("50", "")}, "must be of the forms"),
+        ({"sizes": sizes_for("50y", "")}, "must be of the forms"),
         ({"sizes": sizes_for("0%", "")}, "out of range"),
         ({"sizes": sizes_for("", "0.5x")}, "out of range"),
         ({"sizes": {"preflop": {}}}, "'preflop'"),
@@ -188,7 +188,7 @@ def test_spots_in_files(tmp_path):
         with pytest.raises(ParameterError, match=words):
             read_spot(wrong)
     path.write_text("{")
-    with pytest.raises(FormatError, match="neither JSON nor TOML"):
+    with pytest.raises(FormatError, match="not JSON"):
         read_spot(path)
     with pytest.raises(ParameterError, match="'colour'"):
         make_spot(fields | {"colour": "red"})
@@ -270,7 +270,7 @@ def test_lines():
     assert follow(game, "check, bet 75%, all-in, call").node.kind == "chance"
     assert follow(game, "x, bet 50, c, 3c").node.player == 0
     for line, words in (
-        ("bet", "these are possible: check, bet 50 \\(50%\\), bet 75 \\(75%\\)"),
+        ("bet", "write one in full: bet 50 \\(50%\\), bet 75 \\(75%\\)"),
         ("fold", "these are possible"),
         ("check, check, fold", "A card is dealt here"),
         ("check, check, Ks", "lies on the board"),

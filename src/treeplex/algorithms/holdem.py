@@ -64,13 +64,13 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         """No regret yet, uniform strategies."""
         require_memory(game, self.storage, self.minimizer.predict > 0.0)
         learners = (self._initial(game, 0), self._initial(game, 1))
-        fix(game, learners)
+        fix(game, self.storage, learners)
         return State(learners, 0)
 
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        playing = Playing(state.learners, self._playing(state), fix(game))
+        playing = Playing(state.learners, self._playing(state), fix(game, self.storage))
         runner = engine(game, self.storage, self.threads)
         turns = range(state.iteration + 1, last + 1)
         runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
@@ -88,7 +88,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         if iterate == "current":
             return self._playing(state)
         if game.locks:
-            fix(game, state.learners)
+            fix(game, self.storage, state.learners)
         return Sources(state.learners[0].average, state.learners[1].average)
 
     def evaluate(self, game: HoldemGame, strategies: Any, threads: int = 0) -> Evaluation:
@@ -97,7 +97,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def policy(self, game: HoldemGame, strategies: Any) -> Any:
         """Browsed by line and hand: a table of all infosets would be too large."""
-        return Reader(game, strategies, fix(game), self.storage, self.threads)
+        return Reader(game, strategies, fix(game, self.storage), self.storage, self.threads)
 
     def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
         """EV of both players, equity, strategy at the root."""
@@ -198,6 +198,7 @@ class Spotted(Extras):
             "equity": list(self.equity),
             "exploitability_percent_of_pot": self.percent_of_pot,
             "root_strategy": self.root_strategy,
+            "sizes": {street: self.game.spot.sizes.get(street, {}) for street in self.game.spot.streets},
         }
 
     def files(self) -> dict[str, str]:

@@ -15,6 +15,7 @@ from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.policy import Policy
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED
+from treeplex.runs.loop import Progress as Moment
 from treeplex.runs.request import EXPLORATION, GROWTH, SPOT
 from treeplex.runs.solution import Solution
 
@@ -36,6 +37,7 @@ class Screen:
     show: int = 0  # how many infosets per player, or sizes found
     big_blind: float | None = None  # chips, to show exploitability in mbb
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])  # fields of the JSON result
+    note: str = ""  # what was chosen for the user, said once the run has begun
 
     def tell(self, solution: Solution) -> None:
         """Print the solution."""
@@ -64,13 +66,20 @@ def follow(
 
     ``start`` takes ``watch`` and ``answer`` as the Python API does: the answer is printed before files are written.
     """
+    notes = [screen.note] if screen.note else []
     with ProgressLine(title, limits, pot) as line:
+
+        def watch(moment: Moment) -> None:
+            while notes:
+                say(notes.pop())
+            line.watch(moment)
 
         def answer(solution: Solution) -> None:
             line.stop()
+            say(*notes)
             screen.tell(solution)
 
-        return start(watch=line.watch, answer=answer)
+        return start(watch=watch, answer=answer)
 
 
 def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,10 +19,11 @@ from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.compile.memory import available
 from treeplex.engines.boards.engine import threads_for
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.nodes import Row, View
+from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.locks import Lock
-from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot, read_spot, sizes_for
+from treeplex.games.holdem.spot import PLAYERS, Spot, changed_sizes, default_sizes, make_spot, read_fields
 from treeplex.poker.grid import print_grid, save_grid
 from treeplex.poker.solving import open_run
 from treeplex.runs.games import locks_of
@@ -42,6 +42,8 @@ SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_
 
 SHOWN = 30
 """Hands that ``show`` prints on the screen unless told otherwise."""
+MORE_FIELDS = {"chip": "chip", "dead_money": "dead_money"}
+"""Those that can be left out."""
 
 Locks = Annotated[
     Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
@@ -60,9 +62,11 @@ class SpotOptions:
         ),
     ] = None
     board: Annotated[str | None, typer.Option(help='Three to five cards, such as "Ks 9h 6d".')] = None
-    pot: Annotated[int | None, typer.Option(help="Chips in the pot.")] = None
-    stack: Annotated[int | None, typer.Option(help="Chips each player has left.")] = None
-    oop: Annotated[str | None, typer.Option(help='Range out of position, such as "22+,A5s-A2s,KQo:0.5".')] = None
+    pot: Annotated[float | None, typer.Option(help="Chips in the pot.")] = None
+    stack: Annotated[float | None, typer.Option(help="Chips each player has left.")] = None
+    chip: Annotated[float | None, typer.Option(help="All amounts are multiples of it: 0.01 for big blinds.")] = None
+    dead_money: Annotated[float | None, typer.Option(help="Antes and folded blinds, added to the pot.")] = None
+    oop: Annotated[str | None, typer.Option(help='Range out of position, such as "22+,A5s-A2s,KQo:0.5" or 15%.')] = None
     ip: Annotated[str | None, typer.Option(help="Range in position.")] = None
     bet: Annotated[str | None, typer.Option(help='Bet sizes on every street, such as "33%, 75%, a".')] = None
     raise_: Annotated[str | None, typer.Option("--raise", help='Raise sizes on every street, such as "2.5x, a".')] = (
@@ -70,17 +74,17 @@ class SpotOptions:
     )
 
     def read(self) -> Spot:
-        """The spot; what an option says replaces what the file says."""
-        given = {key: getattr(self, option) for key, option in SPOT_FIELDS.items()}
+        """The spot; what an option says replaces what the file says, and nothing else."""
+        fields: Any = {} if self.spot is None else read_fields(self.spot)
+        given = {key: getattr(self, option) for key, option in (SPOT_FIELDS | MORE_FIELDS).items()}
         named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        if self.bet is not None or self.raise_ is not None:
-            named["sizes"] = sizes_for(self.bet or "", self.raise_ or "")
         if self.spot is not None:
-            return make_spot(read_spot(self.spot).summary() | named)
-        for key, option in SPOT_FIELDS.items():
-            if key not in named:
-                raise ParameterError(f"Give a spot file, or the option --{option} too.")
-        return make_spot(named)
+            make_spot(fields, f"The spot {quoted(self.spot)}")  # a wrong file is refused for itself
+        elif missing := [option for key, option in SPOT_FIELDS.items() if key not in named]:
+            raise ParameterError(f"Give a spot file, or the option --{missing[0]} too.")
+        if self.bet is not None or self.raise_ is not None:
+            named["sizes"] = changed_sizes(fields.get("sizes", default_sizes()), self.bet, self.raise_)
+        return make_spot({**fields, **named})
 
 
 @holdem.command()
@@ -190,14 +194,7 @@ def tell_size(spot: Spot, as_json: bool) -> None:
 def _locks(path: Path | None) -> tuple[Lock, ...]:
     if path is None:
         return ()
-    try:
-        return locks_of(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ParameterError(f"The file {path} cannot be read: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise ParameterError(
-            f"The file {path} must hold a list of locks, each with line and strategy ({error})."
-        ) from error
+    return locks_of(read_file(path, "file of locks"))
 
 
 def _describe(view: View, rows: list[Row], by_class: bool) -> None:

@@ -14,6 +14,7 @@ from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded
 from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.spot import DEFAULT_MENU
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.request import SPOT
 
@@ -70,6 +71,8 @@ def solved(
     pot = api.pot_of(game)
     limits = goal.limits(pot).otherwise(api.default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
+    defaults = pot is not None and game.spot.has_default_sizes
+    note = f"sizes: {DEFAULT_MENU}, the default menu" if defaults else ""
     with saving.folder(f"{game.name.replace(' ', '')}-{wanted}") as folder:
         start = partial(
             api.solve,
@@ -80,7 +83,7 @@ def solved(
             out=folder,
             checkpoint_seconds=saving.checkpoint_seconds,
         )
-        screen = Screen(folder, as_json, show, goal.big_blind)
+        screen = Screen(folder, as_json, show, goal.big_blind, note=note)
         return exit_code(limits, follow(f"{game.name}, {wanted}", limits, screen, start, pot))
 
 

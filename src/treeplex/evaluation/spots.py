@@ -10,7 +10,7 @@ from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_r
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, load_spot, of_order_one
 from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
-from treeplex.engines.boards.locks import Frozen
+from treeplex.engines.boards.locks import Frozen, no_locks
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -52,7 +52,7 @@ class Reader:
         return View(
             line,
             place.cards,
-            self.game.spot.pot + 2 * node.paid + node.to_call,
+            self.game.spot.rounded(self.game.spot.pot + 2 * node.paid + node.to_call),
             shown,
             decision.player,
             actions,
@@ -89,7 +89,7 @@ class Reader:
         found = runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
         weights = [game.weights(player) for player, _ in passes]
         totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
-        return [game.spot.pot / 2 + total / game.combinations for total in totals]
+        return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
 
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
@@ -150,7 +150,7 @@ class Reader:
         opponent = self._expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
         spread = self._expand(value[first : first + count].astype(np.float64), place, player, np.nan)
         put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
-        found = _per_meeting(spread, opponent) + put_in
+        found = game.spot.chip * _per_meeting(spread, opponent) + put_in
         for k, action in enumerate(node.actions if acts else []):
             if action.kind == "fold":
                 found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
@@ -161,13 +161,12 @@ class Reader:
         if place.cards not in self._equity:
             spot = self.game.spot
             board = " ".join(card_name(card) for card in place.cards)
-            checked = Spot(board, 2, 1, _text(spot.weights(0), place.cards), _text(spot.weights(1), place.cards))
+            checked = Spot(board, 2, 1, _text(spot.weights(0), place.cards), _text(spot.weights(1), place.cards), {})
             self._equity[place.cards] = load_spot(checked, isomorphic=False)
         game = self._equity[place.cards]
         runner = engine(game, self._storage, self._threads)
         none = np.zeros(game.elements(0) + game.elements(1), self._storage)
-        frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
-        playing = self._playing._replace(source=Sources(none, none), frozen=frozen)
+        playing = self._playing._replace(source=Sources(none, none), frozen=no_locks(game, self._storage))
         hands = game.boards[0].hands
         weights = (reach, opponent) if player == 0 else (opponent, reach)
         first, second = (

@@ -4,6 +4,7 @@ from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.evaluation.nodes import Row, View
 from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
 from treeplex.poker.solving import open_run, resume, solve
 
@@ -14,9 +15,11 @@ __all__ = [
     "Row",
     "Spot",
     "View",
+    "format_range",
     "load_spot",
     "make_spot",
     "open_run",
+    "parse_range",
     "read_spot",
     "resume",
     "sizes_for",

@@ -14,7 +14,7 @@ from treeplex.compile.storage import load as load_compiled
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
-from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
@@ -71,8 +71,8 @@ def spot_game(spot: Spot, locks: tuple[Lock, ...] = ()) -> HoldemGame:
 
 
 def locks_of(records: Any) -> tuple[Lock, ...]:
-    """Locks from a list of records with ``line`` and ``strategy``."""
-    return tuple(Lock(record["line"], record["strategy"]) for record in records)
+    """Locks from a list of them, or of records with ``line`` and ``strategy``."""
+    return make_locks(records)
 
 
 def game_of(kept: RunFolder, given: Any = None) -> Any:

@@ -129,12 +129,23 @@ class Sources(NamedTuple):
     second: npt.NDArray[Any]
 
 
+FREE, ALL_LOCKED = -1, -2
+"""Decisions without a locked hand, and those with locked hands alone."""
+
+
+class Locked(NamedTuple):
+    """Decisions of both players at which hands play what they are told."""
+
+    where: tuple[Offsets, Offsets]  # [decisions] FREE, ALL_LOCKED, or where the rows of some locked hands start
+    rows: Sources  # strategies [actions, H] of locked hands, in the storage; zeros stand for hands that are free
+
+
 class Playing(NamedTuple):
     """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
 
     learners: tuple[HandLearner, HandLearner]
     source: Sources  # [S] regrets, predicted ones or averages; a plain pair would compile every kernel again
-    frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
+    frozen: Locked
 
 
 def no_learner(storage: str) -> HandLearner:

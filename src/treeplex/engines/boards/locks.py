@@ -1,72 +1,121 @@
-"""Locked decisions: a strategy that is fixed while everything around it is solved.
+"""Locked decisions: strategies that are fixed while everything around them is solved.
 
 A locked strategy is written where regrets are kept, of which strategies are shares, and is never updated.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import HandLearner
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import ALL_LOCKED, FREE, HandLearner, Locked, Sources
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import decision_at, follow
-from treeplex.errors import ParameterError
-from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
+from treeplex.engines.boards.lines import Place, action_named, decision_at, follow
+from treeplex.engines.boards.streets import Decision
+from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.cards import HAND_CARDS, SUITS, hand_numbers
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import parse_range
+from treeplex.games.holdem.spot import PLAYERS
 from treeplex.updates.storage import LARGEST
 
-Frozen = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
-
-ALL = "all"
+Frozen = Locked
 
 
-def fix(game: HoldemGame, learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
+def no_locks(game: HoldemGame, storage: str) -> Frozen:
+    """Every decision is free."""
+    first, second = (np.full(game.decisions(player), FREE, np.int64) for player in (0, 1))
+    return Locked((first, second), Sources(np.zeros(0, storage), np.zeros(0, storage)))
+
+
+def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
-    frozen = (np.zeros(game.decisions(0), np.bool_), np.zeros(game.decisions(1), np.bool_))
+    where = no_locks(game, storage).where
+    parts: tuple[list[Floats], list[Floats]] = ([], [])
+    for (player, place, start), (rows, count) in _locked_rows(game).items():
+        held: npt.NDArray[np.bool_] = rows.sum(axis=0) > 0.0
+        if held[:count].all():
+            where[player][place] = ALL_LOCKED
+        else:
+            where[player][place] = sum(part.size for part in parts[player])
+            parts[player].append(_stored(rows, storage).ravel())
+        if learners is not None:
+            learner = learners[player]
+            for target in (learner.regret, learner.predicted, learner.average):
+                if len(target):
+                    target[start : start + rows.size].reshape(rows.shape)[:, held] = _stored(rows, storage)[:, held]
+    first, second = (np.concatenate([*part, np.zeros(0)]).astype(storage) for part in parts)
+    return Locked(where, Sources(first, second))
+
+
+def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, int]]:
+    """By player, decision and start of its numbers: rows [actions, H], zeros for free hands, and how many hands are.
+
+    Where two locks name a hand at the same decision, the later one counts.
+    """
+    found: dict[tuple[int, int, int], tuple[Floats, int]] = {}
     for lock in game.locks:
         place = follow(game, lock.line)
         decision = decision_at(game, place)
         hands = game.boards[place.depth].hands[decision.player]
-        frozen[decision.player][int(hands.decision[place.board]) + decision.number] = True
-        if learners is None:
-            continue
         begin, end = int(hands.start[place.board]), int(hands.start[place.board + 1])
-        table = _table(game, lock, decision.node.actions, place.suits)
-        numbers = hands.number[begin:end].astype(np.int64)
         count = int(hands.held[place.board])
-        rows = np.zeros((len(decision.node.actions), end - begin))
-        rows[:, :count] = table[:, numbers[:count]]
-        if not np.allclose(rows[:, :count].sum(axis=0), 1.0, atol=1e-6):
+        table = _table(game, lock, decision, place)
+        numbers = hands.number[begin : begin + count].astype(np.int64)
+        named: npt.NDArray[np.bool_] = table[:, numbers].sum(axis=0) > 0.0
+        if not named.any():
             raise ParameterError(
-                f"The lock at {lock.line!r} must say for every hand what it plays, with probabilities that sum to 1."
+                f"The lock at {quoted(lock.line)} names no hand that {PLAYERS[decision.player]} may hold there."
             )
-        learner = learners[decision.player]
-        start = int(hands.storage[place.board]) + decision.slot * (end - begin)
-        stored = np.rint(rows * LARGEST) if np.issubdtype(learner.regret.dtype, np.integer) else rows
-        for target in (learner.regret, learner.predicted, learner.average):
-            if len(target):
-                target[start : start + rows.size] = stored.ravel()
-    return frozen
+        key = (
+            decision.player,
+            int(hands.decision[place.board]) + decision.number,
+            int(hands.storage[place.board]) + decision.slot * (end - begin),
+        )
+        rows, _ = found.setdefault(key, (np.zeros((len(table), end - begin)), count))
+        rows[:, :count][:, named] = table[:, numbers[named]]
+    return found
 
 
-def _table(game: HoldemGame, lock: Lock, actions: Any, suits: Any) -> npt.NDArray[np.float64]:
-    """Probabilities [actions, 1326], hands as they are stored."""
-    names = [action.name for action in actions]
-    stored = hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])
-    table = np.zeros((len(names), len(HAND_CARDS)))
+def _stored(rows: Floats, storage: str) -> Floats:
+    return np.rint(rows * LARGEST) if np.issubdtype(np.dtype(storage), np.integer) else rows
+
+
+def _table(game: HoldemGame, lock: Lock, decision: Decision, place: Place) -> Floats:
+    """Probabilities [actions, 1326], hands as they are stored; zeros for hands that stay free."""
+    stored = _moved(np.array(place.suits))
+    table = np.zeros((len(decision.node.actions), len(HAND_CARDS)))
     for text, plays in lock.strategy.items():
-        chosen = np.ones(len(HAND_CARDS), np.bool_) if text == ALL else parse_range(text, "lock") > 0.0
+        chosen = parse_range(text, "lock") > 0.0
+        column = np.zeros(len(table))
         for name, probability in plays.items():
-            if name not in names:
-                raise ParameterError(f"The lock at {lock.line!r} has the actions {', '.join(names)}; got {name!r}.")
-            if isinstance(probability, bool) or not 0.0 <= probability <= 1.0:
-                raise ParameterError(
-                    f"A probability in the lock at {lock.line!r} must be from 0 to 1, got {probability!r}."
-                )
-        column = np.array([float(plays.get(name, 0.0)) for name in names])
+            action = action_named(game, decision.node, name)
+            if column[action]:
+                raise ParameterError(f"The lock at {quoted(lock.line)} names an action twice, got {quoted(name)}.")
+            column[action] = probability
         table[:, stored[chosen]] = column[:, None]
+    if place.depth + 1 < len(game.streets):
+        _check_suits(game, lock, decision, place, table)
     return table
+
+
+def _check_suits(game: HoldemGame, lock: Lock, decision: Decision, place: Place, table: Floats) -> None:
+    """Cards to come are dealt in one of several suits that are alike, so a lock must not tell these apart."""
+    hands = game.boards[place.depth].hands[decision.player]
+    begin = int(hands.start[place.board])
+    numbers = hands.number[begin : begin + int(hands.held[place.board])].astype(np.int64)
+    for alike in game.deals[place.depth][place.board].alike:
+        for other in alike[1:]:
+            swap = np.arange(len(SUITS))
+            swap[[alike[0], other]] = other, alike[0]
+            if not np.array_equal(table[:, numbers], table[:, _moved(swap)[numbers]]):
+                raise ParameterError(
+                    f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
+                    " treat them alike: name whole classes such as AKs."
+                )
+
+
+def _moved(suits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where every hand is after a change of suits."""
+    return hand_numbers(HAND_CARDS // 4 * 4 + suits[HAND_CARDS % 4])

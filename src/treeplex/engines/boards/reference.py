@@ -48,7 +48,7 @@ class Rules(NamedTuple):
     predict: float = 0.0
     storage: str = "float64"
     prune: bool = False  # is what the opponent never reaches left alone?
-    locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed
+    locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
 
 
 class Stored(NamedTuple):
@@ -89,10 +89,17 @@ def shares(numbers: Floats) -> Floats:
 
 def strategy(rules: Rules, memory: Memory, key: Key, size: tuple[int, int]) -> Floats:
     """[actions, H] what is played at a decision: shares of regrets, or of predicted ones; uniform before an update."""
-    if key in rules.locked:
-        return shares(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
     kept = (memory.predicted if rules.predict else memory.regret).get(key)
-    return shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
+    free = shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
+    if key not in rules.locked:
+        return free
+    fixed = shares(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
+    return np.where(held(rules, key), fixed, free)
+
+
+def held(rules: Rules, key: Key) -> npt.NDArray[np.bool_]:
+    """[H] which hands are locked at a decision."""
+    return rules.locked[key].sum(axis=0) > 0.0
 
 
 def discounted(rules: Rules, regret: Floats, since: int, until: int) -> Floats:
@@ -142,7 +149,7 @@ def _pass(
     if owner == player:
         values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
         expected = (sigma * values).sum(axis=0)
-        if key not in rules.locked:
+        if key not in rules.locked or not held(rules, key).all():
             _learn(rules, memory, t, key, values - expected)
         return expected
     played = sigma * reach
@@ -160,6 +167,8 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
     """R <- D R + r, and with a prediction m > 0 what is played from, d_t R + m r; ``instantaneous`` is r."""
     before = memory.regret[key].value if key in memory.regret else np.zeros(instantaneous.shape)
     regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + instantaneous
+    if key in rules.locked:  # hands that are locked learn nothing, and do not decide the scale of 16-bit numbers
+        regret, instantaneous = (np.where(held(rules, key), 0.0, x) for x in (regret, instantaneous))
     memory.regret[key] = store(regret, rules.storage)
     memory.last[key] = t
     if rules.predict:
@@ -169,8 +178,11 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
 def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) -> None:
     """S <- S + w_t times the reach probabilities of the actions: the average is weighted by reach in every storage."""
     before = memory.average[key].value if key in memory.average else np.zeros(played.shape)
+    after = before + rules.weight(t) * played
+    if key in rules.locked and not held(rules, key).all():
+        after = np.where(held(rules, key), 0.0, after)
     if rules.weight(t) > 0.0:
-        memory.average[key] = store(before + rules.weight(t) * played, rules.storage)
+        memory.average[key] = store(after, rules.storage)
 
 
 def terminal(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Floats:

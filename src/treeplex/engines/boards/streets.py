@@ -179,8 +179,8 @@ def _amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
     At a showdown the winner gets half - rake, the loser -half, and both -rake / 2 if they tie, where half is half
     the pot: (half - rake / 2) (weaker - stronger) - rake / 2 (weaker + stronger + equal) says all three.
     """
-    half = spot.pot / 2 + node.paid
-    rake = spot.rake(2 * half)
+    half = spot.chips(spot.pot) / 2 + spot.chips(node.paid)
+    rake = spot.rake_in_chips(2 * half)
     if node.kind == SHOWDOWN:
         return half - rake / 2, -rake / 2
     return (0.0, -half) if node.player == learner else (0.0, half - rake)

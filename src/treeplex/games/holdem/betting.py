@@ -1,16 +1,17 @@
 """The betting tree of a spot: who may do what, whatever the cards are.
 
-Chips are whole. The pot a size refers to is the pot after calling the bet that is faced. Raises have no cap other
-than the stack.
+Chips are whole, and all rules count in chips; the tree tells amounts in the unit of the spot. The pot a size refers to
+is the pot after calling the bet that is faced. Raises have no cap other than the stack.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from treeplex.games.holdem.sizes import CHIPS, GEOMETRIC, MULTIPLE, POT, Size
+from treeplex.games.holdem.money import told
+from treeplex.games.holdem.sizes import CHIPS, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
 
 DECISION: Final = "decision"
@@ -21,27 +22,27 @@ SHOWDOWN: Final = "showdown"
 
 @dataclass(frozen=True)
 class Action:
-    """What a player may do. ``amount``: chips put in on this street in total, for bets and raises."""
+    """What a player may do. ``amount``: put in on this street in total, for bets and raises."""
 
     kind: str  # "fold", "check", "call", "bet", "raise", "all-in"
-    amount: int = 0
+    amount: float = 0
 
     @property
     def name(self) -> str:
         """As people write it."""
-        return f"{self.kind} {self.amount}" if self.amount else self.kind
+        return f"{self.kind} {told(self.amount)}" if self.amount else self.kind
 
 
 @dataclass
 class Node:
-    """A public node. ``paid``: chips each player has put in since the start and the other has matched."""
+    """A public node. ``paid``: what each player has put in since the start and the other has matched."""
 
     kind: str
     street: int  # 0 flop, 1 turn, 2 river
-    paid: int
+    paid: float
     player: int = -1  # who decides, or who has folded
-    faced: int = 0  # what the bettor has put in on this street, if there is a bet to call
-    to_call: int = 0  # chips that a call costs
+    faced: float = 0  # what the bettor has put in on this street, if there is a bet to call
+    to_call: float = 0  # what a call costs
     actions: list[Action] = field(default_factory=list[Action])
     children: list[Node] = field(default_factory=list["Node"])  # one per action; of a chance node the next street's one
 
@@ -50,7 +51,7 @@ class Node:
 class _Moment:
     """What the rules need to know of the way here."""
 
-    left: tuple[int, int]  # both stacks
+    left: tuple[float, float]  # both stacks
     raises: int = 0  # bets and raises on this street
     opened: bool = False  # has anyone acted on this street?
     donk: bool = False  # did the player out of position call the last bet of the street before?
@@ -61,14 +62,27 @@ def betting_tree(spot: Spot) -> Node:
     """All lines of betting from the start of the spot."""
     street = STREETS.index(spot.street)
     root = Node(DECISION, street, 0, player=0)
-    waiting = [(root, _Moment((spot.effective_stack, spot.effective_stack)))]
+    stack = spot.chips(spot.effective_stack)
+    waiting = [(root, _Moment((stack, stack)))]
     while waiting:
         node, moment = waiting.pop()
         if node.kind == CHANCE:
             waiting.extend(_deal(node, moment))
         elif node.kind == DECISION:
             waiting.extend(_decide(spot, node, moment))
+    if spot.chip != 1:
+        _tell_in_units(spot, root)
     return root
+
+
+def _tell_in_units(spot: Spot, root: Node) -> None:
+    """From chips to amounts of the spot's unit, in place."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        node.paid, node.faced, node.to_call = (spot.amount(int(n)) for n in (node.paid, node.faced, node.to_call))
+        node.actions = [replace(action, amount=spot.amount(int(action.amount))) for action in node.actions]
+        waiting += node.children
 
 
 def _deal(node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
@@ -112,9 +126,9 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
 
 
 def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
-    """What may be done here, smallest bet first."""
+    """What may be done here, smallest bet first; node, moment and actions count in chips."""
     player, bet = node.player, node.faced
-    pot = spot.pot + 2 * (node.paid + node.to_call)
+    pot = spot.chips(spot.pot) + 2 * (node.paid + node.to_call)
     most = moment.left[1 - player] + bet
     least = min(max(bet + node.to_call, 1), most)
     if moment.raises:
@@ -125,10 +139,10 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
         donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
         sizes = spot.bets(STREETS[node.street], player) if donks is None else donks
     streets = len(STREETS) - node.street
-    amounts = {_amount(size, moment, bet, pot, most, streets) for size in sizes}
+    amounts = {_amount(spot, size, moment, bet, pot, most, streets) for size in sizes}
     if not moment.all_in and most <= bet + _rounded(pot * spot.add_allin_threshold):
         amounts.add(most)
-    legal: set[int] = set()
+    legal: set[float] = set()
     for amount in amounts:
         clamped = min(max(amount, least), most)
         behind = _rounded((pot + 2 * (clamped - bet)) * spot.force_allin_threshold)
@@ -137,25 +151,25 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
     return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
 
 
-def _amount(size: Size, moment: _Moment, bet: int, pot: int, most: int, streets: int) -> int:
+def _amount(spot: Spot, size: Size, moment: _Moment, bet: float, pot: float, most: float, streets: int) -> float:
     """The chips of a bet or raise, before it is brought into the legal range."""
     if size.kind == POT:
         return bet + _rounded(pot * size.amount)
     if size.kind == MULTIPLE:
         return _rounded(bet * size.amount)
     if size.kind == CHIPS:
-        return bet + int(size.amount)
+        return bet + spot.chips(size.amount)
     if size.kind == GEOMETRIC:
         left = max((int(size.amount) or streets) - max(moment.raises - 1, 0), 1)
         behind = (most - bet) / pot
         fraction = ((2.0 * behind + 1.0) ** (1.0 / left) - 1.0) / 2.0
         return bet + _rounded(pot * min(fraction, size.most))
-    return most  # all-in
+    return bet if size.kind == MINIMUM else most  # which is brought up to the least that is legal; all-in
 
 
-def _merged(amounts: list[int], pot: int, bet: int, threshold: float) -> list[int]:
+def _merged(amounts: list[float], pot: float, bet: float, threshold: float) -> list[float]:
     """From the largest X down: drop every Y with (1 + X) / (1 + Y) < 1 + threshold, both as shares of the pot."""
-    kept: list[int] = []
+    kept: list[float] = []
     for amount in reversed(amounts):
         share = (amount - bet) / pot
         if kept:

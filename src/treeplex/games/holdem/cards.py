@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Sequence
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.errors import ParameterError
+from treeplex.errors import ParameterError, quoted
 
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
@@ -16,6 +18,13 @@ HANDS: Final = CARDS * (CARDS - 1) // 2
 
 _FIRST, _SECOND = np.triu_indices(CARDS, 1)
 HAND_CARDS: Final[npt.NDArray[np.int64]] = np.stack([_SECOND, _FIRST], axis=1)  # [1326, 2], the higher card first
+
+_SIGNS: Final = str.maketrans(
+    {**dict.fromkeys("♣♧", "c"), **dict.fromkeys("♦♢", "d"), **dict.fromkeys("♥♡", "h"), **dict.fromkeys("♠♤", "s")}
+    | {"\ufe0e": "", "\ufe0f": ""}  # marks that choose between the text and the picture of a sign
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
+)
+_BETWEEN: Final = re.compile(r"[\s,;/|-]+")
 
 
 def hand_number(first: int, second: int) -> int:
@@ -48,25 +57,44 @@ def hand_name(hand: int) -> str:
     return "".join(card_name(int(card)) for card in HAND_CARDS[hand])
 
 
+def plain(text: str) -> str:
+    """Suit signs as letters, and every kind of dash as one.
+
+    >>> plain("K♠–9♥")
+    'Ks-9h'
+    """
+    return text.translate(_SIGNS)
+
+
 def parse_card(text: str) -> int:
-    """The number of a card such as ``Ks``."""
-    if len(text) != 2 or text[0].upper() not in RANKS or text[1].lower() not in SUITS:
-        raise ParameterError(f"A card is a rank of {RANKS} and a suit of {SUITS}, such as Ks; got {text!r}.")
-    return 4 * RANKS.index(text[0].upper()) + SUITS.index(text[1].lower())
+    """The number of a card such as ``Ks``, ``K♠``, ``10h``."""
+    card = plain(text).strip().replace("10", "T")
+    if len(card) != 2 or card[0].upper() not in RANKS or card[1].lower() not in SUITS:
+        raise ParameterError(f"A card is a rank of {RANKS} and a suit of {SUITS}, such as Ks; got {quoted(text)}.")
+    return 4 * RANKS.index(card[0].upper()) + SUITS.index(card[1].lower())
 
 
-def parse_board(text: object) -> tuple[int, ...]:
-    """The cards of a board: three, four or five, with or without spaces.
+def parse_board(board: object) -> tuple[int, ...]:
+    """The cards of a board: three, four or five, as text with or without something between them, or as a list.
 
-    >>> [card_name(card) for card in parse_board("Td9d 6h")]
+    >>> [card_name(card) for card in parse_board("10d9d 6h")]
     ['Td', '9d', '6h']
     """
-    if not isinstance(text, str):
-        raise ParameterError(f"The 'board' parameter must be text such as \"Ks 9h 6d\", got {text!r}.")
-    joined = "".join(text.replace(",", " ").split())
-    cards = tuple(parse_card(joined[at : at + 2]) for at in range(0, len(joined), 2))
+    if isinstance(board, str):
+        joined = _BETWEEN.sub("", plain(board)).replace("10", "T")
+        parts = [joined[at : at + 2] for at in range(0, min(len(joined), 20), 2)]
+    else:
+        listed = list(cast(Sequence[object], board)) if isinstance(board, list | tuple) else [board]
+        parts = [part for part in listed[:10] if isinstance(part, str)]
+        if len(parts) < len(listed[:10]):
+            raise ParameterError(
+                f"The 'board' parameter must be text such as \"Ks 9h 6d\", or a list of cards, got {quoted(listed)}."
+            )
+    cards = tuple(parse_card(part) for part in parts)
     if not 3 <= len(cards) <= 5:
-        raise ParameterError(f"The 'board' parameter must have 3, 4 or 5 cards, got {len(cards)} in {text!r}.")
+        raise ParameterError(
+            f"The 'board' parameter must have 3, 4 or 5 cards, got {len(cards)} in {quoted(' '.join(parts))}."
+        )
     for card in cards:
         if cards.count(card) > 1:
             raise ParameterError(f"The 'board' parameter must not hold a card twice, got {card_name(card)} twice.")

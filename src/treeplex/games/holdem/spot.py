@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import InitVar, asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.errors import FormatError, ParameterError
+from treeplex.errors import FormatError, ParameterError, quoted
 from treeplex.games.holdem.cards import HAND_CARDS, card_name, parse_board
+from treeplex.games.holdem.files import read_file
+from treeplex.games.holdem.money import SMALLEST_CHIP, ratio, real, share, times, whole_chips
 from treeplex.games.holdem.ranges import parse_range
-from treeplex.games.holdem.sizes import Size, parse_sizes
-from treeplex.games.parameters import number
+from treeplex.games.holdem.sizes import CHIPS, Size, parse_sizes
 
 STREETS: Final = ("flop", "turn", "river")
 PLAYERS: Final = ("oop", "ip")
@@ -24,11 +25,32 @@ PLAYERS: Final = ("oop", "ip")
 
 MOST_CHIPS: Final = 1_000_000_000
 COMMENTS: Final = frozenset({"description", "name", "tree", "postflop_solver"})  # fields of a file that are not ours
+NEEDED: Final = ("board", "pot", "effective_stack", "oop_range", "ip_range")
+KINDS: Final = ("bet", "raise")
+
+DEFAULT_BETS: Final = "33%, 75%, a"
+DEFAULT_RAISES: Final = "60%, a"
+"""What may be bet where nothing says so: a small, a usual and the largest bet, one raise and all-in. These are the
+sizes of the spots that other solvers are compared on; trees of flops still fit into memory."""
+DEFAULT_MENU: Final = f"bets {DEFAULT_BETS} and raises {DEFAULT_RAISES} on every street"
+
+
+def sizes_for(bet: str, raise_: str) -> dict[str, Any]:
+    """The same sizes on every street and for both players."""
+    return {street: {player: {"bet": bet, "raise": raise_} for player in PLAYERS} for street in STREETS}
+
+
+def default_sizes() -> dict[str, Any]:
+    """The menu of a spot that names no sizes."""
+    return sizes_for(DEFAULT_BETS, DEFAULT_RAISES)
 
 
 @dataclass(frozen=True)
 class Spot:
     """What is to be solved. ``sizes[street][player]`` has the text of ``bet`` and ``raise`` sizes.
+
+    Amounts are multiples of ``chip``. ``dead_money`` (antes, folded blinds) is added to ``pot`` and is then part of it.
+    Without ``rake_cap`` the rake has no cap.
 
     >>> spot = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KK", "QQ,AKs", sizes_for("50%", "a"))
     >>> spot.street
@@ -36,31 +58,32 @@ class Spot:
     """
 
     board: str
-    pot: int
-    effective_stack: int
+    pot: float
+    effective_stack: float
     oop_range: str
     ip_range: str
-    sizes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict[str, Any])
+    sizes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=default_sizes)
     donk_sizes: Mapping[str, str] = field(default_factory=dict[str, str])
     add_allin_threshold: float = 0.0
     force_allin_threshold: float = 0.0
     merging_threshold: float = 0.0
     rake_rate: float = 0.0
-    rake_cap: float = 0.0
+    rake_cap: float | None = None
+    chip: float = 1
+    dead_money: InitVar[float] = 0
 
-    def __post_init__(self) -> None:
-        _whole("pot", self.pot, 1)
-        _whole("effective_stack", self.effective_stack, 1)
-        thresholds = dict.fromkeys(("add_allin_threshold", "force_allin_threshold", "merging_threshold"), 1000.0)
-        for name, most in {**thresholds, "rake_rate": 1.0, "rake_cap": float(MOST_CHIPS)}.items():
-            number(name, getattr(self, name), 0.0, most)
+    def __post_init__(self, dead_money: Any) -> None:
+        self._set("board", " ".join(card_name(card) for card in parse_board(self.board)))
+        self._set_money(dead_money)
+        for name in ("add_allin_threshold", "force_allin_threshold", "merging_threshold"):
+            self._set(name, float(real(name, getattr(self, name), 0.0, 1000.0)))
+        _keys("sizes", self.sizes, STREETS)
+        _keys("donk_sizes", self.donk_sizes, STREETS[1:])
         for player in (0, 1):
             self.weights(player)
             for street in self.streets:
                 self.bets(street, player)
                 self.raises(street, player)
-        _keys("sizes", self.sizes, STREETS)
-        _keys("donk_sizes", self.donk_sizes, STREETS[1:])
         for street in STREETS[1:]:
             self.donks(street)
         if not self._some_deal():
@@ -69,6 +92,28 @@ class Spot:
     def __repr__(self) -> str:
         oop, ip = (text if len(text) <= 60 else f"{text[:56]} ..." for text in (self.oop_range, self.ip_range))
         return f"Spot({self.board}, pot {self.pot}, stack {self.effective_stack}, oop {oop}, ip {ip})"
+
+    def _set_money(self, dead_money: Any) -> None:
+        chip = real("chip", self.chip, SMALLEST_CHIP, 1e6)
+        self._set("chip", chip)
+        pot, stack, dead = (
+            whole_chips(name, real(name, value), chip, 0 if name == "dead_money" else 1, MOST_CHIPS)
+            for name, value in (
+                ("pot", self.pot),
+                ("effective_stack", self.effective_stack),
+                ("dead_money", dead_money),
+            )
+        )
+        self._set("pot", times(pot + dead, chip))
+        self._set("effective_stack", times(stack, chip))
+        self._set("rake_rate", share("rake_rate", self.rake_rate))
+        if self.rake_cap is None and self.rake_rate == 0.0:
+            self._set("rake_cap", 0.0)
+        if self.rake_cap is not None:
+            self._set("rake_cap", float(real("rake_cap", self.rake_cap)))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -99,30 +144,58 @@ class Spot:
 
     def bets(self, street: str, player: int) -> tuple[Size, ...]:
         """First bets of ``player`` on ``street``."""
-        return parse_sizes(self._sizes(street, player, "bet"), f"{street} {PLAYERS[player]} bet", raises=False)
+        return self._parsed(self._sizes(street, player, "bet"), f"{street} {PLAYERS[player]} bet", raises=False)
 
     def raises(self, street: str, player: int) -> tuple[Size, ...]:
         """Raises of ``player`` on ``street``."""
-        return parse_sizes(self._sizes(street, player, "raise"), f"{street} {PLAYERS[player]} raise", raises=True)
+        return self._parsed(self._sizes(street, player, "raise"), f"{street} {PLAYERS[player]} raise", raises=True)
 
     def donks(self, street: str) -> tuple[Size, ...] | None:
         """First bets of the player out of position who has just called on the street before; None: as usual."""
         text = self.donk_sizes.get(street)
-        return None if text is None else parse_sizes(text, f"{street} donk", raises=False)
+        return None if street not in self.donk_sizes else self._parsed(text, f"{street} donk", raises=False)
+
+    @property
+    def has_default_sizes(self) -> bool:
+        """Is this the menu of a spot that names no sizes?"""
+        return self.sizes == default_sizes()
 
     def rake(self, pot: float) -> float:
         """What the house takes of a pot."""
-        return min(pot * self.rake_rate, self.rake_cap)
+        return min(pot * self.rake_rate, math.inf if self.rake_cap is None else self.rake_cap)
+
+    def chips(self, amount: float) -> int:
+        """How many chips an amount is: what the game is computed in, so that it does not depend on the unit."""
+        return int(amount) if self.chip == 1 else round(ratio(amount, self.chip))
+
+    def amount(self, chips: int) -> float:
+        """What so many chips are, in the unit of the spot."""
+        return chips if self.chip == 1 else times(chips, self.chip)
+
+    def rounded(self, amount: float) -> float:
+        """A sum of amounts, without what floats lose in the last digits."""
+        return self.amount(self.chips(amount))
+
+    def rake_in_chips(self, pot: float) -> float:
+        """``rake`` of a pot that is counted in chips."""
+        return min(pot * self.rake_rate, math.inf if self.rake_cap is None else ratio(self.rake_cap, self.chip))
 
     def summary(self) -> dict[str, Any]:
-        """The fields, as a file has them."""
+        """The fields, as a file has them; dead money is part of the pot."""
         return asdict(self)
+
+    def _parsed(self, text: Any, name: str, *, raises: bool) -> tuple[Size, ...]:
+        sizes = parse_sizes(text, name, raises=raises)
+        for size in sizes:
+            if size.kind == CHIPS:
+                whole_chips(name, size.amount, self.chip, 1, MOST_CHIPS)
+        return sizes
 
     def _sizes(self, street: str, player: int, kind: str) -> str:
         on_street = self.sizes.get(street, {})
         _keys(f"sizes.{street}", on_street, PLAYERS)
         of_player = on_street.get(PLAYERS[player], {})
-        _keys(f"sizes.{street}.{PLAYERS[player]}", of_player, ("bet", "raise"))
+        _keys(f"sizes.{street}.{PLAYERS[player]}", of_player, KINDS)
         return of_player.get(kind, "")
 
     def _some_deal(self) -> bool:
@@ -131,77 +204,84 @@ class Spot:
         return not bool(shared.all())
 
 
-def sizes_for(bet: str, raise_: str) -> dict[str, Any]:
-    """The same sizes on every street and for both players."""
-    return {street: {player: {"bet": bet, "raise": raise_} for player in PLAYERS} for street in STREETS}
-
-
-def make_spot(fields: Mapping[str, Any]) -> Spot:
+def make_spot(fields: Any, what: str = "The spot") -> Spot:
     """A spot from the fields of a file. ``sizes`` may leave out players, or streets and players, that are alike."""
-    known = set(Spot.__dataclass_fields__)
-    given = {key: value for key, value in fields.items() if key not in COMMENTS}
+    if not isinstance(fields, Mapping):
+        raise ParameterError(f"{what} must be an object with fields such as board and pot, got {quoted(fields)}.")
+    table = cast(Mapping[Any, Any], fields)
+    given = {key: value for key, value in table.items() if key not in COMMENTS}
+    known = Spot.__dataclass_fields__
     for key in given:
         if key not in known:
-            raise ParameterError(f"A spot has the fields {', '.join(sorted(known))}; got {key!r}.")
-    for key in ("board", "pot", "effective_stack", "oop_range", "ip_range"):
+            near = get_close_matches(str(key)[:80], known, 1, 0.5)
+            fix = f"the nearest is '{near[0]}'" if near else f"there are {', '.join(NEEDED)}, sizes and others"
+            raise ParameterError(f"A spot has no field {quoted(key)}; {fix}.")
+    for key in NEEDED:
         if key not in given:
             raise ParameterError(f"The field '{key}' of the spot is missing.")
     if "sizes" in given:
-        given["sizes"] = _spread(given["sizes"])
+        given["sizes"] = spread_sizes(given["sizes"])
     return Spot(**given)
 
 
 def read_spot(path: str | Path) -> Spot:
     """A spot from a JSON or TOML file; ``FILE#NAME`` takes one of several in the table ``spots`` of a file."""
+    return make_spot(read_fields(path), f"The spot in {quoted(str(path))}")
+
+
+def read_fields(path: str | Path) -> Any:
+    """The fields of a spot in a file, as they stand there."""
     name, _, part = str(path).partition("#")
-    file = Path(name)
-    try:
-        text = file.read_text(encoding="utf-8")
-        fields: Any = tomllib.loads(text) if file.suffix.lower() == ".toml" else json.loads(text)
-    except OSError as error:
-        raise ParameterError(f"The spot {file} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"neither JSON nor TOML ({error}).", path=str(file)) from error
+    fields = read_file(name, "spot")
     if not isinstance(fields, dict):
-        raise FormatError("a spot must be a JSON or TOML object.", path=str(file))
+        raise FormatError("a spot must be a JSON or TOML object.", path=quoted(name))
     table = cast(dict[str, Any], fields)
-    spots = table.get("spots")
-    if isinstance(spots, dict):
-        several = cast(dict[str, Any], spots)
-        if part not in several:
-            raise ParameterError(f"{file} holds the spots {', '.join(several)}: write {file}#NAME.")
-        table = several[part]
-    elif part:
-        raise ParameterError(f"{file} holds one spot: leave out #{part}.")
-    return make_spot(table)
+    if "spots" not in table:
+        if part:
+            raise ParameterError(f"{quoted(name)} holds one spot: leave out {quoted('#' + part)}.")
+        return table
+    several = table["spots"]
+    if not isinstance(several, dict):
+        raise FormatError(
+            f"'spots' must be an object with a spot for each name, got {quoted(several)}.", path=quoted(name)
+        )
+    named = cast(dict[str, Any], several)
+    if part not in named:
+        shown = ", ".join(key[:20] for key in list(named)[:6]) + (", ..." if len(named) > 6 else "")
+        raise ParameterError(f"{quoted(name)} holds the spots {shown or '(none)'}: write FILE#NAME.")
+    return named[part]
 
 
-def _spread(sizes: Any) -> dict[str, Any]:
+def spread_sizes(sizes: Any) -> dict[str, Any]:
     """Fill in what a file left out because it is alike."""
-    if not isinstance(sizes, Mapping):
-        raise ParameterError(f"The 'sizes' of a spot must be an object, got {sizes!r}.")
+    _keys("sizes", sizes, (*STREETS, *KINDS))
     given = cast(Mapping[str, Any], sizes)
-    if set(given) <= {"bet", "raise"}:
+    if set(given) <= set(KINDS):
         given = dict.fromkeys(STREETS, given)
     spread: dict[str, Any] = {}
     for street, on_street in given.items():
-        if not isinstance(on_street, Mapping):
-            raise ParameterError(f"The 'sizes' of the {street} must be an object, got {on_street!r}.")
-        entries = cast(Mapping[str, Any], on_street)
-        spread[street] = dict.fromkeys(PLAYERS, entries) if set(entries) <= {"bet", "raise"} else entries
+        _keys(f"sizes.{street}", on_street, (*PLAYERS, *KINDS))
+        spread[street] = dict.fromkeys(PLAYERS, on_street) if set(on_street) <= set(KINDS) else on_street
     return spread
+
+
+def changed_sizes(sizes: Any, bet: str | None, raise_: str | None) -> dict[str, Any]:
+    """Sizes with other bets, or other raises, or both, on every street and for both players; the rest is kept."""
+    named = {kind: text for kind, text in (("bet", bet), ("raise", raise_)) if text is not None}
+    kept = spread_sizes(sizes)
+    changed: dict[str, Any] = {}
+    for street in STREETS:
+        _keys(f"sizes.{street}", kept.get(street, {}), PLAYERS)
+        of_players = {player: kept.get(street, {}).get(player, {}) for player in PLAYERS}
+        for player, table in of_players.items():
+            _keys(f"sizes.{street}.{player}", table, KINDS)
+        changed[street] = {player: {**table, **named} for player, table in of_players.items()}
+    return changed
 
 
 def _keys(name: str, table: Any, legal: tuple[str, ...]) -> None:
     if not isinstance(table, Mapping):
-        raise ParameterError(f"The '{name}' of a spot must be an object, got {table!r}.")
-    for key in cast(Mapping[str, Any], table):
+        raise ParameterError(f"The '{name}' of a spot must be an object, got {quoted(table)}.")
+    for key in cast(Mapping[Any, Any], table):
         if key not in legal:
-            raise ParameterError(f"The '{name}' of a spot has the entries {', '.join(legal)}; got {key!r}.")
-
-
-def _whole(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= MOST_CHIPS:
-        raise ParameterError(
-            f"The '{name}' parameter must be a whole number of chips from {low} to {MOST_CHIPS:,}, got {value!r}."
-        )
+            raise ParameterError(f"The '{name}' of a spot has the entries {', '.join(legal)}; got {quoted(key)}.")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import LANES, Betting, Boards, HandLearner, Hands, Pass, Playing, Rule, Scratch
 from treeplex.engines.boards.cpu.lanes import lanes_close, lanes_deal, lanes_spared, lanes_spared_more, lanes_transpose
+from treeplex.engines.boards.cpu.locked import hold, respond, spare
 from treeplex.jit import kernel
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import pack
@@ -77,8 +78,9 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
 
 @kernel
 def _remember(
-    learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array
-) -> None:
+    learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array,
+    rows: Array, locked: Any, width: int,
+) -> None:  # fmt: skip
     """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
     w = number(weight)
@@ -86,11 +88,15 @@ def _remember(
     if not compact:
         for k in range(size):
             average[k] += w * played[k]
-        return
-    unit = number(learner.average_scale[place])
-    for k in range(size):
-        fresh[k] = number(average[k]) * unit + w * played[k]
-    learner.average_scale[place] = pack(fresh[:size], average)
+    else:
+        unit = number(learner.average_scale[place])
+        for k in range(size):
+            fresh[k] = number(average[k]) * unit + w * played[k]
+        if locked >= 0:
+            spare(rows, locked, size, width, fresh)
+        learner.average_scale[place] = pack(fresh[:size], average)
+    if locked >= 0:
+        hold(rows, locked, size, width, average)
 
 
 @kernel
@@ -106,6 +112,7 @@ def descend(
     base = betting.tile[part, layout.OPPONENT_SLOT]
     nodes, reach, alive = betting.opponent_node, scratch.reach, scratch.alive
     opponent = 1 - step.player
+    learner, where, locks = playing.learners[opponent], playing.frozen.where[opponent], playing.frozen.rows[opponent]
     weight = rule.weight[step.t] if step.mode == layout.UPDATE else 0.0
     for n in range(betting.tile[part, layout.OPPONENT_NODE], betting.tile[part + 1, layout.OPPONENT_NODE]):
         above, slot, actions = nodes[n, layout.ABOVE], nodes[n, layout.SLOT], nodes[n, layout.ACTIONS]
@@ -121,7 +128,7 @@ def descend(
         _play(playing.source[opponent], start, actions, width, parent, scratch.total, rows)
         if weight > 0.0:
             place = hands.decision[board] + nodes[n, layout.NUMBER]
-            _remember(playing.learners[opponent], rule.compact, weight, start, place, size, rows, scratch.node)
+            _remember(learner, rule.compact, weight, start, place, size, rows, scratch.node, locks, where[place], width)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
 
@@ -270,7 +277,7 @@ def ascend(
     base = betting.tile[part, layout.OWN_SLOT]
     nodes, learner = betting.own_node, playing.learners[step.player]
     source = playing.source[step.player]
-    frozen = playing.frozen[step.player]
+    where, locks = playing.frozen.where[step.player], playing.frozen.rows[step.player]
     for n in range(betting.tile[part + 1, layout.OWN_NODE] - 1, betting.tile[part, layout.OWN_NODE] - 1, -1):
         if not scratch.alive[nodes[n, layout.REACHED]]:
             continue
@@ -283,8 +290,8 @@ def ascend(
         above = np.int64(nodes[n, layout.ABOVE]) * width
         parent = scratch.value[above : above + width]
         expected = scratch.total[width : 2 * width]
-        locked = frozen[place]
-        if step.mode == layout.BEST and not locked:
+        locked = where[place]
+        if step.mode == layout.BEST and locked == layout.FREE:
             for h in range(width):
                 expected[h] = values[h]
             for a in range(1, actions):
@@ -293,16 +300,18 @@ def ascend(
                     expected[h] = max(expected[h], row[h])
         else:
             _expect(source, start, actions, width, values, scratch.total)
+            if step.mode == layout.BEST and locked >= 0:
+                respond(locks, locked, size, width, values, expected)
         for h in range(width):
             parent[h] += expected[h]
-        if step.mode == layout.UPDATE and not locked:
-            _learn(learner, rule, step.t, start, place, actions, width, values, expected, scratch.node)
+        if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
+            _learn(learner, rule, step.t, start, place, actions, width, values, expected, scratch.node, locks, locked)
 
 
 @kernel
 def _learn(
     learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
-    expected: Array, fresh: Array,
+    expected: Array, fresh: Array, locks: Array, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     number = expected.dtype.type
@@ -334,4 +343,10 @@ def _learn(
             for h in range(width):
                 regret[h] = decayed(regret[h], positive, negative, zero) + (row[h] - expected[h])
     if rule.compact:
+        if locked >= 0:
+            spare(locks, locked, size, width, fresh)
         learner.regret_scale[place] = pack(fresh[:size], learner.regret[start : start + size])
+    if locked >= 0:
+        hold(locks, locked, size, width, learner.regret[start : start + size])
+        if rule.predict > 0.0:
+            hold(locks, locked, size, width, learner.predicted[start : start + size])

@@ -1,0 +1,36 @@
+"""What JSON and TOML files hold, or a sentence that says why they cannot be read."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, NoReturn
+
+from treeplex.errors import FormatError, ParameterError, quoted
+
+
+def read_file(path: str | Path, what: str) -> Any:
+    """The contents of a file: TOML if its name ends so, else JSON. ``what``: the thing that it should describe."""
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: that is no name of a file.") from error
+    form, place = ("TOML" if file.suffix.lower() == ".toml" else "JSON"), f"The {what} {quoted(str(file))}"
+    try:
+        text = data.decode("utf-8-sig")
+        return tomllib.loads(text) if form == "TOML" else json.loads(text, parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not {form}: byte {error.start} is not UTF-8.", path=place) from error
+    except RecursionError as error:
+        raise FormatError(f"not {form} that can be read: too deeply nested.", path=place) from error
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:80]
+        raise FormatError(f"not {form} ({reason}).", path=place) from error
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number")

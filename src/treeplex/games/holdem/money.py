@@ -1,0 +1,89 @@
+"""Amounts of money as whole numbers of chips, exactly: 5.5 in chips of 0.01 is 550, whatever floats make of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, Final
+
+from treeplex.errors import ParameterError, quoted
+
+SMALLEST_CHIP: Final = 1e-6
+LARGEST: Final = 1e15  # amounts up to here are exact as floats
+_PERCENT: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?%")
+
+
+def real(name: str, value: object, low: float = 0.0, high: float = LARGEST) -> float:
+    """A number from ``low`` to ``high``; whole numbers as int, so that they are told without a point."""
+    number = _number(value)
+    if number is None or not low <= number <= high:
+        raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {quoted(value)}.")
+    return int(number) if number == math.floor(number) else number
+
+
+def share(name: str, value: object) -> float:
+    """A number from 0 to 1, or a text such as ``"5%"``."""
+    found = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = float(found[1]) / 100.0 if found else _number(value)
+    if number is None or not 0.0 <= number <= 1.0:
+        per_cent = number is not None and not found and 1.0 < number <= 100.0
+        fix = f'; write {number / 100.0:g}, or "{number:g}%"' if number is not None and per_cent else ""
+        raise ParameterError(f"The '{name}' parameter must be a number from 0 to 1, got {quoted(value)}{fix}.")
+    return float(number)
+
+
+def _number(value: Any) -> float | None:
+    """Any real number, those of NumPy too, as one of Python; None for everything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def whole_chips(name: str, amount: float, chip: float, low: int, high: int) -> int:
+    """How many chips ``amount`` is, if that is a whole number from ``low`` to ``high``."""
+    chips = exact(amount) / exact(chip)
+    if chips.denominator != 1:
+        smaller = _decimals(amount)
+        fix = f"; give a smaller chip, such as {told(smaller)}" if smaller >= SMALLEST_CHIP else ""
+        raise ParameterError(
+            f"The '{name}' parameter must be a multiple of the chip of {told(chip)}, got {amount!r}{fix}."
+        )
+    if not low <= chips <= high:
+        raise ParameterError(
+            f"The '{name}' parameter must be from {low} to {high:,} chips of {told(chip)}, got {amount!r}."
+        )
+    return int(chips)
+
+
+def ratio(amount: float, chip: float) -> float:
+    """``amount`` counted in chips, rounded once."""
+    return float(exact(amount) / exact(chip))
+
+
+def times(chips: int, chip: float) -> float:
+    """The amount that so many chips are, rounded once; an int where it is whole."""
+    amount = chips * exact(chip)
+    return int(amount) if amount.denominator == 1 else float(amount)
+
+
+def told(amount: float) -> str:
+    """An amount as people write it.
+
+    >>> told(5.5), told(330), told(1e-05)
+    ('5.5', '330', '0.00001')
+    """
+    return format(Decimal(repr(amount)), "f")
+
+
+def exact(number: float) -> Fraction:
+    """The decimal number that a float was written as."""
+    return Fraction(repr(number))
+
+
+def _decimals(amount: float) -> float:
+    """1, 0.1, 0.01, ...: the largest of which ``amount`` is a multiple."""
+    exponent = Decimal(repr(amount)).normalize().as_tuple().exponent
+    return times(1, float(Decimal(10) ** min(int(exponent), 0)))
