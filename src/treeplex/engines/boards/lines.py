@@ -94,7 +94,7 @@ def _meant(game: HoldemGame, node: Node, word: Word) -> list[int]:
         sized = [k for k, a in enumerate(node.actions) if a.amount and (word.verb != "all-in" or a.kind == "all-in")]
         if word.number is not None:
             return _of_size(game, node, word, word.number, sized)
-        return [kinds.index(word.verb)] if kinds.count(word.verb) == 1 else sized  # beside all-in there may be one raise
+        return [kinds.index(word.verb)] if kinds.count(word.verb) == 1 else sized  # beside all-in, one raise is "raise"
     if word.text == "c" and "check" in kinds:  # where there is nothing to call, as PioSOLVER writes it
         return [kinds.index("check")]
     return [kinds.index(word.verb)] if word.verb in kinds and word.number is None else []
