@@ -439,7 +439,7 @@ def test_a_part_of_a_range_is_locked_and_the_rest_is_free(storage):
     spot = replace(RIVER, sizes=sizes_for("75%", ""))
     free = solve(spot, percent_of_pot=0.2, storage=storage)
     lock = Lock("x", {"KK": {"b75": "25%", "x": "75%"}})
-    found = solve(spot, percent_of_pot=0.2, storage=storage, locks=[lock])
+    found = solve(spot, percent_of_pot=0.2, iterations=2000, storage=storage, locks=[lock])
     assert found.status == "solved"
     view = found.policy.at("check")
     kings = [hand for hand in view.hands() if hand_name(hand)[::2] == "KK"]
