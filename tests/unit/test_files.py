@@ -276,18 +276,3 @@ def test_a_folder_for_something_else_than_a_run(tmp_path) -> None:
         with pytest.raises(ParameterError) if "mine" in content else pytest.raises(tp.TreeplexError):
             claimed_for(tmp_path / "a", "comparison", purpose).__enter__()
         assert (tmp_path / "a" / "comparison.json").read_text() == content
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [{"algorithm": "cfr"}, {"algorithm": "cfr+(delay=3)"}, {"seed": 1}, {"iterate": "best"}, {"storage": "float32"}],
-    ids=str,
-)
-def test_a_run_json_that_was_edited_does_not_fit_its_checkpoint(fields, tmp_path) -> None:
-    tp.solve("kuhn", "cfr+", iterations=50, out=tmp_path / "run")
-    path = tmp_path / "run" / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
-    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
-    with pytest.raises(tp.TreeplexError, match=r"not a whole checkpoint of this run \(its"):
-        tp.resume(tmp_path / "run", iterations=80)
-    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
