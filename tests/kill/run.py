@@ -171,7 +171,7 @@ def main() -> int:
     for number in SIGNALS:  # however we were started, what we start takes signals
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
     cases = [case for case in CASES if given.only in case.name] if not given.quick else [QUICK]
-    kills, signals = (1, 1) if given.quick else (given.kills, given.signals)
+    kills, signals, faults = (1, 1, []) if given.quick else (given.kills, given.signals, list(FAULTS))
     counts: Counter[str] = Counter()
     failures: list[str] = []
 
@@ -196,7 +196,9 @@ def main() -> int:
                 lambda case: attempt("undisturbed", case.name, reference, case, root / "0" / case.name), cases
             )
             known = {case.name: found for case, found in zip(cases, undisturbed, strict=True)}
-            plan = [(signal.SIGKILL, i) for i in range(kills)] + [(SIGNALS[i % 3], i) for i in range(signals)]
+            plan = [(signal.SIGKILL, i) for i in range(kills)]
+            plan += [(SIGNALS[(i + i // len(cases)) % 3], i) for i in range(signals)]
+            random.Random(given.seed).shuffle(plan)
 
             def one(job: tuple[int, tuple[int, int]]) -> None:
                 place, (number, i) = job
@@ -208,9 +210,16 @@ def main() -> int:
                     attempt(kind, case.name, trial, case, number, folder / "work", known[case.name], dice)
                     shutil.rmtree(folder, ignore_errors=True)
 
-            list(pool.map(one, enumerate(plan)))
-        for fault in FAULTS:
-            if not given.quick and given.only in fault.name:
+            try:
+                for done, _ in enumerate(pool.map(one, enumerate(plan)), 1):
+                    if done % 20 == 0:
+                        sys.stdout.write(f"{done} of {len(plan)} trials, {time.monotonic() - began:.0f} s\n")
+            except KeyboardInterrupt:  # what is done is told
+                pool.shutdown(cancel_futures=True)
+                failures.append("not all trials were made")
+                faults = []
+        for fault in faults:
+            if given.only in fault.name:
                 attempt("faults", fault.name, lambda fault=fault: Counter({fault.name: fault.check(root)}))
     finally:
         shutil.rmtree(root, ignore_errors=True)
