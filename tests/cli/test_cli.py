@@ -499,3 +499,14 @@ def test_traversals_of_cfr(cli) -> None:
         assert cli("solve", "kuhn", *options).last["algorithm"] == f"cfr+-{traversal}"
     sentence = cli("solve", "kuhn", "--algorithm", "dcfr", "--traversal", "partial").sentence
     assert "--traversal must be one of full, partial, rbp, zero-reach-br" in sentence
+
+
+def test_counts_may_be_written_with_an_exponent(cli) -> None:
+    assert cli("solve", "kuhn", "--iterations", "2e1", "--no-save", "--json").last["iterations"] == 20
+    for wrong in ("1.5", "many", "inf"):
+        assert cli("solve", "kuhn", "--iterations", wrong, "--no-save").code == 2
+
+
+def test_a_long_compilation_says_a_word_where_there_is_no_bar(cli, monkeypatch) -> None:
+    monkeypatch.setattr("treeplex.cli.output.SILENCE", 0.0)
+    assert "compiling the game" in cli("info", "goofspiel(cards=5)").err

@@ -82,6 +82,36 @@ def test_a_rule_that_numba_cannot_compile_is_named() -> None:
     assert "\n" not in str(error.value)
 
 
+@tp.minimizer
+def greedy(t, values, strategy, memory):
+    strategy[:] = 0.0
+    strategy[values.argmax()] = 5.0
+
+
+def test_a_decorator_needs_no_parentheses() -> None:
+    assert (greedy.name, greedy.memory) == ("greedy", 1)
+    with pytest.raises(ParameterError, match="A rule must be a function"):
+        tp.minimizer(5)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_a_rule_that_is_no_distribution_is_noticed() -> None:
+    with pytest.raises(ParameterError, match=r"The rule 'greedy' must leave probabilities that add up to 1") as error:
+        tp.solve("kuhn", greedy, iterations=5)
+    assert "they add up to 5" in str(error.value)
+
+
+def test_the_cause_is_told_without_the_stages_of_compilation() -> None:
+    @tp.minimizer
+    def misspelt(t, values, strategy, memory):
+        strategy[0] = undefined  # noqa: F821
+
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", misspelt, iterations=5)
+    assert str(error.value) == (
+        "The rule 'misspelt' is not one that Numba can compile: NameError: name 'undefined' is not defined."
+    )
+
+
 def test_wrong_parameters_are_named() -> None:
     with pytest.raises(ParameterError, match="'memory' parameter"):
         tp.minimizer(memory=-1)

@@ -18,6 +18,7 @@ import treeplex as tp
 from treeplex import arrow
 from treeplex.algorithms.registry import ALGORITHMS, build, canonical
 from treeplex.compile import endless
+from treeplex.engines.sampling import on_the_fly
 from treeplex.errors import (
     FormatError,
     GameError,
@@ -229,7 +230,7 @@ class Endless(Coins):
 @pytest.mark.parametrize("asked", ["compiled", "explored"])
 def test_games_without_an_end_are_refused(asked, start, width, monkeypatch) -> None:
     """By depth and bytes: smaller bounds than the real ones, so that the test is quick."""
-    monkeypatch.setattr(endless, "DEEPEST", 20_000)
+    monkeypatch.setattr(on_the_fly, "DEEPEST", 20_000)
     monkeypatch.setattr(endless.Watch.look, "__defaults__", (20_000,))
     monkeypatch.setattr(endless, "LONGEST_LINE", 2**24)
     monkeypatch.setattr(endless, "ALLOWANCE", 2**24)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import treeplex as tp
-from treeplex.errors import GameError, MissingExtraError, ParameterError
+from treeplex.errors import GameError, MissingExtraError, ParameterError, TreeplexError
 from treeplex.games.openspiel import Move, OpenSpielGame, from_tabular, to_tabular
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
@@ -229,3 +229,48 @@ def test_a_policy_goes_to_openspiel_and_back() -> None:
     back = tp.Policy.from_openspiel(table)
     assert dict(back.items()) == dict(solution.policy.items())
     assert tp.evaluate(solution.game, back).nash_conv == pytest.approx(solution.nash_conv, abs=1e-12)
+
+
+# --- what OpenSpiel throws, and its other policies -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["blotto(coins=-5)", "liars_dice(numdice=-1)", "oshi_zumo(coins=-1)"])
+def test_what_openspiel_throws_is_a_sentence(name) -> None:
+    for action in (tp.load, lambda game: tp.explore(game, iterations=1)):
+        with pytest.raises(TreeplexError) as error:
+            action(f"openspiel:{name}")
+        assert "OpenSpiel" in str(error.value)
+        assert len(str(error.value)) <= 300
+
+
+def test_a_state_is_no_game() -> None:
+    with pytest.raises(ParameterError, match=r"got a state; give state\.get_game\(\)\."):
+        tp.load(pyspiel.load_game("kuhn_poker").new_initial_state())
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("kuhn", "kuhn_poker"), ("leduc(suits=true)", "leduc_poker")])
+def test_policies_of_our_games_go_to_openspiels(ours, theirs) -> None:
+    """Other labels, the same game: OpenSpiel finds the same NashConv. The game need not be named."""
+    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+    solution = tp.solve(ours, "cfr+", iterations=20)
+    for table in (solution.policy.to_openspiel(), solution.policy.to_openspiel(theirs)):
+        assert exploitability.nash_conv(pyspiel.load_game(theirs), table) == pytest.approx(solution.nash_conv, abs=1e-9)
+
+
+def test_a_policy_for_another_game_is_refused() -> None:
+    with pytest.raises(ParameterError, match="which is another game than 'openspiel:leduc_poker'"):
+        tp.Policy.uniform("kuhn").to_openspiel("leduc_poker")
+    with pytest.raises(ParameterError, match="Say for which game"):
+        tp.Policy.uniform("leduc").to_openspiel()
+
+
+def test_any_policy_of_openspiel_is_taken() -> None:
+    policy = pytest.importorskip("open_spiel.python.policy")
+    game = pyspiel.load_game("leduc_poker")
+    uniform = tp.evaluate(game, tp.Policy.uniform(game))
+    assert uniform.nash_conv == pytest.approx(4.747222, abs=1e-6)
+    for theirs in (policy.TabularPolicy(game), policy.UniformRandomPolicy(game), pyspiel.UniformRandomPolicy(game)):
+        assert tp.evaluate(game, theirs).nash_conv == pytest.approx(uniform.nash_conv, abs=1e-9)
+    assert tp.Policy.from_openspiel(policy.UniformRandomPolicy(game)) == tp.Policy.uniform(game)
+    with pytest.raises(ParameterError, match="from_openspiel"):
+        tp.Policy.from_openspiel(5)

@@ -20,10 +20,10 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.errors import GameError, brief, quoted
-from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
+from treeplex.compile.walked import Player, Walk, one_line
+from treeplex.errors import brief, quoted
+from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 from treeplex.games.returned import (
-    Place,
     annotate,
     checked_actions,
     checked_label,
@@ -46,63 +46,9 @@ Report = Callable[[int], None]
 """Called now and then with the number of nodes visited."""
 
 
-class _Player:
-    """One player's infosets, in the order they are met."""
-
-    def __init__(self) -> None:
-        self.index: dict[str, int] = {}
-        self.first = array("i", [1])
-        self.parent = array("i")
-        self.seen = array("i")  # node where the infoset was first met
-        self.choices: list[tuple[str, ...]] = []
-        self.codes = array("i", [-1])
-
-
-class _Walk:
-    """The growing arrays of a walk."""
-
-    def __init__(self, game: Game) -> None:
-        self.name = name_of(game)
-        self.mover, self.parent = array("b"), array("i")
-        self.infoset, self.action = array("i"), array("i")
-        self.probability, self.payoff = array("d"), array("d")
-        self.players = (_Player(), _Player())
-        self.vocabulary: dict[str, int] = {}
-        self.choices: set[tuple[str, ...]] = set()  # that have been checked
-        self.rows, self.columns, self.weights = array("i"), array("i"), array("d")
-        self.sums = array("d")  # payoff of player 0 plus payoff of player 1, at each terminal
-        self.ends = array("i")
-
-    def line(self, node: int) -> str:
-        """The actions that lead to a node, for messages."""
-        names = list(self.vocabulary)
-        line: list[str] = []
-        while node > 0:
-            line.append(names[self.action[node]])
-            node = self.parent[node]
-        shown = _one_line(" ".join(reversed(line)))
-        return "'" + (shown if len(shown) <= 80 else "… " + shown[-78:]) + "'" if line else "the root"
-
-    def place(self, node: int) -> Place:
-        """The same when it is asked for."""
-        return partial(self.line, node)
-
-    def depth(self, node: int) -> int:
-        """How many moves lead to a node."""
-        depth = 0
-        while node > 0:
-            node = self.parent[node]
-            depth += 1
-        return depth
-
-    def refuse(self, sentence: str) -> NoReturn:
-        """Every refusal names the game."""
-        raise GameError(f"{self.name} {sentence}")
-
-
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
-    walk = _Walk(game)
+    walk = Walk(game)
     collecting = gc.isenabled()
     gc.disable()  # millions of small tuples, none in a cycle
     try:
@@ -140,7 +86,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     )
 
 
-def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
+def _visit(game: Game, walk: Walk, report: Report | None) -> None:
     """Depth-first, with an explicit stack of (history, parent, action, probability, reach, own sequences)."""
     mover_of, actions_of, child_of = game.mover, game.actions, game.child
     infoset_of, payoff_of = game.infoset, game.payoff
@@ -222,7 +168,7 @@ def _visit(game: Game, walk: _Walk, report: Report | None) -> None:
             walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
 
 
-def _glance(game: Game, walk: _Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:
+def _glance(game: Game, walk: Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:
     """Now and then: is the game too large, or without an end?"""
     watch.glance(node, partial(walk.depth, node))
     if (node + 1) & node == 0 or node % LOOK_EVERY == LOOK_EVERY - 1:
@@ -238,7 +184,7 @@ def _glance(game: Game, walk: _Walk, node: int, history: History, watch: Watch, 
             report(node)
 
 
-def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
+def _meet(walk: Walk, player: Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
     """Number a new infoset and its sequences."""
     checked_label(walk.name, label, walk.place(node))
     _check_labels(walk, node, actions)
@@ -252,7 +198,7 @@ def _meet(walk: _Walk, player: _Player, label: str, actions: tuple[str, ...], ow
     return infoset
 
 
-def _check_labels(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
+def _check_labels(walk: Walk, node: int, actions: tuple[str, ...]) -> None:
     """Labels of actions are text, and differ."""
     try:
         known = actions in walk.choices
@@ -267,22 +213,22 @@ def _check_labels(walk: _Walk, node: int, actions: tuple[str, ...]) -> None:
 
 
 def _disagree(
-    walk: _Walk, mover: int, infoset: int, label: str, actions: tuple[str, ...], own: int, node: int
+    walk: Walk, mover: int, infoset: int, label: str, actions: tuple[str, ...], own: int, node: int
 ) -> NoReturn:
     player = walk.players[mover]
     here, there = walk.line(node), walk.line(player.seen[infoset])
     if player.choices[infoset] != actions:
         walk.refuse(
-            f"offers different actions in infoset '{_one_line(label)}' of player {mover}:"
+            f"offers different actions in infoset '{one_line(label)}' of player {mover}:"
             f" {', '.join(player.choices[infoset])} at {there} but {', '.join(actions)} at {here}."
         )
     walk.refuse(
-        f"has no perfect recall: at infoset '{_one_line(label)}' player {mover} cannot tell {there} from {here}, though"
+        f"has no perfect recall: at infoset '{one_line(label)}' player {mover} cannot tell {there} from {here}, though"
         " they moved or knew differently on the way; put all a player has done and seen into the infoset label."
     )
 
 
-def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
+def _chances(walk: Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
     _check_labels(walk, node, actions)
     if isinstance(given, list | tuple):
         try:
@@ -301,7 +247,7 @@ def _chances(walk: _Walk, node: int, actions: tuple[str, ...], given: Sequence[f
     return chances
 
 
-def _settle(walk: _Walk, node: int, payoff: Any) -> float:
+def _settle(walk: Walk, node: int, payoff: Any) -> float:
     """Player 0's payoff; remembers what the players' payoffs add up to."""
     if type(payoff) is float:
         own, total = payoff, 0.0
@@ -315,7 +261,7 @@ def _settle(walk: _Walk, node: int, payoff: Any) -> float:
     return own
 
 
-def _constant(walk: _Walk) -> float:
+def _constant(walk: Walk) -> float:
     sums = np.frombuffer(walk.sums)
     largest = max(float(np.abs(np.frombuffer(walk.payoff)).max()), float(np.abs(sums).max()))
     low, high = int(sums.argmin()), int(sums.argmax())
@@ -327,15 +273,11 @@ def _constant(walk: _Walk) -> float:
     return float(sums[0]) if abs(sums[0]) > TOLERANCE * largest else 0.0
 
 
-def _where(walk: _Walk, local: dict[str, Any]) -> str:
+def _where(walk: Walk, local: dict[str, Any]) -> str:
     return walk.line(local["node"]) if "node" in local else f"history {quoted(local['history'])}"
 
 
-def _one_line(label: str) -> str:
-    return " ".join(label.split())
-
-
-def _tree(walk: _Walk) -> HistoryTree:
+def _tree(walk: Walk) -> HistoryTree:
     parents = walk.parent
     size = array("i", [1]) * len(parents)
     for node in range(len(parents) - 1, 0, -1):
