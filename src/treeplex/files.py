@@ -40,6 +40,14 @@ def replacing(path: Path) -> Generator[Path]:
             raise ParameterError(f"The file {path} cannot be written: {reason(error)}.") from error
 
 
+def is_file(path: str | Path) -> bool:
+    """Is there a file of that name? A name that the system cannot even look up is none."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write a whole text file, or none."""
     with replacing(path) as temporary:

@@ -24,6 +24,7 @@ import doors
 from command_line import RefusedError, command_line
 
 from treeplex.errors import TreeplexError
+from treeplex.jit import CompileTimer, timed_compilation
 
 DOORS: dict[str, doors.Door] = {
     "games": doors.games,
@@ -72,16 +73,31 @@ def tried(door: str, number: int, seed: int, parent: Path) -> tuple[str, str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def compile_seconds(timer: CompileTimer) -> float:
+    """With those of what is being compiled just now."""
+    return timer.seconds + (time.perf_counter() - timer._began if timer._depth else 0.0)
+
+
 def fuzz(door: str, inputs: int, seed: int, only: int | None = None) -> tuple[Counter[str], list[str]]:
     """Counts of one door, and what failed."""
     counts, failures = Counter[str](), list[str]()
 
     def alarm(number: int, frame: FrameType | None) -> None:
+        nonlocal compiled
+        if compile_seconds(compilation) > compiled:  # kernels took some of the time: that is no hang
+            compiled = compile_seconds(compilation)
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+            return
         raise Hang
 
     before = signal.signal(signal.SIGALRM, alarm)
+    compiled = 0.0
     try:
-        with tempfile.TemporaryDirectory() as parent, warnings.catch_warnings():
+        with (
+            tempfile.TemporaryDirectory() as parent,
+            warnings.catch_warnings(),
+            timed_compilation() as compilation,
+        ):
             warnings.simplefilter("error")
             for number in range(inputs) if only is None else (only,):
                 outcome, how = tried(door, number, seed, Path(parent))

@@ -13,6 +13,7 @@ from treeplex.compile.build import compile_game
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import load as load_compiled
 from treeplex.errors import ParameterError, quoted
+from treeplex.files import is_file
 from treeplex.games.catalog import known_value, make
 from treeplex.games.dealt import DealtGame, DealtRules
 from treeplex.games.dealt_checks import check_dealt
@@ -29,7 +30,7 @@ def compiled(source: Any, report: Callable[[int], None] | None = None) -> Compil
         return source
     text = str(source) if isinstance(source, str | Path) else None
     if text is not None and text.lower().endswith(".safetensors"):
-        if "\0" in text or not Path(text).is_file():
+        if not is_file(text):
             raise ParameterError(f"There is no file {quoted(Path(text))}.")
         return load_compiled(text)
     rules = rules_of(source)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from treeplex.errors import ParameterError, quoted
+from treeplex.files import is_file
 from treeplex.games.continuous import continuous_leduc
 from treeplex.games.goofspiel import Goofspiel
 from treeplex.games.liars_dice import liars_dice
@@ -119,7 +120,7 @@ def make(spec: str) -> Game:
     if spec.lower().endswith(".efg"):
         from treeplex.games.efg import load  # noqa: PLC0415 - only when asked for
 
-        if "\0" in spec or not Path(spec).is_file():
+        if not is_file(spec):
             raise ParameterError(f"There is no file {quoted(Path(spec))}.")
         return load(spec)
     entry, values = entry_of(spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,11 @@ from treeplex.files import is_ours, locked, reason, remove_leftovers, replace_te
 def folder_of(folder: object) -> Path:
     """The path of a folder that a user named, or a refusal."""
     text = str(folder) if isinstance(folder, str | Path) else ""
-    if not text or "\0" in text:
+    try:
+        legal = bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeError:
+        legal = False
+    if not legal:
         raise ParameterError(f"A run folder must be a path that is not empty, got {folder!r:.80}.")
     return Path(text)
 
