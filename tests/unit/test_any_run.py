@@ -223,7 +223,7 @@ STARTS: dict[str, Callable[..., Any]] = {"solve": solve, "grow": grow, "explore"
 OTHERS: list[tuple[str, dict[str, Any], str]] = [
     ("solve", {"algorithm": "cfr+"}, "algorithm"),
     ("solve", {"algorithm": "cfr(turns=simultaneous)"}, "algorithm"),
-    ("solve", {"algorithm": "lp"}, "algorithm"),
+    ("solve", {"algorithm": "dcfr"}, "algorithm"),
     ("solve", {"game": "random_tree(seed=11,depth=7)"}, "game"),
     ("solve", {"game": RandomTree(seed=10, depth=6)}, "game"),
     ("solve", {"seed": 1}, "seed"),

@@ -163,8 +163,8 @@ def request(game: CompiledGame, algorithm: str, **fields: Any) -> Request:
 WRONG = {
     "nash_conv": [-1, -1e-300, float("nan"), float("inf"), "0.1", True, [1]],
     "seconds": [-1, float("nan"), float("inf"), "1", False],
-    "iterations": [0, -1, 1.0, 1.5, "3", True, float("nan")],
-    "nodes": [0, -5, 2.0, "many", True],
+    "iterations": [0, -1, 1.5, "3", True, float("nan")],
+    "nodes": [0, -5, 2.5, "many", True],
 }
 
 
