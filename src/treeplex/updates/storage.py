@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba import types
 
 from treeplex.arrays import Floats
-from treeplex.jit import inlined, kernel
+from treeplex.jit import callee, inlined, instruction
 
 Array = npt.NDArray[Any]
 
@@ -50,19 +52,38 @@ def whole_16(number: float, scale: float) -> Any:
     return np.int16(np.rint(number / scale)) if scale > 0.0 else np.int16(0)
 
 
-@kernel
+@instruction
+def _bits(typingctx, number):
+    """The bits of the absolute value of a float32, as a whole number."""
+
+    def codegen(context, builder, signature, arguments):
+        word = ir.IntType(32)
+        return builder.and_(builder.bitcast(arguments[0], word), word(0x7FFFFFFF))
+
+    return types.uint32(types.float32), codegen
+
+
+@instruction
+def _number(typingctx, bits):
+    """The float32 that has these bits."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.uint32), codegen
+
+
+@callee
 def largest(numbers: Array) -> Any:
     """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
-    bits = numbers.view(np.uint32)
-    top = np.zeros(1, dtype=np.uint32)
     peak = np.uint32(0)
-    for k in range(len(bits)):
-        peak = max(peak, bits[k] & np.uint32(0x7FFFFFFF))
-    top[0] = peak
-    return top.view(np.float32)[0]
+    for k in range(len(numbers)):
+        bits = _bits(numbers[k])
+        peak = bits if bits > peak else peak
+    return _number(peak)
 
 
-@kernel
+@callee
 def pack(numbers: Array, out: Array) -> float:
     """Store float32 ``numbers`` in ``out`` of the same length, which is overwritten; returns the scale."""
     number = numbers.dtype.type
