@@ -99,8 +99,8 @@ def parallel_kernel(function: Function) -> Function:
 
 
 def callee(function: Function) -> Function:
-    """A function that only kernels call: without a way in from Python, and kept on disk as part of its kernels."""
-    options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    """A function that kernels call: its machine code is kept on disk with theirs, not once more by itself."""
+    options: Any = {"no_cfunc_wrapper": True}
     return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
 
 

@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba import types
 
 from treeplex.arrays import Floats
-from treeplex.jit import callee, inlined, instruction
+from treeplex.jit import callee, inlined
+from treeplex.updates.bits import magnitude_bits, number_of
 
 Array = npt.NDArray[Any]
 
@@ -52,35 +51,14 @@ def whole_16(number: float, scale: float) -> Any:
     return np.int16(np.rint(number / scale)) if scale > 0.0 else np.int16(0)
 
 
-@instruction
-def _bits(typingctx, number):
-    """The bits of the absolute value of a float32, as a whole number."""
-
-    def codegen(context, builder, signature, arguments):
-        word = ir.IntType(32)
-        return builder.and_(builder.bitcast(arguments[0], word), word(0x7FFFFFFF))
-
-    return types.uint32(types.float32), codegen
-
-
-@instruction
-def _number(typingctx, bits):
-    """The float32 that has these bits."""
-
-    def codegen(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], ir.FloatType())
-
-    return types.float32(types.uint32), codegen
-
-
 @callee
 def largest(numbers: Array) -> Any:
     """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
     peak = np.uint32(0)
     for k in range(len(numbers)):
-        bits = _bits(numbers[k])
+        bits = magnitude_bits(numbers[k])
         peak = bits if bits > peak else peak
-    return _number(peak)
+    return number_of(peak)
 
 
 @callee

@@ -2,6 +2,9 @@
 
 ``H`` hands of a player on a board, padded to whole vectors of 16 with at least one that stands for no hand; ``B``
 boards of a street; ``E`` roots of a street (ways into it); ``X`` chance nodes at its end.
+
+Kernels get one table of addresses (``Tables``) and read from it the NamedTuples they need: ``cpu.addresses`` says how
+and why, and has types and dimensions of all arrays.
 """
 
 from __future__ import annotations
@@ -143,7 +146,7 @@ class Playing(NamedTuple):
     """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
 
     learners: tuple[HandLearner, HandLearner]
-    source: Sources  # [S] regrets, predicted ones or averages; a plain pair would compile every kernel again
+    source: Sources  # [S] regrets, predicted ones or averages
     frozen: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]  # [decisions]
 
 

@@ -77,22 +77,24 @@ class Engine:
             Player(*playing.learners[k], playing.source[k], playing.frozen[k], (start or self.start)[k]) for k in (0, 1)
         ]
         results = Results(self._found, values, taken.reach, taken.value)
-        for table in self._tables:
+        tables = [table.copy() for table in self._tables]
+        for table in tables:
             for k in (0, 1):
                 tabled(table, k, players[k], self._work, stored)
             tabled(table, 0, results, self._work)
         sync, none = new_sync(), (np.empty(0, self._work), np.empty(0, stored))
-        calls: list[Any] = [
-            (
-                Tables(self._tables[k], *none), self.streets, self._game.chances, rule, steps, Worker(k, threads, sync),
+
+        def work(k: int, *_kept: Any) -> None:
+            """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""
+            run_passes(
+                Tables(tables[k], *none), self.streets, self._game.chances, rule, steps, Worker(k, threads, sync),
                 (taken.level, taken.board),
-            )
-            for k in range(threads)
-        ]  # fmt: skip
-        helpers = [threading.Thread(target=run_passes, args=call) for call in calls[1:]]
+            )  # fmt: skip
+
+        helpers = [threading.Thread(target=work, args=(k, self, players, results)) for k in range(1, threads)]
         for helper in helpers:
             helper.start()
-        run_passes(*calls[0])
+        work(0)
         for helper in helpers:
             helper.join()
         return values

@@ -53,7 +53,7 @@ _FLUSH: Final = _flushes()
 def suit_masks(cards: npt.NDArray[np.integer]) -> Ints:
     """[..., 4] the ranks of cards [..., K], by suit."""
     ranks = np.left_shift(np.int32(1), cards.astype(np.int32) >> 2)
-    return np.stack([(ranks * (cards & 3 == suit)).sum(axis=-1, dtype=np.int32) for suit in range(4)], axis=-1)
+    return np.stack([np.bitwise_or.reduce(ranks * (cards & 3 == suit), axis=-1) for suit in range(4)], axis=-1)
 
 
 def strength_of(a: Ints, b: Ints, c: Ints, d: Ints) -> Ints:

@@ -45,6 +45,10 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 
+WRITTEN: Final = (Scratch, Player, Results)
+READ: Final = ("source", "frozen", "start")
+"""What kernels write to, and which arrays of these they only read."""
+
 ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1)
 """How many rows of each there are, in the order of ``KINDS``."""
 
@@ -59,15 +63,18 @@ def new_table() -> Offsets:
 
 def tabled(table: Offsets, row: int, arrays: Any, work: Any, stored: Any = None) -> None:
     """Write addresses and shapes of a NamedTuple's arrays into its ``row`` of ``table``, counted from its first."""
-    names = {WORK: work, STORED: stored}
+    names, kind_of = {WORK: work, STORED: stored}, type(arrays)
     words: list[int] = []
-    for name, array, (kind, dimensions) in zip(arrays._fields, arrays, KINDS[type(arrays)], strict=True):
-        if array.dtype != np.dtype(names.get(kind, kind)) or array.ndim != dimensions or not array.flags.c_contiguous:
+    for name, array, (kind, dimensions) in zip(arrays._fields, arrays, KINDS[kind_of], strict=True):
+        expected, flags = np.dtype(names.get(kind, kind)), array.flags
+        writes = kind_of in WRITTEN and name not in READ
+        if array.dtype != expected or array.ndim != dimensions or not flags.c_contiguous or flags.writeable < writes:
             raise TypeError(
-                f"{type(arrays).__name__}.{name} is {array.dtype} with {array.ndim} dimensions, or not contiguous"
+                f"{kind_of.__name__}.{name} must be {expected}, with {dimensions} dimensions, contiguous"
+                f"{' and writeable' if writes else ''}; got {array.dtype}{array.shape}, strides {array.strides}."
             )
         words += [array.ctypes.data, *array.shape, *([0] * (WORDS - 1 - dimensions))]
-    table[FIRST[type(arrays)] + row, : len(words)] = words
+    table[FIRST[kind_of] + row, : len(words)] = words
 
 
 def _reader(named: Any) -> Callable[..., Any]:
@@ -103,7 +110,8 @@ def _reader(named: Any) -> Callable[..., Any]:
                 members.append(array._getvalue())
             return context.make_tuple(builder, signature.return_type, members)
 
-        return types.BaseTuple.from_types(kinds, named)(tables, row), codegen
+        result: Any = types.BaseTuple.from_types(kinds, named)
+        return result(tables, row), codegen
 
     return instruction(read)
 

@@ -27,6 +27,8 @@ from treeplex.engines.boards.cpu.threads import barrier, next_task
 from treeplex.jit import callee, inlined, kernel
 
 Array = npt.NDArray[Any]
+Chosen = tuple[int, int]
+"""The level and the board whose rows are kept; -1: none."""
 
 
 @inlined
@@ -83,14 +85,14 @@ def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
 
 
 @callee
-def _leave(tables: Tables, place: Place, part: int, player: int, out: Array, snap: bool) -> None:
-    """Value rows of a tile's street roots into ``out``; with ``snap``, all rows of the tile are kept as well."""
+def _leave(tables: Tables, place: Place, part: int, player: int, out: Array, snapshot: Chosen) -> None:
+    """Value rows of a tile's street roots into ``out``; all rows, if the board is that of the snapshot, as well."""
     tile, scratch = betting_at(tables, 2 * place.level + player).tile, scratch_at(tables, place.level)
     width = _width(hands_at(tables, 2 * place.level + player), place.board)
     first, stop = tile[part, layout.ROOT], tile[part + 1, layout.ROOT]
     for k in range((stop - first) * width):
         out[first * width + k] = scratch.value[k]
-    if not snap:
+    if snapshot[0] != place.level or snapshot[1] != place.board:
         return
     kept, wide = results_at(tables, 0), _width(hands_at(tables, 2 * place.level + 1 - player), place.board)
     row = np.int64(first + tile[part, layout.OWN_SLOT]) * width
@@ -104,12 +106,12 @@ def _leave(tables: Tables, place: Place, part: int, player: int, out: Array, sna
 
 
 @inlined
-def _up(tables: Tables, place: Place, part: int, rule: Rule, step: Pass, out: Array, snap: bool) -> None:
+def _up(tables: Tables, place: Place, part: int, rule: Rule, step: Pass, out: Array, snapshot: Chosen) -> None:
     """From the terminals of a tile, and from the values of its chance nodes, up to its street roots."""
     _clear(tables, place, part, step.player)
     settle(tables, place, part, step.player)
     ascend(tables, place, part, rule, step)
-    _leave(tables, place, part, step.player, out, snap)
+    _leave(tables, place, part, step.player, out, snapshot)
 
 
 @callee
@@ -139,16 +141,18 @@ def _no_values(tables: Tables, level: int) -> None:
 @kernel
 def run_passes(
     tables: Tables, streets: int, chances: tuple[float, float], rule: Rule, passes: layout.Offsets, worker: Worker,
-    snapshot: tuple[int, int],
+    snapshot: Chosen,
 ) -> None:  # fmt: skip
     """Passes from the root, one for each of ``passes`` [., 3]: who learns, mode, iteration.
 
-    Levels that are not played are repeated. Learners, scratch arrays and results are modified in place. ``snapshot``:
-    the level and the board whose rows are kept.
+    Levels are first, middle and last street; those that are not played are repeated. Learners, scratch arrays and
+    results are modified in place.
     """
     results = results_at(tables, 0)
     found, values = results.found, results.values
-    nil, one, last = np.int64(0), np.int64(1), np.int64(2)  # literals would compile everything below a second time
+    nil: Any = np.int64(0)  # literals would compile everything below a second time
+    one: Any = np.int64(1)
+    last: Any = np.int64(2)
     root = Place(nil, nil, -one, nil)
     top, below = scratch_at(tables, nil), scratch_at(tables, last)
     for k in range(len(passes)):
@@ -174,19 +178,19 @@ def run_passes(
                 for part in range(tiles):
                     _enter(tables, leaf, part, chances[1], step.player)
                     descend(tables, leaf, part, rule, step)
-                    _up(tables, leaf, part, rule, step, out, snapshot[0] == last and snapshot[1] == river)
+                    _up(tables, leaf, part, rule, step, out, snapshot)
                 if streets == 3:
                     _gather(tables, leaf, step.player, out)
                 river += 1
             if streets == 3:
-                _up(tables, place, nil, rule, step, found[board], snapshot[0] == one and snapshot[1] == board)
+                _up(tables, place, nil, rule, step, found[board], snapshot)
             board = next_task(worker.sync)
         barrier(worker.sync, worker.threads)
         if worker.thread == 0:
             _no_values(tables, nil)
             for child in range(len(found)):
                 _gather(tables, Place(one, child, nil, nil), step.player, found[child])
-            _up(tables, root, nil, rule, step, top.found, nil > one)
+            _up(tables, root, nil, rule, step, top.found, snapshot)
             if k < len(values):
                 for h in range(_width(hands_at(tables, step.player), nil)):
                     values[k, h] = top.value[h]
