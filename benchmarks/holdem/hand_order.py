@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.boards.strength import strengths
 from treeplex.games.holdem.cards import CARDS, HAND_CARDS, HANDS, RANKS
 from treeplex.games.holdem.ranges import CLASSES, class_hands
 from treeplex.jit import kernel
@@ -65,8 +65,7 @@ def equities() -> dict[str, float]:
     for board, times in boards().items():
         held = np.flatnonzero(~np.isin(HAND_CARDS, board).any(axis=1))
         cards = np.concatenate([np.tile(np.array(board), (len(held), 1)), HAND_CARDS[held]], axis=1).astype(np.uint8)
-        strength = np.zeros(len(held), np.int32)
-        strengths(cards, strength)
+        strength = strengths(cards)
         found[held] = strength
         count(held[np.argsort(strength, kind="stable")], found, first, second, won)
         total[held] += times * won[held]

@@ -98,6 +98,12 @@ def parallel_kernel(function: Function) -> Function:
     return kernel(function, parallel=True)
 
 
+def callee(function: Function) -> Function:
+    """A function that kernels call: its machine code is kept on disk with theirs, not once more by itself."""
+    options: Any = {"no_cfunc_wrapper": True}
+    return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
+
+
 def inlined(function: Function) -> Function:
     """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions."""
     return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.boards.strength import strengths
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.cards import (
     HAND_CARDS,
@@ -27,9 +27,7 @@ from treeplex.games.holdem.ranges import parse_range
 
 
 def strength(cards):
-    found = np.zeros(len(cards), dtype=np.int32)
-    strengths(np.asarray(cards, dtype=np.uint8), found)
-    return found
+    return strengths(np.asarray(cards, dtype=np.uint8))
 
 
 def one(text):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.engines.boards.cpu.strength import strengths
 from treeplex.engines.boards.lines import follow
+from treeplex.engines.boards.strength import strengths
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.holdem.cards import HANDS, RANKS, hand_name, parse_board
 from treeplex.games.holdem.locks import make_locks
@@ -98,10 +98,8 @@ def test_the_order_of_hands_is_that_of_a_sample():
         others = np.array([card for card in range(52) if card not in first])
         deals = others[np.argsort(rng.random((40_000, 50)), axis=1)[:, :7]]
         ours = np.concatenate([np.tile(first, (len(deals), 1)), deals[:, 2:]], axis=1).astype(np.uint8)
-        found = [np.zeros(len(deals), np.int32) for _ in (0, 1)]
-        strengths(ours, found[0])
-        strengths(deals.astype(np.uint8), found[1])
-        equity.append(float(np.mean((found[0] > found[1]) + 0.5 * (found[0] == found[1]))))
+        mine, theirs = strengths(ours), strengths(deals)
+        equity.append(float(np.mean((mine > theirs) + 0.5 * (mine == theirs))))
     assert (np.diff(equity) < 0.01).all()  # three standard errors of a difference
     assert equity[0] == pytest.approx(0.852, abs=0.008)
     assert equity[-1] == pytest.approx(0.323, abs=0.008)

@@ -11,7 +11,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.registry import build
-from treeplex.engines.boards.cpu.strength import strengths
+from treeplex.engines.boards.strength import strengths
 from treeplex.engines.sequence.reference.treeplex import normalise
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.holdem.betting import betting_tree
@@ -81,8 +81,7 @@ class WrittenOut:
         if node.kind == "fold":
             return -half if node.player == 0 else half
         sevens = np.array([[*cards, *HAND_CARDS[hand]] for hand in deal], dtype=np.uint8)
-        found = np.zeros(2, dtype=np.int32)
-        strengths(sevens, found)
+        found = strengths(sevens)
         return half * int(np.sign(int(found[0]) - int(found[1])))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from places import Rows
 
 from treeplex.algorithms.holdem import HoldemCFR
-from treeplex.engines.boards.cpu.strength import strengths
 from treeplex.engines.boards.reference import Key, Rules, terminal
+from treeplex.engines.boards.strength import strengths
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS
 from treeplex.holdem import HoldemGame, Spot, sizes_for
@@ -33,9 +33,7 @@ TURN = Spot("Ks 9h 6d 3h", 60, 50, "AhQh:0.83,KcQc:0.37,7s7c:0.61", "AsKd:0.59,Q
 def _strength(board: tuple[int, ...], hands: bytes) -> Any:
     held = np.frombuffer(hands, np.uint8).reshape(-1, 2)
     cards = np.concatenate([np.tile(np.array(board, np.uint8), (len(held), 1)), held], axis=1)
-    found = np.zeros(len(held), dtype=np.int32)
-    strengths(cards, found)
-    return found.astype(np.int64)
+    return strengths(cards).astype(np.int64)
 
 
 def strength(board: tuple[int, ...], hands: Any) -> Any:

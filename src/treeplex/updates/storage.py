@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.jit import inlined, kernel
+from treeplex.jit import callee, inlined
+from treeplex.updates.bits import magnitude_bits, number_of
 
 Array = npt.NDArray[Any]
 
@@ -50,19 +51,17 @@ def whole_16(number: float, scale: float) -> Any:
     return np.int16(np.rint(number / scale)) if scale > 0.0 else np.int16(0)
 
 
-@kernel
+@callee
 def largest(numbers: Array) -> Any:
     """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
-    bits = numbers.view(np.uint32)
-    top = np.zeros(1, dtype=np.uint32)
     peak = np.uint32(0)
-    for k in range(len(bits)):
-        peak = max(peak, bits[k] & np.uint32(0x7FFFFFFF))
-    top[0] = peak
-    return top.view(np.float32)[0]
+    for k in range(len(numbers)):
+        bits = magnitude_bits(numbers[k])
+        peak = bits if bits > peak else peak
+    return number_of(peak)
 
 
-@kernel
+@callee
 def pack(numbers: Array, out: Array) -> float:
     """Store float32 ``numbers`` in ``out`` of the same length, which is overwritten; returns the scale."""
     number = numbers.dtype.type

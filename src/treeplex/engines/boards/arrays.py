@@ -2,6 +2,9 @@
 
 ``H`` hands of a player on a board, padded to whole vectors of 16 with at least one that stands for no hand; ``B``
 boards of a street; ``E`` roots of a street (ways into it); ``X`` chance nodes at its end.
+
+Kernels get one table of addresses (``Tables``) and read from it the NamedTuples they need: ``cpu.addresses`` says how
+and why, and has types and dimensions of all arrays.
 """
 
 from __future__ import annotations
@@ -83,6 +86,15 @@ class Boards(NamedTuple):
     group: Small  # [groups, 2] where the group ends among each player's hands
 
 
+class BoardIndex(NamedTuple):
+    """The arrays of ``Boards`` beside its hands."""
+
+    image: Offsets
+    child: Offsets
+    group_start: Offsets
+    group: Small
+
+
 class HandLearner(NamedTuple):
     """What CFR keeps for one player between iterations; modified in place.
 
@@ -113,6 +125,7 @@ class Scratch(NamedTuple):
     found: npt.NDArray[Any]  # E times H: values of street roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
+    lanes: Offsets  # four times a number per lane: what lies in them, and where
 
 
 class Level(NamedTuple):
@@ -144,8 +157,23 @@ class Playing(NamedTuple):
     """The strategies being played: both players' learners, what they play from, and decisions that are locked."""
 
     learners: tuple[HandLearner, HandLearner]
-    source: Sources  # [S] regrets, predicted ones or averages; a plain pair would compile every kernel again
+    source: Sources  # [S] regrets, predicted ones or averages
     frozen: Locked
+
+
+class Player(NamedTuple):
+    """One player's part of ``Playing``, and its weights at the root: what kernels see of it."""
+
+    regret: npt.NDArray[Any]
+    average: npt.NDArray[Any]
+    predicted: npt.NDArray[Any]
+    last: Ints
+    regret_scale: npt.NDArray[np.float32]
+    average_scale: npt.NDArray[np.float32]
+    source: npt.NDArray[Any]
+    where: Offsets
+    locked: npt.NDArray[Any]
+    start: npt.NDArray[Any]  # [H] in the precision of the computation
 
 
 def no_learner(storage: str) -> HandLearner:
@@ -179,19 +207,44 @@ class Pass(NamedTuple):
     t: int  # the iteration, from 1
 
 
+class Tables(NamedTuple):
+    """All arrays of a subgame as one thread sees them, by address: see ``engines.boards.cpu.addresses``."""
+
+    addresses: Offsets
+    work: npt.NDArray[Any]  # empty: the type of computations
+    stored: npt.NDArray[Any]  # empty: the type of regrets and averages
+
+
+class Results(NamedTuple):
+    """Where passes leave what they find."""
+
+    found: npt.NDArray[Any]  # [B, E times H] values of the second street's roots, for the chance nodes of the first
+    values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
+    reach: npt.NDArray[Any]  # a snapshot: rows times H, of the opponent
+    value: npt.NDArray[Any]  # rows times H, of the learner
+
+
+class Place(NamedTuple):
+    """A board, and the one above it; levels are 0, 1, 2 for first, middle and last street."""
+
+    level: int
+    board: int
+    above: int  # the level above; -1: none
+    parent: int  # the board above
+
+
 class Worker(NamedTuple):
     """One of several threads that run the same kernel."""
 
     thread: int
     threads: int
     sync: Offsets  # see ``engines.boards.cpu.threads``
-    scratches: tuple[Scratch, Scratch, Scratch]  # of first, middle and last street; all threads share that of the first
 
 
 class Snapshot(NamedTuple):
     """A copy of the rows of one board below the first street, taken on the way; ``board`` -1: of none."""
 
-    last: bool  # on the last street, or on the one between
+    level: int
     board: int
     reach: npt.NDArray[Any]  # rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.boards.arrays import LANES, NO_CARD, Boards, Hands, Offsets
-from treeplex.engines.boards.cpu.deal import count_hands, deal_hands, find_groups, find_same
+from treeplex.engines.boards.arrays import Boards, Hands
+from treeplex.engines.boards.hands import deal_hands, find_groups, find_same, first_hands, starts
 from treeplex.engines.boards.streets import Street
 from treeplex.games.holdem.cards import CARDS, HAND_CARDS, hand_numbers
 from treeplex.games.holdem.spot import Spot
@@ -91,16 +91,19 @@ def root_hands(spot: Spot, player: int) -> Ints:
 
 def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) -> list[Boards]:
     """Hands of both players on every board, street by street."""
-    above = (_root(spot, 0), _root(spot, 1))
+    above = (first_hands(root_hands(spot, 0)), first_hands(root_hands(spot, 1)))
     storage, decisions = [0, 0], [0, 0]
     result: list[Boards] = []
     for depth, (street, level) in enumerate(zip(streets, levels, strict=True)):
-        image = _starts([len(deal.images) for deal in level])
+        image = starts(np.array([len(deal.images) for deal in level]))
+        parent = np.array([deal.parent for deal in level], dtype=np.int64)
+        cards = np.array([deal.cards for deal in level], dtype=np.uint8)
+        suits = np.array([suits for deal in level for suits in deal.images], dtype=np.int64)
         river = street.name == "river"
         pair: list[Hands] = []
         strengths: list[Ints] = []
         for player in (0, 1):
-            hands, strength = _hands(above[player], level, image, river)
+            hands, strength = deal_hands(above[player], parent, cards, image, suits, river)
             slots, count = street.slots(player), street.count(player)
             rows = np.diff(hands.start) * slots
             hands.storage[:] = storage[player] + np.cumsum(rows) - rows
@@ -111,66 +114,11 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
             strengths.append(strength)
         find_same(pair[0], pair[1])
         find_same(pair[1], pair[0])
-        group_start = np.zeros(len(level) + 1, dtype=np.int64)
-        group = np.zeros((int(pair[0].held.sum() + pair[1].held.sum()) if river else 0, 2), dtype=np.uint16)
+        group_start, group = np.zeros(len(level) + 1, dtype=np.int64), np.zeros((0, 2), dtype=np.uint16)
         if river:
-            groups = find_groups(pair[0], pair[1], strengths[0], strengths[1], group_start, group)
-            group = group[:groups].copy()
+            group_start, group = find_groups((pair[0], pair[1]), (strengths[0], strengths[1]))
         below = levels[depth + 1] if depth + 1 < len(levels) else []
         child = np.searchsorted(np.array([deal.parent for deal in below], dtype=np.int64), np.arange(len(level) + 1))
         above = (pair[0], pair[1])
         result.append(Boards(above, image, child.astype(np.int64), group_start, group))
     return result
-
-
-def _root(spot: Spot, player: int) -> Hands:
-    """The hands of a range, as if they were left by a board above the first one."""
-    numbers = root_hands(spot, player)
-    hands = _empty([len(numbers)], 0, 0)
-    hands.number[: len(numbers)] = numbers
-    hands.first[: len(numbers)] = HAND_CARDS[numbers, 0]
-    hands.second[: len(numbers)] = HAND_CARDS[numbers, 1]
-    return hands
-
-
-def _hands(above: Hands, level: list[Deal], image: Offsets, by_strength: bool) -> tuple[Hands, Ints]:
-    parent = np.array([deal.parent for deal in level], dtype=np.int64)
-    card = np.array([deal.cards[-1] for deal in level], dtype=np.int64)
-    board = np.array([deal.cards for deal in level], dtype=np.uint8)
-    suits = np.array([suits for deal in level for suits in deal.images], dtype=np.int64)
-    count = np.zeros(len(level), dtype=np.int32)
-    count_hands(above, parent, card, count)
-    width = padded(count)
-    images = np.diff(image)
-    hands = _empty(count.tolist(), int((width * images).sum()), int(image[-1]))
-    hands.map_start[:] = _starts(np.repeat(width, images).tolist())
-    strength = np.zeros(int(width.sum()) if by_strength else 0, dtype=np.int32)
-    deal_hands(above, parent, card, board, image, suits, by_strength, hands, strength)
-    return hands, strength
-
-
-def padded(count: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Places for that many hands: whole vectors, with at least one place without a hand."""
-    return (count.astype(np.int64) // LANES + 1) * LANES
-
-
-def _empty(count: list[int], maps: int, images: int) -> Hands:
-    counts = np.array(count, dtype=np.int32)
-    start = _starts(padded(counts).tolist())
-    size, boards = int(start[-1]), len(count)
-    return Hands(
-        start=start,
-        held=counts,
-        number=np.full(size, len(HAND_CARDS), dtype=np.uint16),
-        first=np.full(size, NO_CARD, dtype=np.uint8),
-        second=np.full(size, NO_CARD, dtype=np.uint8),
-        same=np.zeros(size, dtype=np.uint16),
-        storage=np.zeros(boards, dtype=np.int64),
-        decision=np.zeros(boards, dtype=np.int64),
-        map_start=np.zeros(images + 1, dtype=np.int64),
-        map=np.zeros(maps, dtype=np.uint16),
-    )
-
-
-def _starts(sizes: list[int]) -> Offsets:
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)

@@ -11,7 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import LANES, ROWS_OF_SUMS, Betting, Playing, Rule, Scratch, Snapshot, Worker
+from treeplex.engines.boards.arrays import (
+    LANES,
+    ROWS_OF_SUMS,
+    Betting,
+    BoardIndex,
+    Offsets,
+    Player,
+    Playing,
+    Results,
+    Rule,
+    Scratch,
+    Snapshot,
+    Tables,
+    Worker,
+)
+from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.threads import new_sync
 from treeplex.engines.boards.game import HoldemGame
@@ -36,6 +51,7 @@ class Engine:
         self._scratches = [(top, self._scratch(middle), self._scratch(last)) for _ in range(threads if last else 1)]
         boards, columns = (len(game.deals[1]), game.streets[1].roots * self._widest(1)) if last else (0, 0)
         self._found = aligned(boards * columns, self._work).reshape(boards, columns)
+        self._tables = [self._table(scratches) for scratches in self._scratches]
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
@@ -53,25 +69,31 @@ class Engine:
         With ``keep``, returns [passes, H] what each found for the learner's hands at the root, not divided by anything.
         """
         threads = self._threads if self.streets > 1 else 1
-        sync = new_sync()
-        steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
-        common = (
-            self._levels,
-            self.streets,
-            self._game.chances,
-            start or self.start,
-            playing,
-            rule,
-            steps,
-            self._found,
-        )
-        taken = snapshot or Snapshot(False, -1, np.empty(0, self._work), np.empty(0, self._work))
+        taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
-        workers = [Worker(k, threads, sync, self._scratches[k]) for k in range(threads)]
-        helpers = [threading.Thread(target=run_passes, args=(*common, worker, taken, values)) for worker in workers[1:]]
+        steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
+        stored = playing.source[0].dtype
+        (where, locked), weights = playing.frozen, start or self.start
+        players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
+        results = Results(self._found, values, taken.reach, taken.value)
+        tables = [table.copy() for table in self._tables]
+        for table in tables:
+            for k in (0, 1):
+                tabled(table, k, players[k], self._work, stored)
+            tabled(table, 0, results, self._work)
+        sync, none = new_sync(), (np.empty(0, self._work), np.empty(0, stored))
+
+        def work(k: int, *_kept: Any) -> None:
+            """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""
+            run_passes(
+                Tables(tables[k], *none), self.streets, self._game.chances, rule, steps, Worker(k, threads, sync),
+                (taken.level, taken.board),
+            )  # fmt: skip
+
+        helpers = [threading.Thread(target=work, args=(k, self, players, results)) for k in range(1, threads)]
         for helper in helpers:
             helper.start()
-        run_passes(*common, workers[0], taken, values)
+        work(0)
         for helper in helpers:
             helper.join()
         return values
@@ -95,10 +117,21 @@ class Engine:
         other = 1 - player
         reach = np.zeros(rows[other] * width[other], self._work)
         value = np.zeros(rows[player] * width[player], self._work)
-        return Snapshot(depth == self.streets - 1, board, reach, value)
+        return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
     def _widest(self, depth: int) -> int:
         return max(int(np.diff(hands.start).max()) for hands in self._game.boards[depth].hands)
+
+    def _table(self, scratches: tuple[Scratch, Scratch, Scratch]) -> Offsets:
+        """A thread's table, but for what differs from run to run."""
+        table = new_table()
+        for k, level in enumerate(self._levels):
+            for player in (0, 1):
+                tabled(table, 2 * k + player, level.betting[player], self._work)
+                tabled(table, 2 * k + player, level.boards.hands[player], self._work)
+            tabled(table, k, BoardIndex(*level.boards[1:]), self._work)
+            tabled(table, k, scratches[k], self._work)
+        return table
 
     def _scratch(self, depth: int) -> Scratch:
         street, width = self._game.streets[depth], self._widest(depth)
@@ -107,7 +140,12 @@ class Engine:
         lanes, sums, roots = 4 * (width * LANES,), ROWS_OF_SUMS * LANES, street.roots * width
         sizes = (rows * width, rows * width, actions * width, 3 * width, *lanes, sums, roots)
         alive, gathered = np.zeros(rows, dtype=np.bool_), np.zeros(len(street.chance_nodes) * width)
-        return Scratch(*(aligned(size, self._work) for size in sizes), alive=alive, gathered=gathered)
+        return Scratch(
+            *(aligned(size, self._work) for size in sizes),
+            alive=alive,
+            gathered=gathered,
+            lanes=np.zeros(4 * LANES, np.int64),
+        )
 
 
 def aligned(count: int, dtype: Any) -> Array:

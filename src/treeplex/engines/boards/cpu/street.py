@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import LANES, Betting, Boards, HandLearner, Hands, Pass, Playing, Rule, Scratch
+from treeplex.engines.boards.arrays import LANES, Betting, BoardIndex, Hands, Pass, Place, Player, Rule, Scratch, Tables
+from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, player_at, scratch_at
 from treeplex.engines.boards.cpu.lanes import lanes_close, lanes_deal, lanes_spared, lanes_spared_more, lanes_transpose
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
-from treeplex.jit import kernel
+from treeplex.jit import callee, inlined
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import pack
 
@@ -24,7 +25,7 @@ Array = npt.NDArray[Any]
 TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
 
 
-@kernel
+@inlined
 def _play(source: Array, start: int, actions: int, width: int, parent: Array, total: Array, out: Array) -> None:
     """Reach of a decision's actions: ``parent`` times shares of ``source`` cut at zero, even where none is positive.
 
@@ -52,7 +53,7 @@ def _play(source: Array, start: int, actions: int, width: int, parent: Array, to
             mine[h] = max(number(row[h]), zero) * factor[h] + rest[h]
 
 
-@kernel
+@inlined
 def _expect(source: Array, start: int, actions: int, width: int, values: Array, total: Array) -> None:
     """The value of the strategy to each hand, into the second part of ``total``: values weighted by ``source``."""
     number = total.dtype.type
@@ -76,10 +77,10 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
         expected[h] = shared if some else mean
 
 
-@kernel
+@inlined
 def _remember(
-    learner: HandLearner, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array,
-    rows: Array, locked: Any, width: int,
+    learner: Player, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array,
+    locked: Any, width: int,
 ) -> None:  # fmt: skip
     """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
@@ -93,26 +94,25 @@ def _remember(
         for k in range(size):
             fresh[k] = number(average[k]) * unit + w * played[k]
         if locked >= 0:
-            spare(rows, locked, size, width, fresh)
+            spare(learner.locked, locked, size, width, fresh)
         learner.average_scale[place] = pack(fresh[:size], average)
     if locked >= 0:
-        hold(rows, locked, size, width, average)
+        hold(learner.locked, locked, size, width, average)
 
 
-@kernel
-def descend(
-    betting: Betting, part: int, hands: Hands, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch
-) -> None:
+@callee
+def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> None:
     """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
 
     Rows that are zero for every hand are marked, and nothing below them is touched.
     """
+    level, board, opponent = place.level, place.board, 1 - step.player
+    betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + opponent)
+    scratch, player = scratch_at(tables, level), player_at(tables, opponent)
     width = hands.start[board + 1] - hands.start[board]
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     base = betting.tile[part, layout.OPPONENT_SLOT]
     nodes, reach, alive = betting.opponent_node, scratch.reach, scratch.alive
-    opponent = 1 - step.player
-    learner, where, locks = playing.learners[opponent], playing.frozen.where[opponent], playing.frozen.rows[opponent]
     weight = rule.weight[step.t] if step.mode == layout.UPDATE else 0.0
     for n in range(betting.tile[part, layout.OPPONENT_NODE], betting.tile[part + 1, layout.OPPONENT_NODE]):
         above, slot, actions = nodes[n, layout.ABOVE], nodes[n, layout.SLOT], nodes[n, layout.ACTIONS]
@@ -125,15 +125,16 @@ def descend(
         start = hands.storage[board] + slot * width
         parent = reach[above * width : (above + 1) * width]
         rows = reach[first * width : first * width + size]
-        _play(playing.source[opponent], start, actions, width, parent, scratch.total, rows)
+        _play(player.source, start, actions, width, parent, scratch.total, rows)
         if weight > 0.0:
-            place = hands.decision[board] + nodes[n, layout.NUMBER]
-            _remember(learner, rule.compact, weight, start, place, size, rows, scratch.node, locks, where[place], width)
+            number = hands.decision[board] + nodes[n, layout.NUMBER]
+            locked = player.where[number]
+            _remember(player, rule.compact, weight, start, number, size, rows, scratch.node, locked, width)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
 
 
-@kernel
+@inlined
 def _any(row: Array) -> bool:
     for x in row:  # noqa: SIM110 - compiled
         if x != 0:
@@ -141,11 +142,17 @@ def _any(row: Array) -> bool:
     return False
 
 
-@kernel
-def settle(betting: Betting, part: int, boards: Boards, board: int, player: int, scratch: Scratch) -> None:
+@callee
+def settle(tables: Tables, place: Place, part: int, player: int) -> None:
     """Add the values of terminals to the learner's value rows, 16 reach rows at a time."""
-    rows = np.zeros(LANES, dtype=np.int64)
-    groups = np.zeros(LANES, dtype=np.int64)
+    level, board = place.level, place.board
+    betting, boards, scratch = (
+        betting_at(tables, 2 * level + player),
+        boards_at(tables, level),
+        scratch_at(tables, level),
+    )
+    mine, theirs = hands_at(tables, 2 * level + player), hands_at(tables, 2 * level + 1 - player)
+    rows, groups = scratch.lanes[:LANES], scratch.lanes[LANES : 2 * LANES]
     filled, shows = 0, False
     stop = betting.tile[part + 1, layout.GROUP]
     for n in range(betting.tile[part, layout.GROUP], stop):
@@ -155,23 +162,21 @@ def settle(betting: Betting, part: int, boards: Boards, board: int, player: int,
             shows |= betting.terminal_group[n, layout.SHOWS] != 0
             filled += 1
         if filled == LANES or (n + 1 == stop and filled > 0):
-            _settle_lanes(betting, boards, board, player, rows, groups, filled, shows, scratch)
+            _settle_lanes(betting, boards, mine, theirs, board, player, rows, groups, filled, shows, scratch)
             filled, shows = 0, False
 
 
-@kernel
+@inlined
 def _settle_lanes(
-    betting: Betting, boards: Boards, board: int, player: int, rows: Array, groups: Array, filled: int, shows: bool,
-    scratch: Scratch,
+    betting: Betting, boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, rows: Array,
+    groups: Array, filled: int, shows: bool, scratch: Scratch,
 ) -> None:  # fmt: skip
-    mine = boards.hands[player]
-    theirs = boards.hands[1 - player]
     width = mine.start[board + 1] - mine.start[board]
     wide = theirs.start[board + 1] - theirs.start[board]
     first, second = mine.first[mine.start[board] :], mine.second[mine.start[board] :]
     same = mine.same[mine.start[board] :]
     dealt, ahead, everyone, sums = scratch.dealt, scratch.ahead, scratch.everyone, scratch.sums
-    sources, targets = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int64)
+    sources, targets = scratch.lanes[2 * LANES : 3 * LANES], scratch.lanes[3 * LANES :]
     nowhere = np.int64(len(scratch.reach) - wide)  # the last row is always zero
     for h in range(0, wide, LANES):
         for k in range(LANES):
@@ -181,7 +186,7 @@ def _settle_lanes(
     for k in range(layout.ROWS_OF_SUMS * LANES):
         sums[k] = 0
     if shows:
-        _sweep(boards, board, player, scratch)
+        _sweep(boards, mine, theirs, board, player, scratch)
     else:
         _count_all(theirs, board, scratch)
         for k in range(width * LANES):
@@ -206,7 +211,7 @@ def _settle_lanes(
             _spread(betting, groups, filled, kind, sums_of_hands, width, scratch, sources, targets)
 
 
-@kernel
+@inlined
 def _spread(
     betting: Betting, groups: Array, filled: int, kind: int, found: Array, width: int, scratch: Scratch, sources: Array,
     targets: Array,
@@ -231,7 +236,7 @@ def _spread(
                     value[h] += amount * row[h]
 
 
-@kernel
+@inlined
 def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
     """What the opponent holds in all, and with every card."""
     start = theirs.start[board]
@@ -240,15 +245,13 @@ def _count_all(theirs: Hands, board: int, scratch: Scratch) -> None:
         lanes_deal(scratch.sums, layout.WHOLE * LANES, one * LANES, two * LANES, scratch.dealt, j * LANES)
 
 
-@kernel
-def _sweep(boards: Boards, board: int, player: int, scratch: Scratch) -> None:
+@inlined
+def _sweep(boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, scratch: Scratch) -> None:
     """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger.
 
     ``lanes_close`` then takes off all hands that can be held against ours: weaker + (weaker + equal) - all
     = weaker - stronger.
     """
-    mine = boards.hands[player]
-    theirs = boards.hands[1 - player]
     ours, start = mine.start[board], theirs.start[board]
     ahead, sums, dealt = scratch.ahead, scratch.sums, scratch.dealt
     i = j = 0
@@ -267,17 +270,16 @@ def _sweep(boards: Boards, board: int, player: int, scratch: Scratch) -> None:
         i = end
 
 
-@kernel
-def ascend(
-    betting: Betting, part: int, hands: Hands, board: int, playing: Playing, rule: Rule, step: Pass, scratch: Scratch
-) -> None:
+@callee
+def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> None:
     """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
+    level, board = place.level, place.board
+    betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + step.player)
+    scratch, player = scratch_at(tables, level), player_at(tables, step.player)
     width = hands.start[board + 1] - hands.start[board]
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     base = betting.tile[part, layout.OWN_SLOT]
-    nodes, learner = betting.own_node, playing.learners[step.player]
-    source = playing.source[step.player]
-    where, locks = playing.frozen.where[step.player], playing.frozen.rows[step.player]
+    nodes = betting.own_node
     for n in range(betting.tile[part + 1, layout.OWN_NODE] - 1, betting.tile[part, layout.OWN_NODE] - 1, -1):
         if not scratch.alive[nodes[n, layout.REACHED]]:
             continue
@@ -285,12 +287,12 @@ def ascend(
         first = np.int64(roots + slot - base) * width
         size = actions * width
         start = hands.storage[board] + slot * width
-        place = hands.decision[board] + nodes[n, layout.NUMBER]
+        number = hands.decision[board] + nodes[n, layout.NUMBER]
         values = scratch.value[first : first + size]
         above = np.int64(nodes[n, layout.ABOVE]) * width
         parent = scratch.value[above : above + width]
         expected = scratch.total[width : 2 * width]
-        locked = where[place]
+        locked = player.where[number]
         if step.mode == layout.BEST and locked == layout.FREE:
             for h in range(width):
                 expected[h] = values[h]
@@ -299,19 +301,19 @@ def ascend(
                 for h in range(width):
                     expected[h] = max(expected[h], row[h])
         else:
-            _expect(source, start, actions, width, values, scratch.total)
+            _expect(player.source, start, actions, width, values, scratch.total)
             if step.mode == layout.BEST and locked >= 0:
-                respond(locks, locked, size, width, values, expected)
+                respond(player.locked, locked, size, width, values, expected)
         for h in range(width):
             parent[h] += expected[h]
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
-            _learn(learner, rule, step.t, start, place, actions, width, values, expected, scratch.node, locks, locked)
+            _learn(player, rule, step.t, start, number, actions, width, values, expected, scratch.node, locked)
 
 
-@kernel
+@inlined
 def _learn(
-    learner: HandLearner, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
-    expected: Array, fresh: Array, locks: Array, locked: Any,
+    learner: Player, rule: Rule, t: int, start: int, place: int, actions: int, width: int, values: Array,
+    expected: Array, fresh: Array, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     number = expected.dtype.type
@@ -344,9 +346,9 @@ def _learn(
                 regret[h] = decayed(regret[h], positive, negative, zero) + (row[h] - expected[h])
     if rule.compact:
         if locked >= 0:
-            spare(locks, locked, size, width, fresh)
+            spare(learner.locked, locked, size, width, fresh)
         learner.regret_scale[place] = pack(fresh[:size], learner.regret[start : start + size])
     if locked >= 0:
-        hold(locks, locked, size, width, learner.regret[start : start + size])
+        hold(learner.locked, locked, size, width, learner.regret[start : start + size])
         if rule.predict > 0.0:
-            hold(locks, locked, size, width, learner.predicted[start : start + size])
+            hold(learner.locked, locked, size, width, learner.predicted[start : start + size])

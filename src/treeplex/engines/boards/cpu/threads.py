@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from treeplex.jit import instruction, kernel
+from treeplex.jit import callee, instruction
 
 Sync = npt.NDArray[np.int64]
 
@@ -61,7 +61,7 @@ def _give_way(typingctx):
     return types.void(), codegen
 
 
-@kernel
+@callee
 def barrier(sync: Sync, threads: int) -> None:
     """Wait until all threads are here."""
     if threads == 1:
@@ -77,7 +77,7 @@ def barrier(sync: Sync, threads: int) -> None:
         _give_way()
 
 
-@kernel
+@callee
 def next_task(sync: Sync) -> int:
     """The number of the next task, from 0; starts again at every barrier."""
     return _add(sync, NEXT, 1)
