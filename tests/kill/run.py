@@ -89,7 +89,7 @@ def disturb(case: Case, process: Process, place: Path, known: Reference, number:
     if number != signal.SIGKILL:
         handles_signals(process)
     late = known.begun and dice.random() < 0.75
-    moment = dice.random() * (known.seconds - known.begun if late else known.seconds)
+    moment = 0.85 * dice.random() * (known.seconds - known.begun if late else known.seconds)  # seldom after the end
     while late and process.poll() is None and not (place / "out" / case.record).exists():
         time.sleep(0.002)
     deadline = time.monotonic() + moment
