@@ -22,6 +22,7 @@ from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
+from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
@@ -201,7 +202,7 @@ def resume(
     """
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
     given = Limits(nash_conv, seconds, iterations, nodes)
-    kept = RunFolder.open(_a_folder("folder", folder))
+    kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
     limits = limits_of(given, exploitability, pot)
     return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
@@ -398,13 +399,7 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
     if out is not None and folder is not None:
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
     name, given = ("folder", folder) if out is None else ("out", out)
-    return None if given is None else _a_folder(name, given)
-
-
-def _a_folder(name: str, given: Any) -> str | Path:
-    if not isinstance(given, str | Path) or "\0" in str(given) or not str(given):
-        raise ParameterError(f"The '{name}' parameter must be the path of a folder, got {quoted(given)}.")
-    return given
+    return None if given is None else path_of_folder(given, name)
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:

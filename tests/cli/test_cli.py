@@ -508,5 +508,5 @@ def test_counts_may_be_written_with_an_exponent(cli) -> None:
 
 
 def test_a_long_compilation_says_a_word_where_there_is_no_bar(cli, monkeypatch) -> None:
-    monkeypatch.setattr("treeplex.cli.output.SILENCE", 0.0)
-    assert "compiling the game" in cli("info", "goofspiel(cards=5)").err
+    monkeypatch.setattr("treeplex.cli.output.EVERY", 0.0)
+    assert "loading goofspiel(cards=5)" in cli("info", "goofspiel(cards=5)").err

@@ -208,7 +208,7 @@ def test_runs_refuse_a_folder_that_is_being_written_and_leave_it_alone(call, tmp
 def test_what_is_no_path_is_refused(folder, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     for call in (lambda: tp.solve("kuhn", iterations=5, out=folder), lambda: tp.resume(folder)):
-        with pytest.raises(ParameterError, match="A run folder must be a path that is not empty, got"):
+        with pytest.raises(ParameterError, match="parameter must be the path of a folder, got"):
             call()
     assert names(tmp_path) == set()
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -35,15 +34,15 @@ def say(*lines: str) -> None:
 
 
 def tell(*lines: str) -> None:
-    """The answer in words, on stdout."""
+    """The answer in words, on stdout, at once and in the encoding of that stream, which typer's own echo overrules."""
     for line in lines:
-        typer.echo(line)
+        print(line, flush=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
     """One JSON line on stdout."""
     answers.append(json.dumps(fields, allow_nan=False))
-    typer.echo(answers[-1])
+    tell(answers[-1])
 
 
 def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] = ()) -> None:

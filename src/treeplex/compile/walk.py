@@ -220,7 +220,7 @@ def _disagree(
     if player.choices[infoset] != actions:
         walk.refuse(
             f"offers different actions in infoset '{one_line(label)}' of player {mover}:"
-            f" {', '.join(player.choices[infoset])} at {there} but {', '.join(actions)} at {here}."
+            f" {', '.join(player.choices[infoset])} at {there} but {', '.join(map(str, actions))} at {here}."
         )
     walk.refuse(
         f"has no perfect recall: at infoset '{one_line(label)}' player {mover} cannot tell {there} from {here}, though"

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from treeplex.errors import FormatError, ParameterError
+from treeplex.errors import FormatError, ParameterError, quoted
 from treeplex.files import is_ours, locked, reason, remove_leftovers, replace_text
 
 
-def folder_of(folder: object) -> Path:
+def folder_of(folder: object, name: str = "folder") -> Path:
     """The path of a folder that a user named, or a refusal."""
     text = str(folder) if isinstance(folder, str | Path) else ""
     try:
@@ -21,7 +21,7 @@ def folder_of(folder: object) -> Path:
     except UnicodeError:
         legal = False
     if not legal:
-        raise ParameterError(f"A run folder must be a path that is not empty, got {folder!r:.80}.")
+        raise ParameterError(f"The '{name}' parameter must be the path of a folder, got {quoted(folder)}.")
     return Path(text)
 
 
