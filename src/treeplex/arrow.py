@@ -161,6 +161,7 @@ def read_parquet(path: Path, types: Types, most: int | None = None) -> Table:
     source = (
         whole.select(list(types)).cast(pa.schema(list(types.items()))).replace_schema_metadata(whole.schema.metadata)
     )
+    source.validate(full=True)  # texts may be no UTF-8
     if any(column.null_count for column in source.columns):
         raise ValueError("some cells are empty")
     return source

@@ -40,6 +40,7 @@ OPTIONS = (
 )
 GIVEN = ("0", "1", "-1", "0.3%pot", "5mbb", "nan", "1e400", "best", "int16", "cuda", "", "x", "check", "kuhn", "0.1")
 LONGEST = 300
+RUNS = ("solve", "resume", "compare", "grow", "explore", "holdem")
 
 
 def command_line(draw: random.Random, folder: Path) -> None:
@@ -60,6 +61,8 @@ def command_line(draw: random.Random, folder: Path) -> None:
             words += [draw.choice(OPTIONS), draw.choice(GIVEN)][: draw.randint(1, 2)]
     if (words[0] == "reproduce" and len(words) > 1) or "--install-completion" in " ".join(words):
         words = ["reproduce", "nothing"]
+    if words[0] in RUNS and "--seconds" not in words:
+        words += ["--seconds", "2"]
     tp.Policy.uniform(tp.load("kuhn")).save(folder / "policy.json")
     code, _, err = called(words, folder)
     assert code in (0, 1, 2), code

@@ -76,4 +76,4 @@ class Game(Protocol):
 def name_of(game: object) -> str:
     """The name a game goes by: its ``name``, or that of its class."""
     name = getattr(game, "name", None)
-    return name if isinstance(name, str) and name else type(game).__name__
+    return name.encode(errors="replace").decode() if isinstance(name, str) and name else type(game).__name__

@@ -51,6 +51,7 @@ class Request:
     @staticmethod
     def of(record: Mapping[str, Any]) -> Request:
         """From the fields of ``run.json``; ValueError, KeyError or TypeError if they are not a request's."""
+        json.dumps(record, ensure_ascii=False).encode()  # half a character cannot be written down again
         known = {entry.name for entry in fields(Request)}
         strange = set(record) - known
         if strange:

@@ -35,6 +35,7 @@ DEEPEST = 100_000  # moves of a game
 LOOK_EVERY = 1 << 10  # histories between two looks at the length of a line of play
 TOLERANCE = 1e-9  # of probabilities
 EPSILON = 0.6  # of outcome sampling: how much of a move is drawn evenly
+HUGE = 1e100  # payoffs whose squares might overflow
 
 
 MOVERS = (0, 1, TERMINAL)
@@ -238,8 +239,10 @@ class OnTheFly:
         """What ``player`` earns over so many games."""
         payoffs = [self.play(memory, answer, player) for _ in range(games)]
         mean = sum(payoffs) / games
-        spread = sum((payoff - mean) ** 2 for payoff in payoffs) / max(games - 1, 1)
-        return Estimate(mean, (spread / games) ** 0.5)
+        widest = max(map(abs, payoffs))
+        unit = widest if widest > HUGE else 1.0  # whose square is no number any more
+        spread = sum(((payoff - mean) / unit) ** 2 for payoff in payoffs) / max(games - 1, 1)
+        return Estimate(mean, unit * (spread / games) ** 0.5)
 
     def average_move(self, memory: dict[str, Entry], history: History) -> str:
         """A move drawn from the average strategy; any where the infoset was never visited."""
