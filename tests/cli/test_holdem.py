@@ -283,6 +283,8 @@ def test_info(cli, spot_file):
     assert "memory free" in words
     assert " to 0.5%pot, " in words
     assert "isomorphism" not in cli("holdem", "info", spot_file).out  # nothing is alike on a river
+    assert "by default" not in words
+    assert "sizes, by default" in cli("holdem", "info", *OPTIONS).out
 
 
 def test_locks_from_a_file(cli, spot_file, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -228,3 +229,10 @@ def test_tiny_weights_are_learned_from(weight):
     assert ones.percent_of_pot < 0.3
     assert found.percent_of_pot < 0.3
     assert found.equity == pytest.approx(ones.equity)
+
+
+def test_a_solution_can_be_pickled():
+    found = solve(Spot("Ks 9h 6d 3c Jh", 100, 200, "AA,KQs", "QQ,77", sizes_for("50%, a", "a")), iterations=5)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.nash_conv == found.nash_conv
+    assert again.at("check").totals() == found.at("check").totals()

@@ -23,7 +23,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.nodes import Row, View
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.locks import Lock
-from treeplex.games.holdem.spot import PLAYERS, Spot, changed_sizes, default_sizes, make_spot, read_fields
+from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot, changed_sizes, default_sizes, make_spot, read_fields
 from treeplex.poker.grid import print_grid, save_grid
 from treeplex.poker.solving import open_run
 from treeplex.runs.games import locks_of
@@ -183,6 +183,7 @@ def tell_size(spot: Spot, as_json: bool) -> None:
         ["decisions by street", "  ".join(f"{n:,}" for n in fields["action_nodes_by_street"])],
         ["hands", f"oop {fields['hands'][0]}, ip {fields['hands'][1]}"],
         ["boards by street", "  ".join(f"{n:,}" for n in fields["boards_by_street"])],
+        *([["sizes, by default", DEFAULT_MENU]] if spot.has_default_sizes else []),
         *([["suit isomorphism", alike]] if stored < dealt else []),
         *[[f"memory, {storage}", byte_count(size)] for storage, size in fields["bytes"].items()],
         ["memory free", byte_count(fields["bytes_free"])],
