@@ -15,16 +15,20 @@ def main() -> None:
     COMMAND.take_over()
     _streams()
     code: object = 0
+    exhausted = False
     try:
         _command()
     except SystemExit as ended:
-        code = ended.code
+        code, exhausted = ended.code, isinstance(ended.__context__, MemoryError)
     except Interrupted:
         code = 1
     if COMMAND.received:
         _say(COMMAND.sentence())
         code = code or 1
     COMMAND.hand_back()
+    if exhausted:  # libraries may crash when they clean up without memory
+        sys.stdout.flush()
+        os._exit(2)
     sys.exit(code)  # pyright: ignore[reportArgumentType]
 
 

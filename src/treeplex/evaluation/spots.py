@@ -177,7 +177,7 @@ class Reader:
         numbers = hands[player].number[: int(hands[player].held[0])]
         won = np.full(HANDS, np.nan)
         won[numbers] = worth[0, : len(numbers)]
-        return 0.5 + _per_meeting(won, of_order_one(opponent)) / 2.0
+        return np.clip(0.5 + _per_meeting(won, of_order_one(opponent)) / 2.0, 0.0, 1.0)  # rounding may step over
 
 
 def _player(player: int | str) -> int:
