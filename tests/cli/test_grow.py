@@ -49,7 +49,10 @@ def test_json_and_resume(cli) -> None:
     assert not Path("runs").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, id="ctrl-c"), pytest.param(signal.SIGTERM, id="terminate", marks=pytest.mark.slow)],
+)
 def test_an_interrupted_run_keeps_what_is_done_and_says_so(number, tmp_path, cli) -> None:
     arguments = [*GROW, "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(

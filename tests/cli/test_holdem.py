@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from pyarrow import parquet
 from rich.console import Console
 
+import treeplex as tp
 from treeplex.games.holdem.betting import Action
 from treeplex.holdem import Spot, sizes_for, solve
 from treeplex.poker.grid import cells, class_name, colours, palette_for, print_grid, save_grid
@@ -65,9 +67,17 @@ def test_solve_show_and_resume(cli, spot_file, tmp_path):
     assert (tmp_path / "hands.parquet").exists()
 
 
+@pytest.fixture(scope="module")
+def solved_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("solved")
+    (folder / "spot.json").write_text(json.dumps(FIELDS))
+    tp.solve(folder / "spot.json", iterations=60, folder=folder / "run")
+    return folder / "run"
+
+
 @pytest.fixture
-def solved(cli, spot_file):
-    assert cli("holdem", "solve", spot_file, "--iterations", 60, "--out", "run", "--json").code == 0
+def solved(cli, solved_once, tmp_path):
+    shutil.copytree(solved_once, tmp_path / "run")
     return "run"
 
 
@@ -189,7 +199,10 @@ def test_stopping_before_the_target_is_code_1(cli, spot_file):
     assert cli("holdem", "solve", spot_file, "--iterations", 3, "--no-save", "--json").code == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, id="ctrl-c"), pytest.param(signal.SIGTERM, id="terminate", marks=pytest.mark.slow)],
+)
 def test_ctrl_c_keeps_what_is_done(number, cli, spot_file, tmp_path):
     """Code 1, though no target was missed: the run was to go on for a minute."""
     options = ["--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]

@@ -378,19 +378,15 @@ def check_killed(moment: float, undisturbed: Path, tmp_path: Path, cli: Any) -> 
 QUARTERS = [float(np.random.default_rng(quarter).uniform(quarter / 4, quarter / 4 + 0.2)) for quarter in range(4)]
 
 
-@pytest.mark.parametrize("moment", QUARTERS[::2], ids="{:.2f}".format)
+@pytest.mark.slow  # tests/kill/run.py --quick, in test_signals.py, is its short form
+@pytest.mark.parametrize(
+    "moment", [*QUARTERS, *np.random.default_rng(20).uniform(0, 0.95, size=20).tolist()], ids="{:.2f}".format
+)
 def test_killed_at_any_moment_nothing_is_lost(moment, undisturbed, tmp_path, cli, no_pictures) -> None:
     check_killed(moment, undisturbed, tmp_path, cli)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "moment", [*QUARTERS[1::2], *np.random.default_rng(20).uniform(0, 0.95, size=20).tolist()], ids="{:.2f}".format
-)
-def test_killed_at_many_moments_nothing_is_lost(moment, undisturbed, tmp_path, cli, no_pictures) -> None:
-    check_killed(moment, undisturbed, tmp_path, cli)
-
-
 def test_killed_twice_after_a_checkpoint(undisturbed, tmp_path, cli, no_pictures) -> None:
     """The first kill comes right after the first checkpoint, the second right after the next of the resumed run."""
     folder = tmp_path / "run"
@@ -424,6 +420,7 @@ def test_killed_while_the_answer_is_written(tmp_path, cli, no_pictures) -> None:
     same_answer(Path("whole"), Path("killed"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_and_resume(tmp_path, undisturbed, cli, no_pictures) -> None:
     """As a person does it: Ctrl-C ends the run with an answer and exit code 1; resume goes on to what was asked for."""
     process = started(tmp_path / "run")

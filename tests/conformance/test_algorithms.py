@@ -108,7 +108,7 @@ def check_solved(game: CompiledGame, algorithm: str, target: float, most: int, s
     assert judged.value == pytest.approx(solution.value, abs=1e-12 * scale)
 
 
-@pytest.fixture(scope="module", params=trees(12, 100, 1_000), ids=lambda rules: rules.name)
+@pytest.fixture(scope="module", params=trees(6, 100, 1_000), ids=lambda rules: rules.name)
 def small(request) -> CompiledGame:
     return tp.load(request.param)
 
@@ -515,7 +515,10 @@ def nothing_new() -> Callable[..., None]:
     return check
 
 
-@pytest.mark.parametrize("iterate", ITERATES)
+@pytest.mark.parametrize(
+    "iterate",
+    ["average", pytest.param("current", marks=pytest.mark.slow), pytest.param("best", marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path, monkeypatch) -> None:
     """Nor does one of another game, with another number of iterations, or one that goes on from a file."""

@@ -376,7 +376,7 @@ def test_kernels_follow_the_reference(name, spec, turns) -> None:
             game.treeplexes, ways.sides, state.tables, (algorithm.minimizer.rule(game, i) for i in (0, 1)), strict=True
         )
     )
-    for t in range(60):
+    for t in range(40):
         before = [tables.pruned.copy() for tables in state.tables]
         state = algorithm.advance(game, state, 1)
         nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, np.ones(1), algorithm.turns)

@@ -211,7 +211,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
         for i in (0, 1)
     )
     nodes = 0
-    for t in range(12 if name == "leduc" else 40):
+    for t in range(12 if name == "leduc" else 25):
         weight = algorithm.weight(np.array([t + 1.0]))
         state = algorithm.advance(game, state, 1)
         nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, weight, TURNS[turns])
