@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -183,6 +184,16 @@ def tidied(tidy: Callable[[], None]) -> Generator[None]:
             yield
         finally:
             tidy()
+
+
+def address_space() -> float:
+    """Bytes that this process may map (``ulimit -v``); infinity where nothing limits it."""
+    if sys.platform == "win32":
+        return math.inf
+    import resource  # noqa: PLC0415 - there is none on Windows
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
 def cores() -> int:

@@ -75,6 +75,15 @@ def test_closed_streams_do_no_harm(tmp_path) -> None:
     assert (tmp_path / "run" / "result.json").exists()
 
 
+def test_too_little_address_space_is_a_sentence(tmp_path) -> None:
+    """Between 0.1 and 0.7 GB libraries would abort, or try for ever."""
+    line = f"ulimit -v 600000; {sys.executable} -m treeplex solve kuhn --no-save"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    needed = "treeplex needs 1 GB of address space, and the limit of this process is 585 MB"
+    assert done.stderr == f"error: {needed}: see `ulimit -v`.\n"
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [

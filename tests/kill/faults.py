@@ -139,10 +139,9 @@ def folder_removed(root: Path) -> int:
 def little_memory(root: Path) -> int:
     """Whatever the limit: an answer, or a sentence."""
     sizes = [120, 200, 300, 400, 600, 800, 1000, 1300, 1600, 2000]
-    threads = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for size in sizes:
         options = {"preexec_fn": limited(resource.RLIMIT_AS, size * 2**20)}
-        ended = run(["explore", "goofspiel(cards=5)", "--iterations", "300", "--json"], fresh(root), threads, **options)
+        ended = run(["explore", "goofspiel(cards=5)", "--iterations", "300", "--json"], fresh(root), **options)
         if ended.code:
             refused(ended, f"{size} MB")
     return len(sizes)

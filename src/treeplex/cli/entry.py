@@ -5,15 +5,20 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from treeplex.system import COMMAND, Interrupted
+from treeplex.system import COMMAND, Interrupted, address_space
+
+LEAST: Final = 2**30  # bytes of address space; libraries alone take 0.7 GB, and abort or try for ever if they get less
 
 
 def main() -> None:
     """Run the command. Whatever signal comes, and whenever: a sentence on stderr and exit code 1."""
     COMMAND.take_over()
     _streams()
+    # Nothing here calls BLAS in a loop, and OpenBLAS takes 32 MB for each of its threads as it is loaded: without that
+    # memory it tries for ever, or sends its own process SIGINT.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code: object = 0
     exhausted = False
     try:
@@ -33,6 +38,12 @@ def main() -> None:
 
 
 def _command() -> None:
+    if (limit := address_space()) < LEAST:
+        here = f"{limit // 2**20} MB"
+        _say(
+            f"error: treeplex needs 1 GB of address space, and the limit of this process is {here}: see `ulimit -v`.\n"
+        )
+        sys.exit(2)
     try:
         from treeplex.cli.main import run  # noqa: PLC0415 - takes a second or two
     except Exception as error:  # whatever a library makes of too little memory, or of a broken file
