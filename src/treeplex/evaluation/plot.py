@@ -28,11 +28,27 @@ def drawing(
         axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
     yield panels
+    for axes in panels:
+        _label_few(axes.xaxis)
+        _label_few(axes.yaxis)
     if title:
         figure.suptitle(title, parse_math=False)
     if path is not None:
         with replacing(Path(path)) as temporary:
             figure.savefig(temporary, dpi=130, format="png")
+
+
+def _label_few(axis: Any) -> None:
+    """Powers of ten on a logarithmic axis, and 2 and 5 times them if it is shorter than two; more would overlap."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullFormatter  # noqa: PLC0415 - as above
+
+    if type(axis.get_major_locator()) is not LogLocator:
+        return
+    axis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_view_interval()
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if high > 5 * low else MaxNLocator(3))
+        axis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(np.inf, np.inf)))
 
 
 def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path | None = None) -> Any:
