@@ -28,6 +28,8 @@ class Rows(NamedTuple):
     numbers: Any  # [actions, hands], a view that can be written to
     hands: Any  # [hands]
     place: int  # among the player's decisions on all boards
+    start: int = 0  # where its numbers are kept
+    width: int = 0  # hands of a row, padding included
 
 
 def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
@@ -44,7 +46,7 @@ def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
                 table = arrays[decision.player][start : start + actions * width].reshape(actions, width)
                 numbers = hands.number[begin : begin + count].astype(np.int64)
                 place = int(hands.decision[board]) + decision.number
-                found.append(Rows(decision, deal.cards, table[:, :count], numbers, place))
+                found.append(Rows(decision, deal.cards, table[:, :count], numbers, place, start, width))
     return found
 
 

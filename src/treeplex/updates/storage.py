@@ -1,11 +1,20 @@
 """How numbers are kept: as they are, or in 16 bits.
 
-In 16 bits, whole numbers q up to 32,767 have one float32 scale c for all numbers x = c q of a group:
+In 16 bits, whole numbers q up to 32,767 have one float32 scale c = max |x| / 32767 for all numbers x = c q of a group.
 
-    c = max |x| / 32767,  q = x 32767 / max |x| rounded to the nearest whole number
+An infoset's few numbers (``scale_16``, ``whole_16``) are rounded to the nearest: q = x / c with c as it is stored.
 
-Computed in the precision of the numbers given. No fastmath. One thread. Rows of hands are packed at once (``pack``);
-an infoset's few numbers one by one, and there q = x / c with c as it is stored (``scale_16``, ``whole_16``).
+Rows of hands (``pack``) are rounded down after a dither is added, or nothing that is changed by less than half a unit
+at a time would ever change: averages whose weights grow like t^4 fade by 5/t per iteration, so to the nearest whole
+number all up to t/10 would stay for ever, and the answer would get worse from some iteration on.
+
+    q = min(floor(x 32767 / max |x| + u), 32767),  0 <= u < 1
+
+For number k of a group u = ((seed + k 0x9E3779B9) mod 2^32) / 2^32 in steps of 2^-24: a lattice, evenly spread over
+each group, and moved as a whole by a seed that ``dither_seed`` hashes from place, iteration and array. So rounding is
+right on average over iterations, zero stays zero, no sign changes, and nothing depends on threads or on chance.
+
+Computed in the precision of the numbers given. No fastmath. One thread.
 """
 
 from __future__ import annotations
@@ -22,6 +31,9 @@ from treeplex.updates.bits import magnitude_bits, number_of
 Array = npt.NDArray[Any]
 
 LARGEST: Final = 32767.0  # what the largest number of a group is stored as
+LATTICE: Final = 0x9E3779B9  # 2^32 divided by the golden ratio: multiples of it are spread evenly
+AVERAGE, REGRET = 1, 2
+"""Arrays whose roundings are told apart."""
 
 
 class Storage(NamedTuple):
@@ -61,23 +73,49 @@ def largest(numbers: Array) -> Any:
     return number_of(peak)
 
 
+@inlined
+def dither_seed(place: int, t: int, array: int) -> Any:
+    """32 bits for a group of numbers: where it is kept, the iteration, AVERAGE or REGRET; mixed as by SplitMix64."""
+    z = np.uint64(place) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(t) * np.uint64(0xD1B54A32D192ED03)
+    z += np.uint64(array)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint32(z >> np.uint64(32))
+
+
 @callee
-def pack(numbers: Array, out: Array) -> float:
+def pack(numbers: Array, out: Array, seed: Any) -> float:
     """Store float32 ``numbers`` in ``out`` of the same length, which is overwritten; returns the scale."""
     number = numbers.dtype.type
     top = number(largest(numbers))
     if top <= number(0.0):
         out[:] = 0
         return 0.0
-    factor = number(LARGEST) / top
+    factor, unit = number(LARGEST) / top, number(2.0**-24)
     for k in range(len(numbers)):
-        out[k] = np.int32(np.rint(numbers[k] * factor))
+        lattice = np.uint32(seed + np.uint32(k) * np.uint32(LATTICE))
+        u = number(np.int32(lattice >> np.uint32(8))) * unit
+        q = np.int32(np.floor(numbers[k] * factor + u))
+        out[k] = min(q, np.int32(LARGEST))
     return top / LARGEST
 
 
-def packed(numbers: Floats) -> tuple[npt.NDArray[np.int16], np.float32]:
-    """The same in NumPy, for numbers of any shape: the specification."""
+def packed(numbers: Floats, dither: Floats | float = 0.5) -> tuple[npt.NDArray[np.int16], np.float32]:
+    """The same in NumPy, for numbers of any shape and what ``dither`` is added to them: the specification.
+
+    With a half, numbers are rounded to the nearest.
+    """
     top = np.abs(numbers).max(initial=0.0)
     if top == 0.0:
         return np.zeros(numbers.shape, np.int16), np.float32(0.0)
-    return np.rint(numbers * (LARGEST / top)).astype(np.int16), np.float32(top / LARGEST)
+    whole = np.minimum(np.floor(numbers * (LARGEST / top) + dither), LARGEST)
+    return whole.astype(np.int16), np.float32(top / LARGEST)
+
+
+def lattice(place: int, t: int, array: int, count: int) -> Floats:
+    """u for the ``count`` numbers of a group, in whole numbers of Python: the specification of what ``pack`` adds."""
+    word = 2**64 - 1
+    z = (place * 0x9E3779B97F4A7C15 + t * 0xD1B54A32D192ED03 + array) & word
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & word
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & word
+    return np.array([((z >> 32) + k * LATTICE) % 2**32 // 2**8 / 2**24 for k in range(count)])

@@ -5,7 +5,8 @@ all turn and river cards are dealt in all suits. Everything is computed in float
 the storage, and what is played and added to next is what was kept:
 
 - float64, float32: the number itself.
-- int16: whole numbers and one float32 scale per decision, for all its actions and hands (``updates.storage``).
+- int16: whole numbers and one float32 scale per decision, for all its actions and hands (``updates.storage``). What
+  is added before numbers are rounded down (``Rules.dither``) depends on where the kernels keep them.
 
 Regrets are kept as they were after the last update, and discounted when they are next updated: R <- D R + r, where r
 is the instantaneous regret and D is the product of the discounts of all iterations since. In floating point that is
@@ -23,7 +24,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.updates.reference import matched
-from treeplex.updates.storage import packed
+from treeplex.updates.storage import AVERAGE, REGRET, packed
 
 Strength = Callable[[tuple[int, ...], npt.NDArray[np.int64]], npt.NDArray[np.int64]]
 Key = tuple[Any, ...]
@@ -47,6 +48,7 @@ class Rules(NamedTuple):
     weight: Callable[[int], float]  # of an iteration in the average
     predict: float = 0.0
     storage: str = "float64"
+    dither: Callable[[Key, int, int], Floats | float] = lambda key, t, array: 0.5  # [actions, H] before rounding down
     prune: bool = False  # is what the opponent never reaches left alone?
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
 
@@ -77,9 +79,9 @@ def new_memory() -> Memory:
     return Memory({}, {}, {}, {})
 
 
-def store(numbers: Floats, storage: str) -> Stored:
-    """Round to the storage."""
-    return Stored(*packed(numbers)) if storage == "int16" else Stored(numbers.astype(storage), np.float32(1.0))
+def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> Stored:
+    """Round to the storage; in 16 bits after ``dither`` is added."""
+    return Stored(*packed(numbers, dither)) if storage == "int16" else Stored(numbers.astype(storage), np.float32(1.0))
 
 
 def shares(numbers: Floats) -> Floats:
@@ -169,7 +171,7 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
     regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + instantaneous
     if key in rules.locked:  # hands that are locked learn nothing, and do not decide the scale of 16-bit numbers
         regret, instantaneous = (np.where(held(rules, key), 0.0, x) for x in (regret, instantaneous))
-    memory.regret[key] = store(regret, rules.storage)
+    memory.regret[key] = store(regret, rules.storage, rules.dither(key, t, REGRET))
     memory.last[key] = t
     if rules.predict:
         memory.predicted[key] = store(discounted(rules, regret, t, t) + rules.predict * instantaneous, rules.storage)
@@ -182,7 +184,7 @@ def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) ->
     if key in rules.locked and not held(rules, key).all():
         after = np.where(held(rules, key), 0.0, after)
     if rules.weight(t) > 0.0:
-        memory.average[key] = store(after, rules.storage)
+        memory.average[key] = store(after, rules.storage, rules.dither(key, t, AVERAGE))
 
 
 def terminal(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Floats:

@@ -18,7 +18,7 @@ from treeplex.engines.boards.cpu.lanes import lanes_close, lanes_deal, lanes_spa
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
 from treeplex.jit import callee, inlined
 from treeplex.updates.rules import decayed, matched
-from treeplex.updates.storage import pack
+from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, pack
 
 Array = npt.NDArray[Any]
 
@@ -79,14 +79,14 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
 
 @inlined
 def _remember(
-    learner: Player, compact: bool, weight: float, start: int, place: int, size: int, played: Array, fresh: Array,
-    locked: Any, width: int,
+    learner: Player, rule: Rule, t: int, start: int, place: int, size: int, played: Array, fresh: Array, locked: Any,
+    width: int,
 ) -> None:  # fmt: skip
-    """Add ``weight`` times the reach probabilities of a decision's actions to the average."""
+    """Add the iteration's weight times the reach probabilities of a decision's actions to the average."""
     number = fresh.dtype.type
-    w = number(weight)
+    w = number(rule.weight[t])
     average = learner.average[start : start + size]
-    if not compact:
+    if not rule.compact:
         for k in range(size):
             average[k] += w * played[k]
     else:
@@ -95,7 +95,7 @@ def _remember(
             fresh[k] = number(average[k]) * unit + w * played[k]
         if locked >= 0:
             spare(learner.locked, locked, size, width, fresh)
-        learner.average_scale[place] = pack(fresh[:size], average)
+        learner.average_scale[place] = pack(fresh[:size], average, dither_seed(start, t, AVERAGE))
     if locked >= 0:
         hold(learner.locked, locked, size, width, average)
 
@@ -129,7 +129,7 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
         if weight > 0.0:
             number = hands.decision[board] + nodes[n, layout.NUMBER]
             locked = player.where[number]
-            _remember(player, rule.compact, weight, start, number, size, rows, scratch.node, locked, width)
+            _remember(player, rule, step.t, start, number, size, rows, scratch.node, locked, width)
         for a in range(actions):
             alive[first + a] = not rule.prune or _any(rows[a * width : (a + 1) * width])
 
@@ -347,7 +347,8 @@ def _learn(
     if rule.compact:
         if locked >= 0:
             spare(learner.locked, locked, size, width, fresh)
-        learner.regret_scale[place] = pack(fresh[:size], learner.regret[start : start + size])
+        seed = dither_seed(start, t, REGRET)
+        learner.regret_scale[place] = pack(fresh[:size], learner.regret[start : start + size], seed)
     if locked >= 0:
         hold(learner.locked, locked, size, width, learner.regret[start : start + size])
         if rule.predict > 0.0:
