@@ -154,10 +154,11 @@ class Textbook:
 
     def __init__(
         self, game: Game, *, plus: bool = False, predict: bool = False, alpha: float | None = None,
-        beta: float | None = None, gamma: float = 0.0, simultaneous: bool = False, delay: int = 0,
+        beta: float | None = None, rise: float = 0.0, gamma: float = 0.0, simultaneous: bool = False, delay: int = 0,
     ) -> None:  # fmt: skip
         self.game, self.plus, self.predict = game, plus, predict
-        self.alpha, self.beta, self.gamma, self.simultaneous, self.delay = alpha, beta, gamma, simultaneous, delay
+        self.alpha, self.beta, self.rise, self.gamma = alpha, beta, rise, gamma
+        self.simultaneous, self.delay = simultaneous, delay
         self.regret: dict[Any, dict[str, float]] = {}
         self.strategy: dict[Any, dict[str, float]] = {}
         self.total: dict[Any, dict[str, float]] = {}
@@ -218,7 +219,7 @@ class Textbook:
                     r = regret[a] + gain
                     if self.plus:
                         r = max(r, 0.0)
-                    power = self.alpha if r > 0 else self.beta
+                    power = self.alpha if r > 0 else self.beta and self.beta * t / (t + self.rise)
                     regret[a] = r if power is None else r * t**power / (t**power + 1)
                     hope[a] = max(regret[a] + (gain if self.predict else 0.0), 0.0)
                 norm = sum(hope.values())
@@ -237,6 +238,7 @@ PAPERS = {
     "cfr+": {"plus": True, "gamma": 1.0},
     "cfr+(delay=2)": {"plus": True, "gamma": 1.0, "delay": 2},
     "dcfr(alpha=2,beta=0.5,gamma=3)": {"alpha": 2.0, "beta": 0.5, "gamma": 3.0},
+    "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=3)": {"alpha": 1.4, "beta": 0.5, "rise": 3.0, "gamma": 4.0},
     "lcfr": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
     "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
     "pcfr+": {"plus": True, "predict": True, "gamma": 2.0},

@@ -87,9 +87,11 @@ def lcfr(turns: str = "alternating") -> CFR:
     return CFR(Discounted(1.0, 1.0), linear(), turn_order(turns))
 
 
-def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, turns: str = "alternating") -> CFR:
+def dcfr(
+    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, rise: float = 0.0, turns: str = "alternating"
+) -> CFR:
     """Discounted CFR (Brown & Sandholm 2019)."""
-    minimizer = Discounted(number("alpha", alpha), number("beta", beta))
+    minimizer = Discounted(number("alpha", alpha), number("beta", beta), number("rise", rise, 0.0, 1e9))
     return CFR(minimizer, power(exponent("gamma", gamma)), turn_order(turns))
 
 

@@ -14,18 +14,24 @@ class Discounted(NamedTuple):
 
     alpha = beta = 1 is linear CFR up to a common factor. Brown & Sandholm (2019), "Solving imperfect-information games
     via discounted regret minimization", section 4.
+
+    With ``rise`` h, which the paper does not have, beta t / (t + h) stands for beta: negative regrets are forgotten
+    fast at first, when early mistakes are in them, and slowly later, when an action that comes back at once makes
+    strategies swing.
     """
 
     alpha: float
     beta: float
+    rise: float = 0.0
     predict: float = 0.0
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
         """As above."""
-        return discount(iteration, self.alpha), discount(iteration, self.beta)
+        beta = self.beta * iteration / (iteration + self.rise)
+        return discount(iteration, self.alpha), discount(iteration, beta)
 
 
-def discount(iteration: Floats, power: float) -> Floats:
+def discount(iteration: Floats, power: float | Floats) -> Floats:
     """t^power / (t^power + 1)."""
     with np.errstate(over="ignore"):  # a huge t^-power stands for a discount of zero
         return 1.0 / (1.0 + iteration**-power)
