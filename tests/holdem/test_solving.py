@@ -160,6 +160,35 @@ def test_monotone_flop_with_three_suits_alike():
         np.testing.assert_allclose(first.reach, second.reach, atol=1e-9)
 
 
+CYCLE = "AhKd:0.83,AdKc:0.83,AcKh:0.83,QQ:0.37,7h7d:0.61,7d7c:0.61,7h7c:0.61"
+
+
+@pytest.mark.parametrize(
+    ("board", "oop", "ip", "turns"),
+    [
+        ("Ts 9s 6s", CYCLE, "KK:0.59,AKs:0.93,87s:0.31", 10 + 13),  # a cycle of three suits, and no exchange of two
+        ("Ts Th Td", "AsKh:0.7,AhKd:0.7,AdKs:0.7,88:0.41", "99:0.53,AcKc:0.9", 12 + 13),
+        ("Ts Th 6d", "AsKd:0.83,AhKd:0.83,77:0.61", "KK:0.59,AKs:0.93", 12 + 12 + 13),  # paired: an exchange
+        ("Ts Th 6s", "AsKd:0.83,AdKc:0.3", "KK:0.59", 49),  # nothing
+        ("Th Ts Td Tc", "AsKh:0.7,AhKs:0.7,AdKc:0.7,AcKd:0.7,88:0.4", "99:0.5", 12),  # two exchanges at once
+    ],
+)
+def test_cycles_of_suits(board, oop, ip, turns):
+    spot = Spot(board, 60, 40, oop, ip, sizes_for("a", ""))
+    games = [load_spot(spot, alike) for alike in (True, False)]
+    assert len(games[0].deals[1]) == turns
+    found = [solve(game, iterations=2, storage="float64") for game in games]
+    assert found[0].ev == pytest.approx(found[1].ev, abs=1e-9)
+    assert found[0].nash_conv == pytest.approx(found[1].nash_conv, abs=1e-8)
+    rivers = [", check, check, 2d", ", check, check, 2c", ", check, check, 2h"] if len(spot.cards) == 3 else [""]
+    for turn_card in ("Ah", "Ad", "5c", "5h"):
+        for river in rivers:
+            first, second = (solution.reader.at(f"check, check, {turn_card}{river}") for solution in found)
+            np.testing.assert_allclose(first.strategy, second.strategy, atol=1e-6)
+            np.testing.assert_allclose(first.reach, second.reach, atol=1e-9)
+            np.testing.assert_allclose(first.ev, second.ev, atol=1e-6)
+
+
 @pytest.mark.parametrize("storage", ["float32", "int16"])
 def test_threads_change_no_bit(storage):
     states = []

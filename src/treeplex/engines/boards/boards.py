@@ -1,12 +1,14 @@
 """Boards of every street up to suit isomorphism, and both players' hands on them.
 
-Two suits are alike on a board if exchanging them changes neither the board nor a range. A turn or river card is dealt
-in one of several suits that are alike, and counted once for each of them: values of the others are found by
-exchanging suits in the hands.
+A symmetry of a board is a change of suits that changes neither the board nor a range: an exchange of two suits as a
+rule, but with ranges that tell some suits apart it may be a cycle of three, or two exchanges at once. Of the turn or
+river cards that symmetries turn into each other one is dealt, and counted for all of them: values of the others are
+found by changing suits in the hands. What is left of the symmetries below a card are those that leave it alone.
 """
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -31,12 +33,12 @@ class Deal(NamedTuple):
     cards: tuple[int, ...]
     parent: int  # on the street before
     images: tuple[Suits, ...]  # itself, and every change of suits that makes a board it stands for
-    alike: tuple[tuple[int, ...], ...]  # classes of suits that are still alike, lowest suit first
+    symmetries: tuple[Suits, ...]  # changes of suits after which nothing has changed, the plainest first
 
 
 def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list[Deal]]:
     """The boards of every street that is played."""
-    levels = [[Deal(spot.cards, 0, (SAME,), _alike(spot) if isomorphic else ())]]
+    levels = [[Deal(spot.cards, 0, (SAME,), _symmetries(spot) if isomorphic else (SAME,))]]
     for _ in range(streets - 1):
         level: list[Deal] = []
         for parent, above in enumerate(levels[-1]):
@@ -48,40 +50,31 @@ def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list
 def _children(parent: int, above: Deal) -> list[Deal]:
     deals: list[Deal] = []
     for card in range(CARDS):
-        suit = card % 4
-        if card in above.cards or any(suit in suits[1:] for suits in above.alike):
-            continue  # dealt already, or stands for the same card of a lower suit
-        images = [SAME] + [_swap(suit, other) for suits in above.alike if suits[0] == suit for other in suits[1:]]
-        left = (tuple(other for other in suits if other != suit) for suits in above.alike)
-        alike = tuple(suits for suits in left if len(suits) > 1)
-        deals.append(Deal((*above.cards, card), parent, tuple(images), alike))
+        images = {_moved(card, suits): suits for suits in reversed(above.symmetries)}  # the plainest change to each
+        if card not in above.cards and card == min(images):
+            left = tuple(suits for suits in above.symmetries if suits[card % 4] == card % 4)
+            deals.append(Deal((*above.cards, card), parent, tuple(images[at] for at in sorted(images)), left))
     return deals
 
 
-def _alike(spot: Spot) -> tuple[tuple[int, ...], ...]:
-    """Classes of suits that can be exchanged, of at least two."""
-    classes: list[list[int]] = []
-    for suit in range(4):
-        for known in classes:
-            suits = np.array(_swap(known[0], suit))
-            swapped = {card // 4 * 4 + int(suits[card % 4]) for card in spot.cards}
-            if swapped == set(spot.cards) and all(_symmetric(spot.weights(player), suits) for player in (0, 1)):
-                known.append(suit)
-                break
-        else:
-            classes.append([suit])
-    return tuple(tuple(suits) for suits in classes if len(suits) > 1)
+def _symmetries(spot: Spot) -> tuple[Suits, ...]:
+    """Those of the spot, by how many suits they change."""
+    found = [
+        suits
+        for suits in permutations(SAME)
+        if {_moved(card, suits) for card in spot.cards} == set(spot.cards)
+        and all(_symmetric(spot.weights(player), np.array(suits)) for player in (0, 1))
+    ]
+    return tuple(sorted(found, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
+
+
+def _moved(card: int, suits: Suits) -> int:
+    return card // 4 * 4 + suits[card % 4]
 
 
 def _symmetric(weights: Floats, suits: npt.NDArray[np.int64]) -> bool:
     swapped = hand_numbers(HAND_CARDS // 4 * 4 + suits[HAND_CARDS % 4])
     return bool(np.array_equal(weights, weights[swapped]))
-
-
-def _swap(low: int, high: int) -> Suits:
-    suits = list(SAME)
-    suits[low], suits[high] = high, low
-    return suits[0], suits[1], suits[2], suits[3]
 
 
 def root_hands(spot: Spot, player: int) -> Ints:

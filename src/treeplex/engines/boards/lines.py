@@ -153,9 +153,9 @@ def _deal(game: HoldemGame, place: Place, word: Word, number: int) -> Place:
     stored = card // 4 * 4 + place.suits[card % 4]
     boards = game.boards[place.depth]
     for board in range(int(boards.child[place.board]), int(boards.child[place.board + 1])):
-        swap = _image(game.deals[depth][board], stored)
-        if swap is not None:
-            suits = tuple(swap[suit] for suit in place.suits)
+        back = _image(game.deals[depth][board], stored)
+        if back is not None:
+            suits = tuple(back[suit] for suit in place.suits)
             return Place(
                 place.node.children[0], depth, board, cards, (suits[0], suits[1], suits[2], suits[3]), place.steps
             )
@@ -163,9 +163,9 @@ def _deal(game: HoldemGame, place: Place, word: Word, number: int) -> Place:
 
 
 def _image(deal: Deal, card: int) -> Suits | None:
-    """The change of suits, its own inverse, under which the board's last card is ``card``."""
+    """The change of suits that takes ``card``, of the board or an image of it, back to the board's last card."""
     last = deal.cards[-1]
     for suits in deal.images:
         if last // 4 == card // 4 and suits[last % 4] == card % 4:
-            return suits
+            return suits.index(0), suits.index(1), suits.index(2), suits.index(3)
     return None

@@ -14,7 +14,7 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, action_named, decision_at, follow
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.cards import HAND_CARDS, SUITS, hand_numbers
+from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
@@ -105,15 +105,12 @@ def _check_suits(game: HoldemGame, lock: Lock, decision: Decision, place: Place,
     hands = game.boards[place.depth].hands[decision.player]
     begin = int(hands.start[place.board])
     numbers = hands.number[begin : begin + int(hands.held[place.board])].astype(np.int64)
-    for alike in game.deals[place.depth][place.board].alike:
-        for other in alike[1:]:
-            swap = np.arange(len(SUITS))
-            swap[[alike[0], other]] = other, alike[0]
-            if not np.array_equal(table[:, numbers], table[:, _moved(swap)[numbers]]):
-                raise ParameterError(
-                    f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
-                    " treat them alike: name whole classes such as AKs."
-                )
+    for suits in game.deals[place.depth][place.board].symmetries:
+        if not np.array_equal(table[:, numbers], table[:, _moved(np.array(suits))[numbers]]):
+            raise ParameterError(
+                f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
+                " treat them alike: name whole classes such as AKs."
+            )
 
 
 def _moved(suits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
