@@ -59,9 +59,9 @@ def _children(parent: int, above: Deal) -> list[Deal]:
 
 def _symmetries(spot: Spot) -> tuple[Suits, ...]:
     """Those of the spot, by how many suits they change."""
-    found = [
+    found: list[Suits] = [
         suits
-        for suits in permutations(SAME)
+        for suits in permutations(SAME, 4)
         if {_moved(card, suits) for card in spot.cards} == set(spot.cards)
         and all(_symmetric(spot.weights(player), np.array(suits)) for player in (0, 1))
     ]
