@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy import sparse
 
 from treeplex.arrow import unpacked
@@ -16,6 +17,9 @@ from treeplex.compile import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 
 HOLDEM = "holdem"
+
+settings.register_profile("no clock", deadline=None)  # a busy machine may take half a second for a millisecond's work
+settings.load_profile("no clock")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
