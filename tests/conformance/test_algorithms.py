@@ -200,7 +200,7 @@ def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *SAMPLED, "warm-start(warmup=20)"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
     game, assembled = tp.load(RandomTree(seed=seed, depth=5)), build(algorithm)

@@ -163,13 +163,13 @@ def test_no_kind_of_game_is_left_out() -> None:
     assert {name.partition("(")[0] for name in [*DEALT, *WALKED, *LARGE]} == set(CATALOG)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees)
 def test_compiled_random_trees_keep_their_promises(check_compiled, tree) -> None:
     check_compiled(compile_game(tree))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trees)
 def test_random_trees_have_the_size_of_their_rules(count, tree) -> None:
     game, size = compile_game(tree), count(tree)

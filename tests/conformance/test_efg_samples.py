@@ -189,7 +189,7 @@ def test_exported_games_are_the_same_when_read_back(name) -> None:
     assert values[1] == pytest.approx(values[0], abs=1e-9 * max(1.0, game.largest_payoff))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**63 - 1), st.integers(1, 6), st.sampled_from([0.2, 0.6]), st.sampled_from([1e-9, 1.0, 1e9]))
 def test_random_trees_are_the_same_when_read_back(seed, depth, chance, scale) -> None:
     """Their probabilities are any doubles that sum to one but for rounding: the largest of a move makes up for that."""

@@ -134,7 +134,7 @@ def test_weights_by_hand() -> None:
         assert set(entropies(game, WEIGHTS[name])[0].weight.tolist()) == weights
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 7), width=st.integers(2, 4), log_mu=st.floats(-6, 3))
 def test_smoothed_responses_are_the_best(seed, depth, width, log_mu) -> None:
     """The kernel equals its twin; the value is that of the answer; and no other plan does better."""

@@ -101,7 +101,7 @@ def test_arguments_that_are_none_are_named(spec, part) -> None:
         parse(spec)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from(list("kuhn(),=[]\"' 12.e-tru{}\\\n♠")), max_size=25))
 def test_no_text_breaks_the_reader(text) -> None:
     """Whatever is typed: a name with values, or a sentence."""
@@ -114,7 +114,7 @@ def test_no_text_breaks_the_reader(text) -> None:
         assert all(isinstance(key, str) for key, _ in values)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=30), st.sampled_from(["kuhn", "leduc", "goofspiel", "matrix", "openspiel:", ""]))
 def test_no_text_breaks_the_catalog(text, start) -> None:
     try:

@@ -573,7 +573,7 @@ def files(draw: st.DrawFn) -> EfgFile:
     return EfgFile(draw(LABELS), tuple(players), tuple(nodes), draw(LABELS))
 
 
-@settings(max_examples=300, derandomize=True, database=None, deadline=None)
+@settings(max_examples=300, derandomize=True, database=None)
 @given(files())
 def test_any_file_reads_back_as_written(file: EfgFile) -> None:
     round_trip(file)

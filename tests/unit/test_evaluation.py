@@ -109,7 +109,7 @@ def ends(game: Game, policy: Policy) -> list[tuple[dict[tuple[int, str], str], t
 # --- value and best responses ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(small, st.integers(0, 999))
 def test_best_responses_by_trying_every_pure_strategy(rules, seed) -> None:
     game = compile_game(rules)
@@ -133,7 +133,7 @@ def test_best_responses_by_trying_every_pure_strategy(rules, seed) -> None:
         assert evaluation.best_response_values[player] == pytest.approx(best, abs=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees, st.integers(0, 999))
 def test_the_best_response_earns_what_it_promises(rules, seed) -> None:
     game = compile_game(rules)
@@ -157,7 +157,7 @@ def test_ties_go_to_the_first_action() -> None:
     assert improved["row"] == {"r0": 1.0, "r1": 0.0, "r2": 0.0}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(trees, st.integers(0, 999))
 def test_nash_conv_is_the_sum_of_gains_and_never_negative(rules, seed) -> None:
     game = compile_game(rules)
@@ -206,7 +206,7 @@ def test_rounding_of_large_payoffs_does_not_show_as_a_negative_nash_conv() -> No
         assert evaluate_policy(game, Policy.uniform(game)).nash_conv >= 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees, st.integers(0, 999), st.floats(0, 1))
 def test_the_value_is_linear_in_each_players_sequence_form(rules, seed, share) -> None:
     game = compile_game(rules)
@@ -216,7 +216,7 @@ def test_the_value_is_linear_in_each_players_sequence_form(rules, seed, share) -
         assert ends_of[1] == pytest.approx((1 - share) * ends_of[0] + share * ends_of[2], abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trees, st.integers(0, 999), st.sampled_from([1e-6, 1e-3, 7.0, 1e6]))
 def test_everything_scales_with_the_payoffs(rules, seed, scale) -> None:
     game, scaled = compile_game(rules), compile_game(replace(rules, scale=scale))
@@ -226,7 +226,7 @@ def test_everything_scales_with_the_payoffs(rules, seed, scale) -> None:
     assert ours.nash_conv == pytest.approx(scale * theirs.nash_conv, rel=1e-12, abs=1e-13 * scale)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trees, st.integers(0, 999))
 def test_exchanging_the_seats_exchanges_the_values(rules, seed) -> None:
     game, swapped = compile_game(rules), compile_game(Swapped(rules))

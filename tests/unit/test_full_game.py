@@ -93,7 +93,7 @@ def test_a_peak_is_never_below_a_fine_grid_and_is_reached(rise, level, fall, end
     assert rise * at + level + fall / at == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(number, number, number), min_size=1, max_size=4), interval)
 def test_the_peak_of_a_sum_of_positive_parts_is_never_below_a_fine_grid(curves, ends) -> None:
     low, high = 1.0 + ends[0], 1.0 + ends[1]

@@ -132,7 +132,7 @@ def advance(module: Any, game: CompiledGame, operator: Any, seed: int, rule: Any
 # --- walks over one treeplex -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees, seeds)
 def test_walks_over_treeplexes_are_the_references(tree, seed) -> None:
     game, rng = compile_game(tree), np.random.default_rng(seed)
@@ -166,7 +166,7 @@ def test_normalise_is_uniform_where_nothing_is_played() -> None:
 # --- the payoff operator ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees, seeds)
 def test_earnings_on_random_trees_are_the_references(tree, seed) -> None:
     game = compile_game(tree)

@@ -185,7 +185,7 @@ def tables(draw: Any) -> list[tuple[int, str, str, float]]:
     return rows
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(rows=tables())
 def test_any_labels_and_probabilities_survive(rows, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("policy", numbered=True)
@@ -196,7 +196,7 @@ def test_any_labels_and_probabilities_survive(rows, tmp_path_factory) -> None:
         assert rows_of(Policy.load(folder / f"p{suffix}")) == rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**31), st.randoms(use_true_random=False))
 def test_rows_may_come_in_any_order(seed, rng) -> None:
     game = compile_game(RandomTree(seed=seed, depth=5))

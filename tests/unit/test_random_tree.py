@@ -39,7 +39,7 @@ def test_is_a_game() -> None:
     assert isinstance(RandomTree(), Game)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees)
 def test_rules_hold_and_recall_is_perfect(check_rules, game) -> None:
     check_rules(game)

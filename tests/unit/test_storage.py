@@ -155,7 +155,7 @@ def test_policies_of_a_saved_game_are_worth_the_same(tmp_path) -> None:
     assert again.known_value == -0.0856064240780005
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**40), st.integers(1, 6), st.sampled_from([0.0, 0.5]))
 def test_random_trees_are_the_same_after_a_trip(tmp_path_factory, seed, depth, chance) -> None:
     game = compile_game(RandomTree(seed=seed, depth=depth, chance=chance))

@@ -32,7 +32,7 @@ def masks(game: CompiledGame, rng: np.random.Generator) -> tuple[Any, Any]:
     return out[0], out[1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 200))
 def test_a_reduced_game_pays_what_the_whole_game_pays(seed) -> None:
     """For strategies that never use what was taken out: x'Ay is the same, infoset by infoset."""
@@ -61,7 +61,7 @@ def test_a_reduced_game_pays_what_the_whole_game_pays(seed) -> None:
     assert values[0] == pytest.approx(values[1], abs=1e-13)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 200))
 def test_histories_left_are_counted(seed) -> None:
     game, rng = tp.load(RandomTree(seed=seed, depth=5)), np.random.default_rng(seed)
