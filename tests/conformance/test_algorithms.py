@@ -344,7 +344,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr": IN_TURN,  # ours; the paper updates at once
     "cfr+": IN_TURN | {"delay": 0},  # Tammelin 2014, Algorithm 1; d = 0: weights 1, 2, 3, ...
     "lcfr": IN_TURN,  # Brown & Sandholm 2019
-    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},  # Brown & Sandholm 2019
+    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # Brown & Sandholm 2019
     "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
     "pdcfr+": IN_TURN | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
     "cfr-br": {},
