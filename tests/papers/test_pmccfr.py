@@ -41,6 +41,7 @@ def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:
     json.dumps(report.summary(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_whole_of_figure_2(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_fig2, "SEEDS", 2)
     monkeypatch.setattr(pmccfr_fig2, "SECONDS", 0.05)
@@ -53,6 +54,7 @@ def test_the_whole_of_figure_2(tmp_path, monkeypatch) -> None:
     json.dumps(report.summary(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_whole_of_figure_3(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_fig3, "SEEDS", 2)
     monkeypatch.setattr(pmccfr_fig3, "SECONDS", 0.3)

@@ -208,7 +208,11 @@ def test_a_larger_step_would_break_the_condition() -> None:
     assert smoothed(game, 0, plans, state.pace.smoothing) <= 0.0 < smoothed(game, 0, plans, state.pace.smoothing / 4.0)
 
 
-SLOPE_GAMES = ["leduc", "liars_dice(sides=4)", RandomTree(seed=12, depth=8, width=3)]
+SLOPE_GAMES = [
+    "leduc",
+    pytest.param("liars_dice(sides=4)", marks=pytest.mark.slow),
+    RandomTree(seed=12, depth=8, width=3),
+]
 
 
 @pytest.mark.parametrize("name", SLOPE_GAMES, ids=str)
