@@ -45,7 +45,7 @@ def test_nothing_turns_and_nothing_is_off_by_a_unit(seed, scale, count) -> None:
     assert np.all(out[numbers < 0] <= 0)
     assert np.all(np.abs(out * np.float64(unit) - numbers) <= 1.01 * unit)
     if numbers.any():
-        assert np.abs(out).max() == LARGEST
+        assert np.abs(out).max() >= LARGEST - 1  # top * (LARGEST / top) may be rounded down
 
 
 def test_rounding_is_right_on_average() -> None:
