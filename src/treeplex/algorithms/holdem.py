@@ -17,7 +17,7 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
-from treeplex.engines.boards.engine import engine, threads_for
+from treeplex.engines.boards.engine import aligned, engine, threads_for
 from treeplex.engines.boards.game import HoldemGame, require_memory
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
@@ -133,7 +133,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         size, decisions = game.elements(player), game.decisions(player)
         scales = decisions if STORAGES[self.storage].scaled else 0
         sizes = (size, size, size if self.minimizer.predict else 0)
-        regret, average, predicted = (np.zeros(count, self.storage) for count in sizes)
+        regret, average, predicted = (aligned(count, self.storage) for count in sizes)
         last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
         return HandLearner(regret, average, predicted, last, scale, other)
 

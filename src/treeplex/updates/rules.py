@@ -5,7 +5,7 @@ branch, and ``updates.reference`` has the forms for whole infosets.
 
     positive(R) = max(R, 0)
     share(x, total, width) = x / total, or 1 / width where the total is zero                 regret matching
-    matched(x, total, ...) = the same for rows of hands, without a branch
+    matched(x, total, ...) = the same without a branch, for vectors of hands
     discounted(R, r, d+, d-) = d+ (R + r) if R + r > 0, else d- (R + r)                      Brown & Sandholm (2019)
     decayed(R, d+, d-, 0) = d+ R if R > 0, else d- R                                         discounts on their own
     floored(R, plus) = max(R, 0) if plus, else R                                             regret matching+
@@ -16,7 +16,10 @@ Division, not multiplication by a reciprocal: a pure strategy must come out as e
 
 from __future__ import annotations
 
+from typing import Any
+
 from treeplex.jit import Index, inlined
+from treeplex.vectors import where
 
 
 @inlined
@@ -32,13 +35,13 @@ def share(part: float, total: float, width: Index) -> float:
 
 
 @inlined
-def matched(part: float, total: float, tiny: float, one: float) -> tuple[bool, float]:
-    """``share`` for rows of numbers: is there a positive part, and ``part`` over the total. Computed without a branch.
+def matched(part: Any, total: Any, tiny: Any, one: Any) -> tuple[Any, Any]:
+    """``share`` without a branch, also for vectors: is there a positive part, and ``part`` over the total.
 
     Totals up to ``tiny`` count as none. All numbers are of one type, of which ``one`` is one.
     """
     some = total > tiny
-    return some, part / (total if some else one)
+    return some, part / where(some, total, one)
 
 
 @inlined
@@ -49,9 +52,9 @@ def discounted(regret: float, instantaneous: float, up: float, down: float) -> f
 
 
 @inlined
-def decayed(regret: float, up: float, down: float, zero: float) -> float:
-    """A regret times the discount of its sign; all numbers are of one type, of which ``zero`` is zero."""
-    return regret * (up if regret > zero else down)
+def decayed(regret: Any, up: Any, down: Any, zero: Any) -> Any:
+    """Regrets, a number or a vector of them, times the discounts of their signs."""
+    return regret * where(regret > zero, up, down)
 
 
 @inlined

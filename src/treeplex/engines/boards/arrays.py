@@ -17,10 +17,8 @@ import numpy.typing as npt
 from treeplex.arrays import Floats, Ints
 from treeplex.updates.storage import STORAGES
 
-LANES: Final = 16  # numbers in a vector of the processor
 NO_CARD: Final = 53  # stands in for the cards of no hand
-WHOLE: Final = 52  # where sums over cards keep the sum over all hands
-ROWS_OF_SUMS: Final = 54
+ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD
 
 UPDATE, BEST, VALUE = 0, 1, 2
 """What a pass does at the learner's decisions: learn, choose the best action, or play its strategy."""
@@ -39,9 +37,9 @@ class Betting(NamedTuple):
     tile: Ints  # [tiles + 1, 6] where its parts begin: ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP
     opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
     own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
-    terminal_group: Ints  # [., 4] terminals that share a reach row: ROW, TERMINAL, END, SHOWS
+    terminal_group: Ints  # [., 5] terminals that share a reach row: ROW, TERMINAL, END, SHOWS, FOLDS
     terminal: Ints  # [Z] value rows of the terminals, group by group
-    amount: Floats  # [Z, 2] chips BY_STRENGTH and BY_HANDS
+    amount: npt.NDArray[np.floating[Any]]  # [Z, 2] chips BY_STRENGTH and BY_HANDS, in the precision of computations
     chance_node: Ints  # [X, 2] REACH_ROW, VALUE_ROW
 
 
@@ -51,8 +49,8 @@ ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP = range(6)
 ABOVE, SLOT, ACTIONS, NUMBER, REACHED = range(5)
 """Columns of decisions: row of the owner's sequence above, first slot, actions, number, row of the opponent's reach."""
 
-ROW, TERMINAL, END, SHOWS = range(4)
-"""Columns of ``Betting.terminal_group``: reach row, first terminal, end of terminals, is there a showdown?"""
+ROW, TERMINAL, END, SHOWS, FOLDS = range(5)
+"""Columns of ``Betting.terminal_group``: reach row, first terminal, end, do chips go BY_STRENGTH, do any BY_HANDS?"""
 
 BY_STRENGTH, BY_HANDS = range(2)
 """Columns of ``Betting.amount``: chips times (weaker - stronger hands), chips times all hands."""
@@ -116,16 +114,18 @@ class Scratch(NamedTuple):
     reach: npt.NDArray[Any]  # rows times H
     value: npt.NDArray[Any]  # rows times H
     node: npt.NDArray[Any]  # actions times H
-    total: npt.NDArray[Any]  # H, three times
+    total: npt.NDArray[Any]  # H: the value of a decision to each hand
     dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
-    ahead: npt.NDArray[Any]  # H times lanes: weaker minus stronger hands
-    everyone: npt.NDArray[Any]  # H times lanes: all hands that can be held against ours
-    rows: npt.NDArray[Any]  # lanes times H, and a row of zeros
+    ahead: npt.NDArray[Any]  # H times lanes: weaker hands, and those that are not stronger
+    square: npt.NDArray[Any]  # two squares of 16 hands times lanes: weaker minus stronger hands, all hands
     sums: npt.NDArray[Any]  # cards times lanes
     found: npt.NDArray[Any]  # E times H: values of street roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
-    lanes: Offsets  # four times a number per lane: what lies in them, and where
+    lanes: Offsets  # three times a number per lane: its terminal group, where its row starts, its place in a square
+    terminal: Offsets  # [2, Z] where value rows of terminals start, BY_STRENGTH and BY_HANDS
+    lane: Offsets  # [2, Z] where their lanes start in a square
+    chips: npt.NDArray[Any]  # [2, Z] what they pay
 
 
 class Level(NamedTuple):

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
-    LANES,
     ROWS_OF_SUMS,
     Betting,
     BoardIndex,
+    Level,
     Offsets,
     Player,
     Playing,
@@ -32,6 +32,7 @@ from treeplex.engines.boards.cpu.threads import new_sync
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
+from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
 
@@ -45,7 +46,7 @@ class Engine:
         self._game = game
         self._work = np.dtype(work)
         self._threads = threads
-        self._levels = game.levels
+        self._levels = [level._replace(betting=self._in_chips(level)) for level in game.levels]
         self.streets = len(game.streets)
         top, middle, last = self._scratch(0), self.streets // 2, self.streets - 1
         self._scratches = [(top, self._scratch(middle), self._scratch(last)) for _ in range(threads if last else 1)]
@@ -122,6 +123,11 @@ class Engine:
     def _widest(self, depth: int) -> int:
         return max(int(np.diff(hands.start).max()) for hands in self._game.boards[depth].hands)
 
+    def _in_chips(self, level: Level) -> tuple[Betting, Betting]:
+        """Amounts in the precision of the computation."""
+        first, second = (each._replace(amount=each.amount.astype(self._work)) for each in level.betting)
+        return first, second
+
     def _table(self, scratches: tuple[Scratch, Scratch, Scratch]) -> Offsets:
         """A thread's table, but for what differs from run to run."""
         table = new_table()
@@ -137,14 +143,17 @@ class Engine:
         street, width = self._game.streets[depth], self._widest(depth)
         rows = street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
-        lanes, sums, roots = 4 * (width * LANES,), ROWS_OF_SUMS * LANES, street.roots * width
-        sizes = (rows * width, rows * width, actions * width, 3 * width, *lanes, sums, roots)
+        lanes, square, sums = width * LANES, 2 * LANES**2, ROWS_OF_SUMS * LANES
+        sizes = (rows * width, rows * width, actions * width, width, lanes, lanes, square, sums, street.roots * width)
         alive, gathered = np.zeros(rows, dtype=np.bool_), np.zeros(len(street.chance_nodes) * width)
         return Scratch(
             *(aligned(size, self._work) for size in sizes),
             alive=alive,
             gathered=gathered,
-            lanes=np.zeros(4 * LANES, np.int64),
+            lanes=np.repeat((0, 0, 1), LANES) * np.tile(np.arange(LANES) * LANES, 3),
+            terminal=np.zeros((2, len(street.terminals)), np.int64),
+            lane=np.zeros((2, len(street.terminals)), np.int64),
+            chips=np.zeros((2, len(street.terminals)), self._work),
         )
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import LANES, NO_CARD, Hands, Offsets, Small
+from treeplex.engines.boards.arrays import NO_CARD, Hands, Offsets, Small
 from treeplex.engines.boards.strength import strength_of, suit_masks
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.vectors import LANES
 
 STRENGTH_BITS: Final = 30  # of a strength
 PLACE_BITS: Final = 11  # of a place on a board

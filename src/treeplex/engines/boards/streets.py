@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import GROUP, LANES, NUMBER, REACHED, SHOWS, VALUE_ROW, Betting
+from treeplex.engines.boards.arrays import BY_HANDS, BY_STRENGTH, FOLDS, GROUP, NUMBER, REACHED, VALUE_ROW, Betting
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, SHOWDOWN, Node
 from treeplex.games.holdem.spot import STREETS, Spot
+from treeplex.vectors import LANES
 
 TILE: Final = 8 * LANES  # rows from which a tile of street roots fills its vectors well
 
@@ -128,10 +129,11 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             above = part.row(place.player, place)
             nodes[place.player].append((above, place.slot, len(place.node.actions), place.number, *reached))
         for row, ends in _by_row(part, opponent, [end for end in street.terminals if part.holds(end)]):
-            shows = any(end.node.kind == SHOWDOWN for end in ends)
-            group.append((row, len(terminal), len(terminal) + len(ends), int(shows)))
+            chips = [_amounts(spot, end.node, learner) for end in ends]
+            kinds = (int(any(amounts[kind] for amounts in chips)) for kind in (BY_STRENGTH, BY_HANDS))
+            group.append((row, len(terminal), len(terminal) + len(ends), *kinds))
             terminal.extend(part.row(learner, end) for end in ends)
-            amount.extend(_amounts(spot, end.node, learner) for end in ends)
+            amount.extend(chips)
     counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
     tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts))
     chances = [(tiles[0].row(opponent, end), tiles[0].row(learner, end)) for end in street.chance_nodes]
@@ -139,7 +141,7 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
         _table(tile, GROUP + 1),
         _table(nodes[opponent], NUMBER + 1),
         _table(nodes[learner], REACHED + 1),
-        _table(group, SHOWS + 1),
+        _table(group, FOLDS + 1),
         np.array(terminal, dtype=np.int32),
         np.array(amount, dtype=np.float64).reshape(-1, 2),
         _table(chances, VALUE_ROW + 1),
@@ -166,11 +168,11 @@ def _tiles(street: Street) -> list[_Tile]:
 
 
 def _by_row(part: _Tile, opponent: int, ends: list[End]) -> list[tuple[int, list[End]]]:
-    """Terminals that share a reach row, those with a showdown first."""
+    """Terminals that share a reach row: rows with showdowns alone, then with both, then with folds alone."""
     rows: dict[int, list[End]] = {}
     for end in ends:
         rows.setdefault(part.row(opponent, end), []).append(end)
-    return sorted(rows.items(), key=lambda item: all(end.node.kind == FOLD for end in item[1]))
+    return sorted(rows.items(), key=lambda item: sum(end.node.kind == FOLD for end in item[1]) / len(item[1]))
 
 
 def _amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:

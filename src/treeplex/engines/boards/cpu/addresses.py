@@ -31,15 +31,17 @@ COLUMNS: Final = WORDS * max(len(named._fields) for named in (Betting, BoardInde
 WORK, STORED = "work", "stored"
 """Types that a table is made for: of computations, and of regrets and averages."""
 
-_I2, _I1, _F2, _F1, _L1 = ("int32", 2), ("int32", 1), ("float64", 2), ("float64", 1), ("int64", 1)
+_I2, _I1, _F2, _F1, _L2, _L1 = (
+    ("int32", 2), ("int32", 1), ("float64", 2), ("float64", 1), ("int64", 2), ("int64", 1)
+)  # fmt: skip
 _SMALL, _CARD, _BIT, _SCALE = ("uint16", 1), ("uint8", 1), ("bool", 1), ("float32", 1)
 _W1, _S1 = (WORK, 1), (STORED, 1)
 
 KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
-    Betting: (_I2, _I2, _I2, _I2, _I1, _F2, _I2),
+    Betting: (_I2, _I2, _I2, _I2, _I1, (WORK, 2), _I2),
     Hands: (_L1, _I1, _SMALL, _CARD, _CARD, _SMALL, _L1, _L1, _L1, _SMALL),
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2)),
-    Scratch: (*(10 * (_W1,)), _BIT, _F1, _L1),
+    Scratch: (*(9 * (_W1,)), _BIT, _F1, _L1, _L2, _L2, (WORK, 2)),
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
     Results: ((WORK, 2), _F2, _W1, _W1),
 }

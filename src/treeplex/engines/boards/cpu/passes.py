@@ -22,9 +22,11 @@ from treeplex.engines.boards.cpu.addresses import (
     results_at,
     scratch_at,
 )
-from treeplex.engines.boards.cpu.street import ascend, descend, settle
+from treeplex.engines.boards.cpu.street import ascend, descend
+from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.engines.boards.cpu.threads import barrier, next_task
 from treeplex.jit import callee, inlined, kernel
+from treeplex.vectors import LANES, load, spread, store
 
 Array = npt.NDArray[Any]
 Chosen = tuple[int, int]
@@ -74,8 +76,9 @@ def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
     width = _width(hands_at(tables, 2 * place.level + player), place.board)
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     rows = roots + betting.tile[part + 1, layout.OWN_SLOT] - betting.tile[part, layout.OWN_SLOT]
-    for k in range(rows * width):
-        scratch.value[k] = 0
+    nothing = spread(scratch.value.dtype.type(0.0))
+    for k in range(0, rows * width, LANES):
+        store(scratch.value, k, nothing)
     for x in range(len(betting.chance_node)):
         at = np.int64(betting.chance_node[x, layout.VALUE_ROW])
         value = scratch.value[at * width : (at + 1) * width]
@@ -90,8 +93,8 @@ def _leave(tables: Tables, place: Place, part: int, player: int, out: Array, sna
     tile, scratch = betting_at(tables, 2 * place.level + player).tile, scratch_at(tables, place.level)
     width = _width(hands_at(tables, 2 * place.level + player), place.board)
     first, stop = tile[part, layout.ROOT], tile[part + 1, layout.ROOT]
-    for k in range((stop - first) * width):
-        out[first * width + k] = scratch.value[k]
+    for k in range(0, (stop - first) * width, LANES):
+        store(out, first * width + k, load(scratch.value, k))
     if snapshot[0] != place.level or snapshot[1] != place.board:
         return
     kept, wide = results_at(tables, 0), _width(hands_at(tables, 2 * place.level + 1 - player), place.board)

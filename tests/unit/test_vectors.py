@@ -1,0 +1,83 @@
+"""Vectors of 16 give the bits that NumPy gives number by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeplex.jit import kernel
+from treeplex.vectors import LANES, larger, load, prefetch, some, spread, store, transpose, where
+
+KINDS = (np.float32, np.float64)
+
+
+@kernel
+def computed(a: Any, b: Any, out: Any) -> None:
+    """A little of everything, row by row of ``out``."""
+    x, y = load(a, 0), load(b, 0)
+    zero = spread(a.dtype.type(0.0))
+    store(out, 0, x + y)
+    store(out, 16, x - y)
+    store(out, 32, x * y)
+    store(out, 48, where(y > zero, x / where(y > zero, y, spread(a.dtype.type(1.0))), zero))
+    store(out, 64, larger(x, y))
+    total = zero
+    for _ in range(3):
+        total += x
+    store(out, 80, total)
+    prefetch(a, 1_000_000)
+
+
+@kernel
+def anything(a: Any, at: int) -> bool:
+    return some(load(a, at) != spread(a.dtype.type(0.0)))
+
+
+@kernel
+def turned(out: Any, source: Any, rows: Any, shift: int) -> None:
+    transpose(out, 0, source, rows, shift)
+
+
+@kernel
+def converted(whole: Any, numbers: Any, back: Any) -> None:
+    store(numbers, 0, load(whole, 0))
+    store(back, 0, load(numbers, 16))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arithmetic(kind: type) -> None:
+    draw = np.random.default_rng(1)
+    a, b = draw.normal(size=LANES).astype(kind), draw.normal(size=LANES).astype(kind)
+    out = np.zeros(6 * LANES, kind)
+    computed(a, b, out)
+    quotient = np.where(b > 0, a / np.where(b > 0, b, kind(1)), kind(0))
+    np.testing.assert_array_equal(out.reshape(6, LANES), [a + b, a - b, a * b, quotient, np.maximum(a, b), (a + a) + a])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", range(0, LANES, 5))
+def test_one_number_that_is_not_zero_is_seen(kind: type, place: int) -> None:
+    a = np.zeros(2 * LANES, kind)
+    a[LANES + place] = -1e-300 if kind is np.float64 else -1e-30
+    assert not anything(a, 0)
+    assert anything(a, LANES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_square_is_turned_over(kind: type) -> None:
+    source = np.arange(40 * LANES, dtype=kind)
+    rows = np.random.default_rng(2).permutation(20)[:LANES].astype(np.int64) * LANES
+    out = np.zeros(LANES * LANES, kind)
+    turned(out, source, rows, 3)
+    np.testing.assert_array_equal(out.reshape(LANES, LANES).T, [source[row + 3 : row + 3 + LANES] for row in rows])
+
+
+def test_whole_numbers() -> None:
+    whole = np.array([-32768, 32767, 0, -1, 7, *range(100, 111)], dtype=np.int16)
+    numbers = np.concatenate([np.zeros(LANES), [-32768.0, 32767.0, -1.9, 1.9, 0.0], np.arange(11) + 0.5])
+    numbers, back = numbers.astype(np.float32), np.zeros(LANES, np.int16)
+    converted(whole, numbers, back)
+    np.testing.assert_array_equal(numbers[:LANES], whole)
+    np.testing.assert_array_equal(back, np.trunc(numbers[LANES:]))
