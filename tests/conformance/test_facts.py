@@ -133,6 +133,7 @@ def test_kuhn_extension_follows_its_formula(cards, bets, raises, count) -> None:
     assert count(rules).nodes == nodes
 
 
+@pytest.mark.slow
 def test_kuhn_extension_of_the_paper() -> None:
     game = load("kuhn_ext(3,20,7)")
     assert game.nodes == 4_967_263 == 1 + 6 * (6 * sum(comb(20, k) for k in range(8)) - 3)

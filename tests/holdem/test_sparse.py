@@ -107,7 +107,7 @@ def labels_of(game, rows):
         ("small_river", "cfr"),
         ("small_river", "cfr+"),
         ("small_river", "dcfr(gamma=4)"),
-        ("small_turn", "dcfr(gamma=4)"),
+        pytest.param("small_turn", "dcfr(gamma=4)", marks=pytest.mark.slow),
         pytest.param("small_turn", "cfr", marks=pytest.mark.slow),
         pytest.param("small_turn", "cfr+", marks=pytest.mark.slow),
     ],

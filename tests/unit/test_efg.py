@@ -526,7 +526,7 @@ def test_models_that_are_no_tree_are_refused() -> None:
 
 
 def test_deep_files() -> None:
-    depth = 20_000
+    depth = 10_000
     text = HEAD + 'p "" 1 1 "" { "x" "y" } 1 "" { 1/3 -1/3 } t "" 0\n' + 'p "" 1 1 1 t "" 0\n' * (depth - 1) + 't "" 0'
     file = parse(text)
     round_trip(file)

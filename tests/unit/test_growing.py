@@ -327,8 +327,8 @@ def test_a_damaged_archive_is_refused(tmp_path) -> None:
 
 WAYS = [
     Growth(),
-    Growth("transfer", discount="bound"),
-    Growth(estimate="best-response", algorithm="cfr+"),
+    pytest.param(Growth("transfer", discount="bound"), marks=pytest.mark.slow),
+    pytest.param(Growth(estimate="best-response", algorithm="cfr+"), marks=pytest.mark.slow),
     Growth(archive=1),
 ]
 
@@ -421,7 +421,7 @@ def test_rules_whose_payoffs_do_not_stretch_are_refused() -> None:
         GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     sizes=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=3),
     line=st.sampled_from(["", "check"]),

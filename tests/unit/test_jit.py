@@ -80,6 +80,7 @@ def test_the_key_does_not_change_with_other_files(package, file) -> None:
     assert cache_key(package) == before
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package, tmp_path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(package.parent)}
 

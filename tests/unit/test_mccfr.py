@@ -190,6 +190,7 @@ def test_a_seed_is_a_whole_number(seed) -> None:
         tp.solve("kuhn", "pure-mccfr", iterations=1, seed=seed)
 
 
+@pytest.mark.slow
 def test_the_leduc_of_the_paper_has_the_papers_nodes(check_rules) -> None:
     assert tp.load(leduc_pots()).nodes == 245_336
     check_rules(leduc_pots())

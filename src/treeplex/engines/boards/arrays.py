@@ -222,6 +222,14 @@ class Results(NamedTuple):
     values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
     reach: npt.NDArray[Any]  # a snapshot: rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner
+    part: Offsets  # [P, 5] parts of boards of the second street, with three streets: BOARD, CARD, LAST, FIRST, STOP
+    sums: npt.NDArray[Any]  # [P, X times H] what parts have found at chance nodes
+    kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
+    alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
+
+
+BOARD, CARD, LAST, FIRST, STOP = range(5)
+"""Columns of ``Results.part``: board, from and to which board of the next street, and from and to which part."""
 
 
 class Place(NamedTuple):

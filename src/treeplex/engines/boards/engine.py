@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
     ROWS_OF_SUMS,
+    STOP,
     Betting,
     BoardIndex,
     Level,
@@ -36,6 +38,8 @@ from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
 
+MOST_STREETS: Final = 3
+PART: Final = 6  # boards of the last street in a part, at most
 THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
 
 
@@ -52,6 +56,12 @@ class Engine:
         self._scratches = [(top, self._scratch(middle), self._scratch(last)) for _ in range(threads if last else 1)]
         boards, columns = (len(game.deals[1]), game.streets[1].roots * self._widest(1)) if last else (0, 0)
         self._found = aligned(boards * columns, self._work).reshape(boards, columns)
+        self._part = parts_of(game)
+        middle = self._scratches[0][1]
+        kept = len(self._found) if self.streets == MOST_STREETS else 0
+        self._sums = np.zeros((len(self._part), len(middle.gathered)), self._work)
+        self._kept = aligned(kept * len(middle.reach), self._work).reshape(kept, len(middle.reach))
+        self._alive = np.zeros((kept, len(middle.alive)), np.bool_)
         self._tables = [self._table(scratches) for scratches in self._scratches]
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
@@ -76,13 +86,14 @@ class Engine:
         stored = playing.source[0].dtype
         (where, locked), weights = playing.frozen, start or self.start
         players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
-        results = Results(self._found, values, taken.reach, taken.value)
+        shared = (self._part, self._sums, self._kept, self._alive)
+        results = Results(self._found, values, taken.reach, taken.value, *shared)
         tables = [table.copy() for table in self._tables]
         for table in tables:
             for k in (0, 1):
                 tabled(table, k, players[k], self._work, stored)
             tabled(table, 0, results, self._work)
-        sync, none = new_sync(), (np.empty(0, self._work), np.empty(0, stored))
+        sync, none = new_sync(len(self._found)), (np.empty(0, self._work), np.empty(0, stored))
 
         def work(k: int, *_kept: Any) -> None:
             """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""
@@ -155,6 +166,19 @@ class Engine:
             lane=np.zeros((2, len(street.terminals)), np.int64),
             chips=np.zeros((2, len(street.terminals)), self._work),
         )
+
+
+def parts_of(game: HoldemGame) -> Offsets:
+    """Boards of the second street in parts of a few boards of the third, so that threads are done at the same time."""
+    if len(game.streets) < MOST_STREETS:
+        return np.zeros((0, STOP + 1), np.int64)
+    children = game.boards[1].child
+    parts: list[tuple[int, int, int, int, int]] = []
+    for board, (begin, end) in enumerate(pairwise(children.tolist())):
+        first, count = len(parts), -(-(end - begin) // PART)
+        cuts = [begin + (end - begin) * k // count for k in range(count + 1)]
+        parts += [(board, card, last, first, first + count) for card, last in pairwise(cuts)]
+    return np.array(parts, dtype=np.int64)
 
 
 def aligned(count: int, dtype: Any) -> Array:

@@ -43,12 +43,12 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2)),
     Scratch: (*(9 * (_W1,)), _BIT, _F1, _L1, _L2, _L2, (WORK, 2)),
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
-    Results: ((WORK, 2), _F2, _W1, _W1),
+    Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), ("bool", 2)),
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 
 WRITTEN: Final = (Scratch, Player, Results)
-READ: Final = ("source", "where", "locked", "start")
+READ: Final = ("source", "where", "locked", "start", "part")
 """What kernels write to, and which arrays of these they only read."""
 
 ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1)

@@ -1,8 +1,13 @@
 """Passes over all boards of a subgame, and iterations made of them.
 
-A pass goes down the first street, through every board dealt on the next ones, and up again. Boards of the second
-street are shared out among threads; what they find is added up in their order, in float64, so the number of threads
-changes no bit.
+A pass goes down the first street, through every board dealt on the next ones, and up again. Threads share the work:
+
+- two streets: tiles of boards, each by itself;
+- three: boards of the second street, down; then parts of them, which are a few boards of the last street each. Whoever
+  finishes the last part of a board adds its parts up, and takes the board up.
+
+Then chance nodes of the first street, each summed over boards. All sums are in a fixed order, and in float64 where they
+are long, so the number of threads changes no bit.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from treeplex.engines.boards.cpu.addresses import (
 )
 from treeplex.engines.boards.cpu.street import ascend, descend
 from treeplex.engines.boards.cpu.terminals import settle
-from treeplex.engines.boards.cpu.threads import barrier, next_task
+from treeplex.engines.boards.cpu.threads import announce, await_board, barrier, finished, next_task
 from treeplex.jit import callee, inlined, kernel
 from treeplex.vectors import LANES, load, spread, store
 
@@ -118,19 +123,68 @@ def _up(tables: Tables, place: Place, part: int, rule: Rule, step: Pass, out: Ar
 
 
 @callee
-def _gather(tables: Tables, place: Place, player: int, found: Array) -> None:
-    """Add the values a card brings, and those of its images, to the chance nodes of the street above."""
+def _gather(tables: Tables, place: Place, player: int, found: Array, first: int, stop: int) -> None:
+    """Add the values that a card and its images bring to chance nodes ``first`` to ``stop`` of the street above."""
     mine, image = hands_at(tables, 2 * place.level + player), boards_at(tables, place.level).image
-    chances = len(betting_at(tables, 2 * place.above + player).chance_node)
     gathered = scratch_at(tables, place.above).gathered
     width, wide = _width(mine, place.board), _width(hands_at(tables, 2 * place.above + player), place.parent)
     for k in range(image[place.board], image[place.board + 1]):
         places = mine.map[mine.map_start[k] : mine.map_start[k] + width]
-        for x in range(chances):
+        for x in range(first, stop):
             target = gathered[x * wide : (x + 1) * wide]
             row = found[x * width : (x + 1) * width]
             for h in range(width):
                 target[places[h]] += row[h]
+
+
+@callee
+def _tile(
+    tables: Tables, leaf: Place, part: int, chance: float, rule: Rule, step: Pass, out: Array, snapshot: Chosen
+) -> None:
+    """Down and up one tile of a board of the last street."""
+    _enter(tables, leaf, part, chance, step.player)
+    descend(tables, leaf, part, rule, step)
+    _up(tables, leaf, part, rule, step, out, snapshot)
+
+
+@callee
+def _keep(tables: Tables, board: int) -> None:
+    """Put the reach rows of a board of the second street where all threads find them."""
+    scratch, results = scratch_at(tables, 1), results_at(tables, 0)
+    for k in range(0, len(scratch.reach), LANES):
+        store(results.kept[board], k, load(scratch.reach, k))
+    for row in range(len(scratch.alive)):
+        results.alive[board, row] = scratch.alive[row]
+
+
+@callee
+def _recall(tables: Tables, board: int) -> None:
+    """Take them into this thread's scratch arrays."""
+    scratch, results = scratch_at(tables, 1), results_at(tables, 0)
+    for k in range(0, len(scratch.reach), LANES):
+        store(scratch.reach, k, load(results.kept[board], k))
+    for row in range(len(scratch.alive)):
+        scratch.alive[row] = results.alive[board, row]
+
+
+@callee
+def _add_up(tables: Tables, first: int, stop: int) -> None:
+    """What parts of a board have found at its chance nodes, in their order."""
+    gathered, sums = scratch_at(tables, 1).gathered, results_at(tables, 0).sums
+    for k in range(len(gathered)):
+        gathered[k] = 0
+    for part in range(first, stop):
+        row = sums[part]
+        for k in range(len(gathered)):
+            gathered[k] += row[k]
+
+
+@callee
+def _set_aside(tables: Tables, part: int) -> None:
+    """What a part of a board has found at its chance nodes, for ``_add_up``."""
+    gathered, row = scratch_at(tables, 1).gathered, results_at(tables, 0).sums[part]
+    for k in range(len(gathered)):
+        row[k] = gathered[k]
 
 
 @inlined
@@ -152,47 +206,63 @@ def run_passes(
     results are modified in place.
     """
     results = results_at(tables, 0)
-    found, values = results.found, results.values
+    found, values, parts = results.found, results.values, results.part
     nil: Any = np.int64(0)  # literals would compile everything below a second time
     one: Any = np.int64(1)
     last: Any = np.int64(2)
     root = Place(nil, nil, -one, nil)
-    top, below = scratch_at(tables, nil), scratch_at(tables, last)
+    top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), worker.sync
     for k in range(len(passes)):
         step = Pass(passes[k, 0], passes[k, 1], passes[k, 2])
-        tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
+        tiles, roots = (
+            len(betting_at(tables, 2 * last + step.player).tile) - 1,
+            len(betting_at(tables, nil).chance_node),
+        )
         if worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
-        barrier(worker.sync, worker.threads)
-        board = next_task(worker.sync)
-        while board < len(found):
-            place = Place(one, board, nil, nil)
-            river, stop, above, parent = board, board + 1, nil, nil
-            if streets == 3:
+        barrier(sync, worker.threads)
+        task, held = next_task(sync), -one
+        while streets == 2 and task < len(found) * tiles:
+            board = task // tiles
+            _tile(tables, Place(last, board, nil, nil), task % tiles, chances[1], rule, step, found[board], snapshot)
+            task = next_task(sync)
+        while streets == 3 and task < len(found) + len(parts):
+            if task < len(found):
+                place, held = Place(one, task, nil, nil), task
                 _enter(tables, place, nil, chances[0], step.player)
                 descend(tables, place, nil, rule, step)
+                _keep(tables, task)
+                announce(sync, task)
+            else:
+                part = task - len(found)
+                board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
+                await_board(sync, board, k)
+                if held != board:
+                    _recall(tables, board)
+                    held = board
                 _no_values(tables, one)
-                children = boards_at(tables, one).child
-                river, stop, above, parent = children[board], children[board + 1], one, board
-            out = below.found if streets == 3 else found[board]
-            while river < stop:
-                leaf = Place(last, river, above, parent)
-                for part in range(tiles):
-                    _enter(tables, leaf, part, chances[1], step.player)
-                    descend(tables, leaf, part, rule, step)
-                    _up(tables, leaf, part, rule, step, out, snapshot)
-                if streets == 3:
-                    _gather(tables, leaf, step.player, out)
-                river += 1
-            if streets == 3:
-                _up(tables, place, nil, rule, step, found[board], snapshot)
-            board = next_task(worker.sync)
-        barrier(worker.sync, worker.threads)
-        if worker.thread == 0:
-            _no_values(tables, nil)
+                for river in range(parts[part, layout.CARD], parts[part, layout.LAST]):
+                    leaf = Place(last, river, one, board)
+                    for tile in range(tiles):
+                        _tile(tables, leaf, tile, chances[1], rule, step, below.found, snapshot)
+                    _gather(tables, leaf, step.player, below.found, nil, len(betting_at(tables, 2).chance_node))
+                _set_aside(tables, part)
+                if finished(sync, board, stop - first):
+                    _add_up(tables, first, stop)
+                    _up(tables, Place(one, board, nil, nil), nil, rule, step, found[board], snapshot)
+            task = next_task(sync)
+        barrier(sync, worker.threads)
+        x = next_task(sync)
+        while x < roots:
+            width = _width(hands_at(tables, step.player), nil)
+            for h in range(x * width, (x + 1) * width):
+                top.gathered[h] = 0
             for child in range(len(found)):
-                _gather(tables, Place(one, child, nil, nil), step.player, found[child])
+                _gather(tables, Place(one, child, nil, nil), step.player, found[child], x, x + 1)
+            x = next_task(sync)
+        barrier(sync, worker.threads)
+        if worker.thread == 0:
             _up(tables, root, nil, rule, step, top.found, snapshot)
             if k < len(values):
                 for h in range(_width(hands_at(tables, step.player), nil)):

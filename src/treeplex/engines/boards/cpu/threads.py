@@ -1,7 +1,8 @@
-"""A barrier and a queue of tasks for threads that run the same kernel side by side: two small atomic operations.
+"""A barrier, a queue of tasks and flags for threads that run the same kernel side by side: a few atomic operations.
 
-Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` [3] holds how
-many have arrived at the barrier, how often all have passed it, and which task is next.
+Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` holds, a cache
+line or two apart, how many have arrived at the barrier, how often all have passed it, and which task is next; then two
+numbers per board: the pass for which it was last announced, and how many of its parts have been finished in all.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -10,6 +11,7 @@ many have arrived at the barrier, how often all have passed it, and which task i
 
 from __future__ import annotations
 
+import platform
 import sys
 from typing import Final
 
@@ -23,15 +25,19 @@ from treeplex.jit import callee, instruction
 
 Sync = npt.NDArray[np.int64]
 
+LINE: Final = 16  # whole numbers in two cache lines: processors fetch them in pairs
 ARRIVED: Final = 0
-PASSED: Final = 1
-NEXT: Final = 2
+PASSED: Final = LINE
+NEXT: Final = 2 * LINE
+BOARDS: Final = 3 * LINE
+SPINS: Final = 2000  # looks at a number that another thread is to change, before giving way
 CAN_YIELD: Final = sys.platform != "win32"
+CAN_PAUSE: Final = platform.machine() in ("x86_64", "AMD64")
 
 
-def new_sync() -> Sync:
-    """Nobody has arrived; no task has been taken."""
-    return np.zeros(3, dtype=np.int64)
+def new_sync(boards: int) -> Sync:
+    """Nobody has arrived; no task has been taken, nothing announced."""
+    return np.zeros(BOARDS + 2 * boards, dtype=np.int64)
 
 
 @instruction
@@ -61,23 +67,78 @@ def _give_way(typingctx):
     return types.void(), codegen
 
 
+@instruction
+def _look(typingctx, sync, place):
+    """``sync[place]`` as other threads have left it."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        at = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        pointer = builder.gep(data, [at], source_etype=ir.IntType(64))
+        return builder.load_atomic(pointer, "seq_cst", 8, typ=ir.IntType(64))
+
+    return types.int64(sync, place), codegen
+
+
+@instruction
+def _pause(typingctx):
+    """Tell the processor that this is a loop that waits."""
+
+    def codegen(context, builder, signature, arguments):
+        if CAN_PAUSE:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@callee
+def _wait(sync: Sync, place: int, before: int) -> None:
+    """Until ``sync[place]`` is no longer what it was."""
+    spins = 0
+    while _look(sync, place) == before:
+        spins += 1
+        if spins < SPINS:
+            _pause()
+        else:
+            _give_way()
+
+
 @callee
 def barrier(sync: Sync, threads: int) -> None:
     """Wait until all threads are here."""
     if threads == 1:
         sync[NEXT] = 0
         return
-    passed = _add(sync, PASSED, 0)
+    passed = _look(sync, PASSED)
     if _add(sync, ARRIVED, 1) == threads - 1:
         _add(sync, ARRIVED, -threads)
-        _add(sync, NEXT, -_add(sync, NEXT, 0))
+        _add(sync, NEXT, -_look(sync, NEXT))
         _add(sync, PASSED, 1)
         return
-    while _add(sync, PASSED, 0) == passed:
-        _give_way()
+    _wait(sync, PASSED, passed)
 
 
 @callee
 def next_task(sync: Sync) -> int:
     """The number of the next task, from 0; starts again at every barrier."""
     return _add(sync, NEXT, 1)
+
+
+@callee
+def announce(sync: Sync, board: int) -> None:
+    """What other threads need of a board is there, for one more pass."""
+    _add(sync, BOARDS + 2 * board, 1)
+
+
+@callee
+def await_board(sync: Sync, board: int, before: int) -> None:
+    """Until a board has been announced, after ``before`` earlier passes."""
+    _wait(sync, BOARDS + 2 * board, before)
+
+
+@callee
+def finished(sync: Sync, board: int, parts: int) -> bool:
+    """One more part of a board is done: was it the last of ``parts``?"""
+    return (_add(sync, BOARDS + 2 * board + 1, 1) + 1) % parts == 0
