@@ -113,13 +113,20 @@ def load(typingctx, array, at):
 
 @instruction
 def store(typingctx, array, at, value):
-    """``array[at : at + 16] = value``; in an array of whole numbers, rounded towards zero."""
+    """``array[at : at + 16] = value``; in an array of 16 bits rounded towards zero, and from -2^15 to 2^15 - 1.
+
+    Numbers given must fit 32 bits.
+    """
 
     def codegen(context, builder, signature, arguments):
         stored, number = context.get_data_type(array.dtype), arguments[2]
         place = _pointer(context, builder, array, arguments[0], arguments[1], at, stored)
         if isinstance(array.dtype, types.Integer):
-            whole = builder.fptosi(number, ir.VectorType(WORD, LANES))
+            kind = ir.VectorType(WORD, LANES)
+            whole = builder.fptosi(number, kind)
+            least, most = (ir.Constant(kind, [limit] * LANES) for limit in (-(2**15), 2**15 - 1))
+            whole = builder.select(builder.icmp_signed(">", whole, most), most, whole)
+            whole = builder.select(builder.icmp_signed("<", whole, least), least, whole)
             number = builder.trunc(whole, ir.VectorType(stored, LANES))
         builder.store(number, place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
@@ -189,6 +196,68 @@ def some(typingctx, marks):
         return builder.icmp_unsigned("!=", builder.bitcast(arguments[0], HALF), ir.Constant(HALF, 0))
 
     return types.boolean(marks), codegen
+
+
+def _of_each(builder: Any, name: str, value: Any, bits: int) -> Any:
+    """A function that LLVM has for vectors, such as ``floor``."""
+    kind = ir.FunctionType(value.type, [value.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f{bits}"), [value])
+
+
+@instruction
+def magnitude(typingctx, a):
+    """|a|."""
+
+    def codegen(context, builder, signature, arguments):
+        return _of_each(builder, "fabs", arguments[0], a.element.bitwidth)
+
+    return a(a), codegen
+
+
+@instruction
+def floor(typingctx, a):
+    """The largest whole number up to a."""
+
+    def codegen(context, builder, signature, arguments):
+        return _of_each(builder, "floor", arguments[0], a.element.bitwidth)
+
+    return a(a), codegen
+
+
+@instruction
+def largest(typingctx, a):
+    """The largest of the 16 numbers."""
+
+    def codegen(context, builder, signature, arguments):
+        (value,), half = arguments, LANES // 2
+        while half:
+            moved = ir.Constant(ir.VectorType(WORD, LANES), [(k + half) % LANES for k in range(LANES)])
+            other = builder.shuffle_vector(value, value, moved)
+            value = builder.select(builder.fcmp_ordered(">", value, other), value, other)
+            half //= 2
+        return builder.extract_element(value, ir.Constant(WORD, 0))
+
+    return a.element(a), codegen
+
+
+@instruction
+def fractions(typingctx, seed, like, step):
+    """((seed + k step) mod 2^32) / 2^32 in steps of 2^-24, k from 0 to 15, as numbers of the type of ``like``.
+
+    ``step`` is a literal.
+    """
+    if not isinstance(step, types.IntegerLiteral):
+        return None
+
+    def codegen(context, builder, signature, arguments):
+        kind = ir.VectorType(WORD, LANES)
+        start = _spread(builder, context.cast(builder, arguments[0], seed, types.uint32))
+        steps = ir.Constant(kind, [k * step.literal_value % 2**32 for k in range(LANES)])
+        upper = builder.lshr(builder.add(start, steps), ir.Constant(kind, [8] * LANES))
+        number = ir.VectorType(context.get_data_type(like.element), LANES)
+        return builder.fmul(builder.sitofp(upper, number), ir.Constant(number, [2.0**-24] * LANES))
+
+    return like(seed, like, step), codegen
 
 
 @instruction

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from treeplex.updates.storage import AVERAGE, LARGEST, REGRET, dither_seed, lattice, pack, packed
+from treeplex.vectors import LANES
 
 
 @njit
@@ -17,9 +18,12 @@ def kept(numbers, out, place, t, array):
 
 
 def stored(numbers: np.ndarray, place: int = 12_345_678_901, t: int = 7, array: int = AVERAGE) -> tuple:
-    out = np.empty(numbers.size, np.int16)
-    scale = kept(numbers.astype(np.float32), out, place, t, array)
-    return out, scale
+    whole = np.zeros(-(-numbers.size // LANES) * LANES, np.float32)
+    whole[: numbers.size] = numbers
+    out = np.empty(whole.size, np.int16)
+    scale = kept(whole, out, place, t, array)
+    assert not out[numbers.size :].any()
+    return out[: numbers.size], scale
 
 
 @pytest.mark.parametrize("place", [0, 1, 16, 2**40 + 5])

@@ -8,9 +8,24 @@ import numpy as np
 import pytest
 
 from treeplex.jit import kernel
-from treeplex.vectors import LANES, larger, load, prefetch, some, spread, store, transpose, where
+from treeplex.vectors import (
+    LANES,
+    floor,
+    fractions,
+    larger,
+    largest,
+    load,
+    magnitude,
+    prefetch,
+    some,
+    spread,
+    store,
+    transpose,
+    where,
+)
 
 KINDS = (np.float32, np.float64)
+STEP = 0x9E3779B9
 
 
 @kernel
@@ -81,3 +96,30 @@ def test_whole_numbers() -> None:
     converted(whole, numbers, back)
     np.testing.assert_array_equal(numbers[:LANES], whole)
     np.testing.assert_array_equal(back, np.trunc(numbers[LANES:]))
+
+
+def test_whole_numbers_stay_in_16_bits() -> None:
+    numbers, back = np.full(2 * LANES, 40_000.0, np.float32), np.zeros(LANES, np.int16)
+    numbers[LANES + 3] = -40_000.0
+    converted(np.zeros(LANES, np.int16), numbers, back)
+    assert back[3] == -(2**15)
+    assert set(np.delete(back, 3)) == {2**15 - 1}
+
+
+@kernel
+def measured(a: Any, out: Any, seed: Any) -> Any:
+    x = load(a, 0)
+    store(out, 0, floor(x))
+    store(out, 16, fractions(np.uint32(seed), x, STEP))
+    return largest(magnitude(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", range(LANES))
+def test_the_largest_and_fractions(kind: type, place: int) -> None:
+    a, out = np.random.default_rng(3).normal(size=LANES).astype(kind), np.zeros(2 * LANES, kind)
+    a[place] = -100.5
+    assert measured(a, out, 2**32 - 5) == 100.5
+    np.testing.assert_array_equal(out[:LANES], np.floor(a))
+    whole = (2**32 - 5 + np.arange(LANES) * STEP) % 2**32 // 2**8
+    np.testing.assert_array_equal(out[LANES:], whole / 2**24)

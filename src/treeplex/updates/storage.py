@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.jit import callee, inlined
-from treeplex.updates.bits import magnitude_bits, number_of
+from treeplex.vectors import LANES, floor, fractions, larger, largest, load, magnitude, spread, store
 
 Array = npt.NDArray[Any]
 
@@ -63,16 +63,6 @@ def whole_16(number: float, scale: float) -> Any:
     return np.int16(np.rint(number / scale)) if scale > 0.0 else np.int16(0)
 
 
-@callee
-def largest(numbers: Array) -> Any:
-    """The largest absolute value of float32 numbers, found by their bits, which are ordered as they are."""
-    peak = np.uint32(0)
-    for k in range(len(numbers)):
-        bits = magnitude_bits(numbers[k])
-        peak = bits if bits > peak else peak
-    return number_of(peak)
-
-
 @inlined
 def dither_seed(place: int, t: int, array: int) -> Any:
     """32 bits for a group of numbers: where it is kept, the iteration, AVERAGE or REGRET; mixed as by SplitMix64."""
@@ -85,18 +75,19 @@ def dither_seed(place: int, t: int, array: int) -> Any:
 
 @callee
 def pack(numbers: Array, out: Array, seed: Any) -> float:
-    """Store float32 ``numbers`` in ``out`` of the same length, which is overwritten; returns the scale."""
-    number = numbers.dtype.type
-    top = number(largest(numbers))
+    """Store float32 ``numbers``, whole vectors, in ``out`` of the same length; returns the scale."""
+    number, count = numbers.dtype.type, len(numbers)
+    peak = spread(number(0.0))
+    for k in range(0, count, LANES):
+        peak = larger(magnitude(load(numbers, k)), peak)
+    top = largest(peak)
     if top <= number(0.0):
         out[:] = 0
         return 0.0
-    factor, unit = number(LARGEST) / top, number(2.0**-24)
-    for k in range(len(numbers)):
-        lattice = np.uint32(seed + np.uint32(k) * np.uint32(LATTICE))
-        u = number(np.int32(lattice >> np.uint32(8))) * unit
-        q = np.int32(np.floor(numbers[k] * factor + u))
-        out[k] = min(q, np.int32(LARGEST))
+    factor = spread(number(LARGEST) / top)
+    for k in range(0, count, LANES):
+        u = fractions(np.uint32(seed + np.uint32(k) * np.uint32(LATTICE)), factor, LATTICE)
+        store(out, k, floor(load(numbers, k) * factor + u))
     return top / LARGEST
 
 
