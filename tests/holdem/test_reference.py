@@ -33,10 +33,10 @@ def check(spot, name, iterations, isomorphic=True):
     for t in range(1, iterations + 1):
         iterate(rules, memory, t)
         state = solver.advance(game, state, 1)
-        rule = solver.rule(t)
+        rule = solver.schedules(t)
         compared = 0
         for kind in ("regret", "predicted", "average"):
-            if kind == "predicted" and not rule.predict:
+            if kind == "predicted" and not solver.minimizer.predict:
                 continue
             for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
                 key = key_of(spot, rows, ways)

@@ -214,7 +214,7 @@ def test_pruning_changes_nothing(name):
     skipped = 0
     for t in range(1, 13):
         pruned, whole = solvers[0].advance(game, pruned, 1), solvers[1].advance(game, whole, 1)
-        rule = solvers[0].rule(t)
+        rule = solvers[0].schedules(t)
         for kind in ("average", "regret"):
             ours, theirs = (all_rows(game, [getattr(x, kind) for x in s.learners]) for s in (pruned, whole))
             for rows, others in zip(ours, theirs, strict=True):

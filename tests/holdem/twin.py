@@ -62,7 +62,7 @@ def numbers_of(spot: Spot, player: int) -> Any:
 def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
     """The reference's rules for a spot and the discounts and weights of an algorithm; nothing pruned or rounded."""
     held = [numbers_of(spot, player) for player in (0, 1)]
-    rule = solver.rule(50)
+    rule = solver.schedules(50)
     plain = Rules(
         betting_tree(spot),
         spot.cards,
@@ -74,7 +74,7 @@ def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
         lambda t: rule.positive[t],
         lambda t: rule.negative[t],
         lambda t: rule.weight[t],
-        rule.predict,
+        solver.minimizer.predict,
     )
     return plain._replace(**changed)
 

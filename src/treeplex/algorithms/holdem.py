@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
-from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Sources
+from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
 from treeplex.engines.boards.engine import aligned, engine, threads_for
 from treeplex.engines.boards.game import HoldemGame, require_memory
 from treeplex.engines.boards.locks import fix
@@ -73,7 +73,8 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         playing = Playing(state.learners, self._playing(state), fix(game, self.storage))
         runner = engine(game, self.storage, self.threads)
         turns = range(state.iteration + 1, last + 1)
-        runner.run(playing, self.rule(last), [(player, UPDATE, t) for t in turns for player in (0, 1)])
+        passes = [(player, UPDATE, t) for t in turns for player in (0, 1)]
+        runner.run(playing, self._rule, passes, schedules=self.schedules(last))
         return State(state.learners, last)
 
     def work(self, game: HoldemGame, state: State) -> Work:
@@ -113,14 +114,18 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         passes = 3.0 if game.zero_sum else 4.0
         return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
-    def rule(self, last: int) -> Rule:
+    def schedules(self, last: int) -> Schedules:
         """Discounts and weights of iterations 0 to ``last``."""
         t = np.arange(last + 1, dtype=np.float64)
         t[0] = 1.0  # there is no iteration 0; its numbers are never used
         positive, negative = self.minimizer.discounts(t)
+        return Schedules(positive, negative, self.weight(t))
+
+    @property
+    def _rule(self) -> Rule:
         predict = self.minimizer.predict
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
-        return Rule(positive, negative, self.weight(t), predict, prune, STORAGES[self.storage].scaled)
+        return Rule(predict, prune, STORAGES[self.storage].scaled)
 
     def _memory(self, game: HoldemGame) -> int:
         return game.memory(self.storage, self.minimizer.predict > 0.0)

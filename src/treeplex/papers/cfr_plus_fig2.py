@@ -83,7 +83,7 @@ def fall(game: HoldemGame, algorithm: str, iterate: str) -> list[Point]:
         began = time.perf_counter()
         state = solver.advance(game, state, min(step, MOST - state.iteration))
         seconds += time.perf_counter() - began
-        if iterate == "average" and not solver.rule(state.iteration).weight[1:].any():
+        if iterate == "average" and not solver.schedules(state.iteration).weight[1:].any():
             continue  # the average has not begun
         played = solver.strategies(game, state, iterate)
         mbb = 1000.0 * solver.evaluate(game, played).exploitability / BIG_BLIND

@@ -182,12 +182,17 @@ def no_learner(storage: str) -> HandLearner:
     return HandLearner(none, none, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
 
 
-class Rule(NamedTuple):
-    """What differs between algorithms and iterations; discounts and weights are those of iterations 0, 1, 2, ..."""
+class Schedules(NamedTuple):
+    """Discounts and weights of iterations 0, 1, 2, ..."""
 
     positive: Floats  # what positive regret is multiplied by after an iteration
     negative: Floats  # what negative regret is multiplied by
     weight: Floats  # of an iteration's strategies in the average
+
+
+class Rule(NamedTuple):
+    """What else differs between algorithms."""
+
     predict: float  # how much of the last instantaneous regret is expected again
     prune: bool  # is what the opponent never reaches left alone?
     compact: bool  # are numbers stored in 16 bits?
@@ -195,8 +200,7 @@ class Rule(NamedTuple):
 
 def plain_rule(storage: str) -> Rule:
     """For passes that do not learn."""
-    one = np.ones(1)
-    return Rule(one, one, one, 0.0, True, STORAGES[storage].scaled)
+    return Rule(0.0, True, STORAGES[storage].scaled)
 
 
 class Pass(NamedTuple):
@@ -226,6 +230,7 @@ class Results(NamedTuple):
     sums: npt.NDArray[Any]  # [P, X times H] what parts have found at chance nodes
     kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
+    sync: Offsets  # see ``engines.boards.cpu.threads``
 
 
 BOARD, CARD, LAST, FIRST, STOP = range(5)
@@ -246,7 +251,6 @@ class Worker(NamedTuple):
 
     thread: int
     threads: int
-    sync: Offsets  # see ``engines.boards.cpu.threads``
 
 
 class Snapshot(NamedTuple):

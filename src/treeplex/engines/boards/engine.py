@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -23,6 +26,7 @@ from treeplex.engines.boards.arrays import (
     Playing,
     Results,
     Rule,
+    Schedules,
     Scratch,
     Snapshot,
     Tables,
@@ -38,6 +42,7 @@ from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
 
+LINES: Final = 128  # bytes that processors fetch together
 MOST_STREETS: Final = 3
 PART: Final = 6  # boards of the last street in a part, at most
 THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
@@ -73,13 +78,16 @@ class Engine:
         snapshot: Snapshot | None = None,
         start: tuple[Array, Array] | None = None,
         *,
+        schedules: Schedules | None = None,
         keep: bool = False,
     ) -> Floats:
         """Passes (who learns, mode, iteration), one after the other, on all threads.
 
-        With ``keep``, returns [passes, H] what each found for the learner's hands at the root, not divided by anything.
+        Passes that learn need ``schedules``. With ``keep``, returns [passes, H] what each found for the learner's hands
+        at the root, not divided by anything.
         """
         threads = self._threads if self.streets > 1 else 1
+        given = schedules or Schedules(*np.ones((3, 1)))
         taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
         steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
@@ -87,27 +95,25 @@ class Engine:
         (where, locked), weights = playing.frozen, start or self.start
         players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
         shared = (self._part, self._sums, self._kept, self._alive)
-        results = Results(self._found, values, taken.reach, taken.value, *shared)
+        results = Results(self._found, values, taken.reach, taken.value, *shared, new_sync(len(self._found)))
         tables = [table.copy() for table in self._tables]
         for table in tables:
             for k in (0, 1):
                 tabled(table, k, players[k], self._work, stored)
             tabled(table, 0, results, self._work)
-        sync, none = new_sync(len(self._found)), (np.empty(0, self._work), np.empty(0, stored))
+            tabled(table, 0, given, self._work)
 
         def work(k: int, *_kept: Any) -> None:
             """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""
-            run_passes(
-                Tables(tables[k], *none), self.streets, self._game.chances, rule, steps, Worker(k, threads, sync),
-                (taken.level, taken.board),
-            )  # fmt: skip
+            table = Tables(tables[k], np.empty(0, self._work), np.empty(0, stored))
+            worker, chosen = Worker(k, threads), (taken.level, taken.board)
+            run_passes(table, self.streets, self._game.chances, rule, steps.copy(), worker, chosen)
 
-        helpers = [threading.Thread(target=work, args=(k, self, players, results)) for k in range(1, threads)]
-        for helper in helpers:
-            helper.start()
-        work(0)
-        for helper in helpers:
-            helper.join()
+        with _ONE_RUN:
+            helping = [_helpers(threads).submit(work, k, self, players, results, given) for k in range(1, threads)]
+            work(0)
+            for other in helping:
+                other.result()
         return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
@@ -156,15 +162,16 @@ class Engine:
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
         lanes, square, sums = width * LANES, 2 * LANES**2, ROWS_OF_SUMS * LANES
         sizes = (rows * width, rows * width, actions * width, width, lanes, lanes, square, sums, street.roots * width)
-        alive, gathered = np.zeros(rows, dtype=np.bool_), np.zeros(len(street.chance_nodes) * width)
+        lane, count = aligned(3 * LANES, np.int64), len(street.terminals)
+        lane[2 * LANES :] = np.arange(LANES) * LANES
         return Scratch(
             *(aligned(size, self._work) for size in sizes),
-            alive=alive,
-            gathered=gathered,
-            lanes=np.repeat((0, 0, 1), LANES) * np.tile(np.arange(LANES) * LANES, 3),
-            terminal=np.zeros((2, len(street.terminals)), np.int64),
-            lane=np.zeros((2, len(street.terminals)), np.int64),
-            chips=np.zeros((2, len(street.terminals)), self._work),
+            alive=aligned(rows, np.bool_),
+            gathered=aligned(len(street.chance_nodes) * width, np.float64),
+            lanes=lane,
+            terminal=aligned(2 * count, np.int64).reshape(2, count),
+            lane=aligned(2 * count, np.int64).reshape(2, count),
+            chips=aligned(2 * count, self._work).reshape(2, count),
         )
 
 
@@ -182,11 +189,24 @@ def parts_of(game: HoldemGame) -> Offsets:
 
 
 def aligned(count: int, dtype: Any) -> Array:
-    """Zeros that start where a vector of the processor does; rows of whole vectors stay there."""
+    """Zeros that start where a vector of the processor does, and share no pair of cache lines with other arrays."""
     size = count * np.dtype(dtype).itemsize
-    raw = np.zeros(size + 64, dtype=np.uint8)
-    first = -raw.ctypes.data % 64
+    raw = np.zeros(size + 2 * LINES, dtype=np.uint8)
+    first = -raw.ctypes.data % LINES
     return raw[first : first + size].view(dtype)
+
+
+_ONE_RUN = threading.RLock()  # threads of one run meet at barriers: two runs must not have half of the helpers each
+
+
+@cache
+def _helpers(threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for work: to start them anew takes as long as a small subgame's iteration."""
+    return ThreadPoolExecutor(threads - 1, thread_name_prefix="treeplex")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # a child has none of its parent's threads
 
 
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()

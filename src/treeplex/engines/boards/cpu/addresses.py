@@ -1,9 +1,9 @@
 """Arrays handed to kernels by address: one table of whole numbers instead of two hundred arrays.
 
 Numba takes every array apart into seven numbers, wherever it is passed on; with all arrays of a subgame as arguments it
-compiles for half a minute. So a subgame is a table with one row per NamedTuple of ``boards.arrays``, three numbers per
-array: address, length, columns. Functions that work on numbers read the rows they need (``betting_at`` and so on); all
-around them pass on the table alone.
+compiles for half a minute. And it counts references to them, at counters that threads take away from each other. So a
+subgame is a table with one row per NamedTuple of ``boards.arrays``, three numbers per array: address, length, columns.
+Functions that work on numbers read the rows they need (``betting_at`` and so on); all around them pass on the table.
 
 A table keeps no array alive: whoever makes one does. ``tabled`` checks that arrays are what kernels take them for.
 """
@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.np.arrayobj import populate_array
 
-from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Offsets, Player, Results, Scratch
+from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Offsets, Player, Results, Schedules, Scratch
 from treeplex.jit import instruction
 
 LEVELS: Final = 3
@@ -43,7 +43,8 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2)),
     Scratch: (*(9 * (_W1,)), _BIT, _F1, _L1, _L2, _L2, (WORK, 2)),
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
-    Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), ("bool", 2)),
+    Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), ("bool", 2), _L1),
+    Schedules: (_F1, _F1, _F1),
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 
@@ -51,7 +52,7 @@ WRITTEN: Final = (Scratch, Player, Results)
 READ: Final = ("source", "where", "locked", "start", "part")
 """What kernels write to, and which arrays of these they only read."""
 
-ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1)
+ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1, 1)
 """How many rows of each there are, in the order of ``KINDS``."""
 
 FIRST: Final = dict(zip(KINDS, np.cumsum((0, *ROWS)).tolist(), strict=False))
@@ -124,3 +125,4 @@ boards_at = _reader(BoardIndex)
 scratch_at = _reader(Scratch)
 player_at = _reader(Player)
 results_at = _reader(Results)
+schedules_at = _reader(Schedules)

@@ -211,7 +211,7 @@ def run_passes(
     one: Any = np.int64(1)
     last: Any = np.int64(2)
     root = Place(nil, nil, -one, nil)
-    top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), worker.sync
+    top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), results.sync
     for k in range(len(passes)):
         step = Pass(passes[k, 0], passes[k, 1], passes[k, 2])
         tiles, roots = (

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Pass, Place, Player, Rule, Scratch, Tables
-from treeplex.engines.boards.cpu.addresses import betting_at, hands_at, player_at, scratch_at
+from treeplex.engines.boards.arrays import Pass, Place, Player, Rule, Schedules, Scratch, Tables
+from treeplex.engines.boards.cpu.addresses import betting_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
 from treeplex.jit import callee, inlined
 from treeplex.updates.rules import decayed, matched
@@ -28,8 +28,8 @@ TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing b
 
 @inlined
 def _play(
-    player: Player, rule: Rule, step: Pass, start: int, number: int, actions: int, width: int, scratch: Scratch,
-    above: Any, first: Any, remember: bool,
+    player: Player, rule: Rule, t: int, start: int, number: int, actions: int, width: int, scratch: Scratch,
+    above: Any, first: Any, iteration_weight: float,
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
@@ -40,7 +40,7 @@ def _play(
     reach, fresh, source, average = scratch.reach, scratch.node, player.source, player.average
     kind = reach.dtype.type
     zero, one, tiny, even = spread(kind(0.0)), spread(kind(1.0)), spread(kind(TINY)), spread(kind(1.0) / kind(actions))
-    weight = spread(kind(rule.weight[step.t] if remember else 0.0))
+    remember, weight = iteration_weight > 0.0, spread(kind(iteration_weight))
     unit = spread(kind(player.average_scale[number] if remember and rule.compact else 1.0))
     size = actions * width
     for h in range(0, width, LANES):
@@ -67,7 +67,7 @@ def _play(
         if rule.compact:
             if locked >= 0:
                 spare(player.locked, locked, size, width, fresh)
-            player.average_scale[number] = pack(fresh[:size], kept, dither_seed(start, step.t, AVERAGE))
+            player.average_scale[number] = pack(fresh[:size], kept, dither_seed(start, t, AVERAGE))
         if locked >= 0:
             hold(player.locked, locked, size, width, kept)
 
@@ -111,7 +111,7 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     base = betting.tile[part, layout.OPPONENT_SLOT]
     nodes, alive = betting.opponent_node, scratch.alive
-    remember = step.mode == layout.UPDATE and rule.weight[step.t] > 0.0
+    weight = schedules_at(tables, 0).weight[step.t] if step.mode == layout.UPDATE else 0.0
     for n in range(betting.tile[part, layout.OPPONENT_NODE], betting.tile[part + 1, layout.OPPONENT_NODE]):
         above, slot, actions = nodes[n, layout.ABOVE], nodes[n, layout.SLOT], nodes[n, layout.ACTIONS]
         first = np.int64(roots + slot - base)
@@ -119,7 +119,7 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
             alive[first + a] = alive[above] and not rule.prune
         if alive[above]:
             start, number = hands.storage[board] + slot * width, hands.decision[board] + nodes[n, layout.NUMBER]
-            _play(player, rule, step, start, number, actions, width, scratch, np.int64(above) * width, first, remember)
+            _play(player, rule, step.t, start, number, actions, width, scratch, np.int64(above) * width, first, weight)
 
 
 @callee
@@ -131,7 +131,7 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
     width = hands.start[board + 1] - hands.start[board]
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     base = betting.tile[part, layout.OWN_SLOT]
-    nodes = betting.own_node
+    nodes, schedules = betting.own_node, schedules_at(tables, 0)
     for n in range(betting.tile[part + 1, layout.OWN_NODE] - 1, betting.tile[part, layout.OWN_NODE] - 1, -1):
         if not scratch.alive[nodes[n, layout.REACHED]]:
             continue
@@ -153,26 +153,30 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
-            _learn(player, rule, step.t, start, number, actions, width, values, expected, scratch.node, locked)
+            _learn(player, rule, schedules, step.t, start, number, actions, width, values, scratch, locked)
 
 
 @inlined
 def _learn(
-    player: Player, rule: Rule, t: int, start: int, number: int, actions: int, width: int, values: Array,
-    expected: Array, fresh: Array, locked: Any,
+    player: Player, rule: Rule, schedules: Schedules, t: int, start: int, number: int, actions: int, width: int,
+    values: Array, scratch: Scratch, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     kind = values.dtype.type
     up, down = 1.0, 1.0
     for k in range(player.last[number], t):
-        up *= rule.positive[k]
-        down *= rule.negative[k]
+        up *= schedules.positive[k]
+        down *= schedules.negative[k]
     player.last[number] = t
     size = actions * width
     unit = kind(player.regret_scale[number]) if rule.compact else kind(1.0)
     positive, negative, zero = spread(kind(up) * unit), spread(kind(down) * unit), spread(kind(0.0))
-    regret, predicted = player.regret, player.predicted
-    good, bad, ahead = spread(kind(rule.positive[t])), spread(kind(rule.negative[t])), spread(kind(rule.predict))
+    regret, predicted, expected, fresh = player.regret, player.predicted, scratch.total, scratch.node
+    good, bad, ahead = (
+        spread(kind(schedules.positive[t])),
+        spread(kind(schedules.negative[t])),
+        spread(kind(rule.predict)),
+    )
     for h in range(0, width, LANES):
         value = load(expected, h)
         for a in range(actions):
