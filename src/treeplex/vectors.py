@@ -112,6 +112,16 @@ def load(typingctx, array, at):
 
 
 @instruction
+def is_whole(typingctx, array):
+    """Are the numbers of an array whole ones? Known when a kernel is compiled, so what follows is left out if not."""
+
+    def codegen(context, builder, signature, arguments):
+        return ir.Constant(ir.IntType(1), int(isinstance(array.dtype, types.Integer)))
+
+    return types.boolean(array), codegen
+
+
+@instruction
 def store(typingctx, array, at, value):
     """``array[at : at + 16] = value``; in an array of 16 bits rounded towards zero, and from -2^15 to 2^15 - 1.
 

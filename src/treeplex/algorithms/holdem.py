@@ -125,7 +125,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def _rule(self) -> Rule:
         predict = self.minimizer.predict
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
-        return Rule(predict, prune, STORAGES[self.storage].scaled)
+        return Rule(predict, prune)
 
     def _memory(self, game: HoldemGame) -> int:
         return game.memory(self.storage, self.minimizer.predict > 0.0)

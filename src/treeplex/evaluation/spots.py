@@ -26,7 +26,7 @@ class Reader:
 
     def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
         stub = no_learner(storage)
-        self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule(storage)
+        self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
         self._playing = Playing((stub, stub), sources, frozen)
         self._equity: dict[tuple[int, ...], HoldemGame] = {}
 

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.updates.storage import STORAGES
 
 NO_CARD: Final = 53  # stands in for the cards of no hand
 ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD
@@ -122,7 +121,7 @@ class Scratch(NamedTuple):
     found: npt.NDArray[Any]  # E times H: values of street roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
-    lanes: Offsets  # three times a number per lane: its terminal group, where its row starts, its place in a square
+    lanes: Offsets  # four times 16 numbers: of lanes terminal groups, where rows start, places in a square; two counts
     terminal: Offsets  # [2, Z] where value rows of terminals start, BY_STRENGTH and BY_HANDS
     lane: Offsets  # [2, Z] where their lanes start in a square
     chips: npt.NDArray[Any]  # [2, Z] what they pay
@@ -195,12 +194,11 @@ class Rule(NamedTuple):
 
     predict: float  # how much of the last instantaneous regret is expected again
     prune: bool  # is what the opponent never reaches left alone?
-    compact: bool  # are numbers stored in 16 bits?
 
 
-def plain_rule(storage: str) -> Rule:
+def plain_rule() -> Rule:
     """For passes that do not learn."""
-    return Rule(0.0, True, STORAGES[storage].scaled)
+    return Rule(0.0, True)
 
 
 class Pass(NamedTuple):

@@ -162,8 +162,8 @@ class Engine:
         actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
         lanes, square, sums = width * LANES, 2 * LANES**2, ROWS_OF_SUMS * LANES
         sizes = (rows * width, rows * width, actions * width, width, lanes, lanes, square, sums, street.roots * width)
-        lane, count = aligned(3 * LANES, np.int64), len(street.terminals)
-        lane[2 * LANES :] = np.arange(LANES) * LANES
+        lane, count = aligned(4 * LANES, np.int64), len(street.terminals)
+        lane[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
         return Scratch(
             *(aligned(size, self._work) for size in sizes),
             alive=aligned(rows, np.bool_),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from treeplex.jit import inlined
+from treeplex.jit import callee, inlined
 
 Array = npt.NDArray[Any]
 
@@ -23,7 +23,7 @@ def is_locked(rows: Array, begin: Any, size: int, width: int, h: int) -> bool:
     return False
 
 
-@inlined
+@callee
 def hold(rows: Array, begin: Any, size: int, width: int, target: Array) -> None:
     """Write the strategies of locked hands where those of free hands are learned."""
     for h in range(width):
@@ -32,7 +32,7 @@ def hold(rows: Array, begin: Any, size: int, width: int, target: Array) -> None:
                 target[k] = rows[begin + k]
 
 
-@inlined
+@callee
 def spare(rows: Array, begin: Any, size: int, width: int, fresh: Array) -> None:
     """Zero what locked hands would learn, so that it does not decide the scale of 16-bit numbers."""
     for h in range(width):
@@ -41,7 +41,7 @@ def spare(rows: Array, begin: Any, size: int, width: int, fresh: Array) -> None:
                 fresh[k] = 0
 
 
-@inlined
+@callee
 def respond(rows: Array, begin: Any, size: int, width: int, values: Array, expected: Array) -> None:
     """The best action's value to each hand that is free; what the others play is expected already."""
     for h in range(width):

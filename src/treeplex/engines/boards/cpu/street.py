@@ -18,7 +18,7 @@ from treeplex.engines.boards.cpu.locked import hold, respond, spare
 from treeplex.jit import callee, inlined
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, pack
-from treeplex.vectors import LANES, larger, load, prefetch, some, spread, store, where
+from treeplex.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 
 Array = npt.NDArray[Any]
 
@@ -28,8 +28,8 @@ TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing b
 
 @inlined
 def _play(
-    player: Player, rule: Rule, t: int, start: int, number: int, actions: int, width: int, scratch: Scratch,
-    above: Any, first: Any, iteration_weight: float,
+    player: Player, t: int, start: int, number: int, actions: int, width: int, scratch: Scratch, above: Any, first: Any,
+    iteration_weight: float,
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
@@ -40,8 +40,8 @@ def _play(
     reach, fresh, source, average = scratch.reach, scratch.node, player.source, player.average
     kind = reach.dtype.type
     zero, one, tiny, even = spread(kind(0.0)), spread(kind(1.0)), spread(kind(TINY)), spread(kind(1.0) / kind(actions))
-    remember, weight = iteration_weight > 0.0, spread(kind(iteration_weight))
-    unit = spread(kind(player.average_scale[number] if remember and rule.compact else 1.0))
+    remember, weight, compact = iteration_weight > 0.0, spread(kind(iteration_weight)), is_whole(average)
+    unit = spread(kind(player.average_scale[number] if remember and compact else 1.0))
     size = actions * width
     for h in range(0, width, LANES):
         total = zero
@@ -58,13 +58,13 @@ def _play(
             store(reach, first * width + k, x)
             scratch.alive[first + a] |= some(x != zero)  # not ``if``: processors cannot guess it
             if remember:
-                if rule.compact:
+                if compact:
                     store(fresh, k, load(average, start + k) * unit + weight * x)
                 else:
                     store(average, start + k, load(average, start + k) + weight * x)
     if remember:
         locked, kept = player.where[number], average[start : start + size]
-        if rule.compact:
+        if compact:
             if locked >= 0:
                 spare(player.locked, locked, size, width, fresh)
             player.average_scale[number] = pack(fresh[:size], kept, dither_seed(start, t, AVERAGE))
@@ -119,7 +119,7 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
             alive[first + a] = alive[above] and not rule.prune
         if alive[above]:
             start, number = hands.storage[board] + slot * width, hands.decision[board] + nodes[n, layout.NUMBER]
-            _play(player, rule, step.t, start, number, actions, width, scratch, np.int64(above) * width, first, weight)
+            _play(player, step.t, start, number, actions, width, scratch, np.int64(above) * width, first, weight)
 
 
 @callee
@@ -169,7 +169,8 @@ def _learn(
         down *= schedules.negative[k]
     player.last[number] = t
     size = actions * width
-    unit = kind(player.regret_scale[number]) if rule.compact else kind(1.0)
+    compact = is_whole(player.regret)
+    unit = kind(player.regret_scale[number]) if compact else kind(1.0)
     positive, negative, zero = spread(kind(up) * unit), spread(kind(down) * unit), spread(kind(0.0))
     regret, predicted, expected, fresh = player.regret, player.predicted, scratch.total, scratch.node
     good, bad, ahead = (
@@ -184,14 +185,14 @@ def _learn(
             prefetch(regret, start + k - AHEAD)
             instantaneous = load(values, k) - value
             r = decayed(load(regret, start + k), positive, negative, zero) + instantaneous
-            if rule.compact:
+            if compact:
                 store(fresh, k, r)
             else:
                 store(regret, start + k, r)
                 if rule.predict > 0.0:
                     store(predicted, start + k, decayed(r, good, bad, zero) + ahead * instantaneous)
     kept = regret[start : start + size]
-    if rule.compact:
+    if compact:
         if locked >= 0:
             spare(player.locked, locked, size, width, fresh)
         player.regret_scale[number] = pack(fresh[:size], kept, dither_seed(start, t, REGRET))

@@ -64,42 +64,42 @@ def _settle_lanes(
         transpose(scratch.dealt, h * LANES, scratch.reach, rows, h)
     for card in range(layout.ROWS_OF_SUMS):
         store(scratch.sums, card * LANES, zero)
-    if shows:
-        whole = _sweep(boards, mine, theirs, board, player, scratch)
-    else:
-        whole = _count(theirs, board, 0, theirs.held[board], zero, scratch)
+    whole = _sweep(boards, mine, theirs, board, player, shows, scratch)
     _spread(betting, mine, board, filled, shows, folds, whole, scratch)
 
 
 @inlined
-def _count(theirs: Hands, board: int, begin: Any, stop: Any, whole: Any, scratch: Scratch) -> Any:
-    """Add what the opponent holds from ``begin`` to ``stop`` to the sums of each card, and to ``whole``."""
-    start, sums = theirs.start[board], scratch.sums
-    for j in range(begin, stop):
-        x = load(scratch.dealt, j * LANES)
-        one, two = np.int64(theirs.first[start + j]) * LANES, np.int64(theirs.second[start + j]) * LANES
-        store(sums, one, load(sums, one) + x)
-        store(sums, two, load(sums, two) + x)
-        whole = whole + x
-    return whole
+def _sweep(
+    boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, shows: bool, scratch: Scratch
+) -> Any:
+    """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger.
 
-
-@inlined
-def _sweep(boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, scratch: Scratch) -> Any:
-    """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger."""
-    ours, ahead, sums = mine.start[board], scratch.ahead, scratch.sums
+    Returns what the opponent holds in all, and leaves what it holds with each card in ``sums``. Without showdowns all
+    of its hands are one group.
+    """
+    ours, start, ahead, sums = mine.start[board], theirs.start[board], scratch.ahead, scratch.sums
     whole = spread(sums.dtype.type(0.0))
-    i = j = 0
-    for g in range(boards.group_start[board], boards.group_start[board + 1]):
-        end, stop = np.int64(boards.group[g, player]), np.int64(boards.group[g, 1 - player])
+    group = np.int64(boards.group_start[board]) if shows else np.int64(0)
+    last = np.int64(boards.group_start[board + 1]) if shows else np.int64(1)
+    i = j = np.int64(0)
+    while group < last:
+        end, stop = np.int64(0), np.int64(theirs.held[board])
+        if shows:
+            end, stop = np.int64(boards.group[group, player]), np.int64(boards.group[group, 1 - player])
         for k in range(i, end):
             one, two = np.int64(mine.first[ours + k]) * LANES, np.int64(mine.second[ours + k]) * LANES
             store(ahead, k * LANES, whole - (load(sums, one) + load(sums, two)))
-        whole = _count(theirs, board, j, stop, whole, scratch)
+        for k in range(j, stop):
+            x = load(scratch.dealt, k * LANES)
+            one, two = np.int64(theirs.first[start + k]) * LANES, np.int64(theirs.second[start + k]) * LANES
+            store(sums, one, load(sums, one) + x)
+            store(sums, two, load(sums, two) + x)
+            whole += x
         for k in range(i, end):
             one, two = np.int64(mine.first[ours + k]) * LANES, np.int64(mine.second[ours + k]) * LANES
             store(ahead, k * LANES, load(ahead, k * LANES) + (whole - (load(sums, one) + load(sums, two))))
         i, j = end, stop
+        group += 1
     return whole
 
 
@@ -110,29 +110,33 @@ def _spread(
     """What each hand of ours meets, turned back into rows, 16 hands at a time, and added to value rows as chips."""
     start, held = mine.start[board], np.int64(mine.held[board])
     width = mine.start[board + 1] - start
-    sums, square, dealt = scratch.sums, scratch.square, scratch.dealt
-    places = scratch.lanes[2 * LANES :]
+    sums, square, value = scratch.sums, scratch.square, scratch.value
+    places, counts = scratch.lanes[2 * LANES : 3 * LANES], scratch.lanes[3 * LANES :]
     zero = spread(sums.dtype.type(0.0))
-    showdowns = _list(betting, filled, width, layout.BY_STRENGTH, scratch) if shows else np.int64(0)
-    others = _list(betting, filled, width, layout.BY_HANDS, scratch) if folds else np.int64(0)
+    counts[layout.BY_STRENGTH], counts[layout.BY_HANDS] = shows, folds
+    for kind in range(2):
+        if counts[kind] > 0:
+            counts[kind] = _list(betting, filled, width, kind, scratch)
     for h in range(0, width, LANES):
         stop = min(h + LANES, held)
         for i in range(stop, h + LANES):
             store(square, (i - h) * LANES, zero)
-        if showdowns > 0:
+        for kind in range(2):
+            if counts[kind] == 0:
+                continue
             for i in range(h, stop):
                 one, two = np.int64(mine.first[start + i]) * LANES, np.int64(mine.second[start + i]) * LANES
                 met = whole - (load(sums, one) + load(sums, two))
-                store(square, (i - h) * LANES, load(scratch.ahead, i * LANES) - met)
+                if kind == layout.BY_STRENGTH:
+                    met = load(scratch.ahead, i * LANES) - met
+                else:
+                    met = met + load(scratch.dealt, np.int64(mine.same[start + i]) * LANES)
+                store(square, (i - h) * LANES, met)
             transpose(square, SQUARE, square, places, 0)
-            _add(showdowns, layout.BY_STRENGTH, h, scratch)
-        if others > 0:
-            for i in range(h, stop):
-                one, two = np.int64(mine.first[start + i]) * LANES, np.int64(mine.second[start + i]) * LANES
-                met = whole - (load(sums, one) + load(sums, two))
-                store(square, (i - h) * LANES, met + load(dealt, np.int64(mine.same[start + i]) * LANES))
-            transpose(square, SQUARE, square, places, 0)
-            _add(others, layout.BY_HANDS, h, scratch)
+            rows, lanes, chips = scratch.terminal[kind], scratch.lane[kind], scratch.chips[kind]
+            for n in range(counts[kind]):
+                at = rows[n] + h
+                store(value, at, load(value, at) + spread(chips[n]) * load(square, lanes[n]))
 
 
 @inlined
@@ -149,13 +153,3 @@ def _list(betting: Betting, filled: int, width: int, kind: int, scratch: Scratch
                 chips[count] = betting.amount[z, kind]
                 count += 1
     return count
-
-
-@inlined
-def _add(count: Any, kind: int, h: int, scratch: Scratch) -> None:
-    """Add chips times the rows of a square to 16 hands of their terminals' value rows."""
-    rows, lanes, chips = scratch.terminal[kind], scratch.lane[kind], scratch.chips[kind]
-    value, square = scratch.value, scratch.square
-    for n in range(count):
-        at = rows[n] + h
-        store(value, at, load(value, at) + spread(chips[n]) * load(square, lanes[n]))
