@@ -62,6 +62,7 @@ class Engine:
         boards, columns = (len(game.deals[1]), game.streets[1].roots * self._widest(1)) if last else (0, 0)
         self._found = aligned(boards * columns, self._work).reshape(boards, columns)
         self._part = parts_of(game)
+        self._tiles = max(len(betting.tile) - 1 for betting in self._levels[2].betting)
         middle = self._scratches[0][1]
         kept = len(self._found) if self.streets == MOST_STREETS else 0
         self._sums = np.zeros((len(self._part), len(middle.gathered)), self._work)
@@ -95,13 +96,16 @@ class Engine:
         (where, locked), weights = playing.frozen, start or self.start
         players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
         shared = (self._part, self._sums, self._kept, self._alive)
-        results = Results(self._found, values, taken.reach, taken.value, *shared, new_sync(len(self._found)))
-        tables = [table.copy() for table in self._tables]
-        for table in tables:
-            for k in (0, 1):
-                tabled(table, k, players[k], self._work, stored)
-            tabled(table, 0, results, self._work)
-            tabled(table, 0, given, self._work)
+        sync = new_sync(len(self._found), max(len(self._part), len(self._found) * self._tiles), threads)
+        results = Results(self._found, values, taken.reach, taken.value, *shared, sync)
+        once = new_table()
+        for k in (0, 1):
+            tabled(once, k, players[k], self._work, stored)
+        tabled(once, 0, results, self._work)
+        tabled(once, 0, given, self._work)
+        tables = [
+            np.where(once, once, table) for table in self._tables
+        ]  # each has rows of zeros where the other has none
 
         def work(k: int, *_kept: Any) -> None:
             """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""

@@ -29,7 +29,7 @@ from treeplex.engines.boards.cpu.addresses import (
 )
 from treeplex.engines.boards.cpu.street import ascend, descend
 from treeplex.engines.boards.cpu.terminals import settle
-from treeplex.engines.boards.cpu.threads import announce, await_board, barrier, finished, next_task
+from treeplex.engines.boards.cpu.threads import announce, await_board, barrier, claim, finished
 from treeplex.jit import callee, inlined, kernel
 from treeplex.vectors import LANES, load, spread, store
 
@@ -212,8 +212,9 @@ def run_passes(
     last: Any = np.int64(2)
     root = Place(nil, nil, -one, nil)
     top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), results.sync
-    for k in range(len(passes)):
-        step = Pass(passes[k, 0], passes[k, 1], passes[k, 2])
+    threads: Any = np.int64(worker.threads)
+    for n in range(len(passes)):
+        step = Pass(passes[n, 0], passes[n, 1], passes[n, 2])
         tiles, roots = (
             len(betting_at(tables, 2 * last + step.player).tile) - 1,
             len(betting_at(tables, nil).chance_node),
@@ -221,49 +222,52 @@ def run_passes(
         if worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
-        barrier(sync, worker.threads)
-        task, held = next_task(sync), -one
-        while streets == 2 and task < len(found) * tiles:
-            board = task // tiles
-            _tile(tables, Place(last, board, nil, nil), task % tiles, chances[1], rule, step, found[board], snapshot)
-            task = next_task(sync)
-        while streets == 3 and task < len(found) + len(parts):
-            if task < len(found):
-                place, held = Place(one, task, nil, nil), task
+        barrier(sync, threads)
+        if streets == 2:
+            tasks = len(found) * tiles
+            for k in range(threads):
+                for task in range((worker.thread + k) % threads, tasks, threads):
+                    if claim(sync, len(found), task, tasks, threads, n):
+                        board, tile = task % len(found), task // len(found)
+                        leaf = Place(last, board, nil, nil)
+                        _tile(tables, leaf, tile, chances[1], rule, step, found[board], snapshot)
+        if streets == 3:
+            held = -one
+            for board in range(worker.thread, len(found), threads):
+                place, held = Place(one, board, nil, nil), board
                 _enter(tables, place, nil, chances[0], step.player)
                 descend(tables, place, nil, rule, step)
-                _keep(tables, task)
-                announce(sync, task)
-            else:
-                part = task - len(found)
-                board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
-                await_board(sync, board, k)
-                if held != board:
-                    _recall(tables, board)
-                    held = board
-                _no_values(tables, one)
-                for river in range(parts[part, layout.CARD], parts[part, layout.LAST]):
-                    leaf = Place(last, river, one, board)
-                    for tile in range(tiles):
-                        _tile(tables, leaf, tile, chances[1], rule, step, below.found, snapshot)
-                    _gather(tables, leaf, step.player, below.found, nil, len(betting_at(tables, 2).chance_node))
-                _set_aside(tables, part)
-                if finished(sync, board, stop - first):
-                    _add_up(tables, first, stop)
-                    _up(tables, Place(one, board, nil, nil), nil, rule, step, found[board], snapshot)
-            task = next_task(sync)
-        barrier(sync, worker.threads)
-        x = next_task(sync)
-        while x < roots:
+                _keep(tables, board)
+                announce(sync, board)
+            for k in range(threads):
+                for part in range((worker.thread + k) % threads, len(parts), threads):
+                    if not claim(sync, len(found), part, len(parts), threads, n):
+                        continue
+                    board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
+                    await_board(sync, board, n)
+                    if held != board:
+                        _recall(tables, board)
+                        held = board
+                    _no_values(tables, one)
+                    for river in range(parts[part, layout.CARD], parts[part, layout.LAST]):
+                        leaf = Place(last, river, one, board)
+                        for tile in range(tiles):
+                            _tile(tables, leaf, tile, chances[1], rule, step, below.found, snapshot)
+                        _gather(tables, leaf, step.player, below.found, nil, len(betting_at(tables, 2).chance_node))
+                    _set_aside(tables, part)
+                    if finished(sync, board, stop - first):
+                        _add_up(tables, first, stop)
+                        _up(tables, Place(one, board, nil, nil), nil, rule, step, found[board], snapshot)
+        barrier(sync, threads)
+        for x in range(worker.thread, roots, threads):
             width = _width(hands_at(tables, step.player), nil)
             for h in range(x * width, (x + 1) * width):
                 top.gathered[h] = 0
             for child in range(len(found)):
                 _gather(tables, Place(one, child, nil, nil), step.player, found[child], x, x + 1)
-            x = next_task(sync)
-        barrier(sync, worker.threads)
+        barrier(sync, threads)
         if worker.thread == 0:
             _up(tables, root, nil, rule, step, top.found, snapshot)
-            if k < len(values):
+            if n < len(values):
                 for h in range(_width(hands_at(tables, step.player), nil)):
-                    values[k, h] = top.value[h]
+                    values[n, h] = top.value[h]

@@ -1,8 +1,12 @@
-"""A barrier, a queue of tasks and flags for threads that run the same kernel side by side: a few atomic operations.
+"""A barrier, tasks to claim and flags for threads that run the same kernel side by side: a few atomic operations.
 
 Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` holds, a cache
-line or two apart, how many have arrived at the barrier, how often all have passed it, and which task is next; then two
-numbers per board: the pass for which it was last announced, and how many of its parts have been finished in all.
+line or two apart, how many have arrived at the barrier, and how often all have passed it; then two numbers per board:
+how often it was announced, and how many of its parts have been finished in all; then for each task, side by side those
+that are of one thread, for how many passes it has been claimed.
+
+Tasks belong to threads, so that in every pass the same numbers are wanted by the same core, which may have kept them;
+who has finished its own takes what is left of others'.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -28,16 +32,28 @@ Sync = npt.NDArray[np.int64]
 LINE: Final = 16  # whole numbers in two cache lines: processors fetch them in pairs
 ARRIVED: Final = 0
 PASSED: Final = LINE
-NEXT: Final = 2 * LINE
-BOARDS: Final = 3 * LINE
+BOARDS: Final = 2 * LINE
 SPINS: Final = 2000  # looks at a number that another thread is to change, before giving way
 CAN_YIELD: Final = sys.platform != "win32"
 CAN_PAUSE: Final = platform.machine() in ("x86_64", "AMD64")
 
 
-def new_sync(boards: int) -> Sync:
+def new_sync(boards: int, tasks: int, threads: int) -> Sync:
     """Nobody has arrived; no task has been taken, nothing announced."""
-    return np.zeros(BOARDS + 2 * boards, dtype=np.int64)
+    return np.zeros(claims_from(boards) + threads * claims_each(tasks, threads), dtype=np.int64)
+
+
+def claims_from(boards: int) -> int:
+    """Where claims start."""
+    return BOARDS + (2 * boards // LINE + 1) * LINE
+
+
+def claims_each(tasks: int, threads: int) -> int:
+    """Places for the claims of one thread's tasks: whole cache lines."""
+    return (tasks // threads // LINE + 1) * LINE
+
+
+_from, _each = callee(claims_from), callee(claims_each)
 
 
 @instruction
@@ -105,25 +121,38 @@ def _wait(sync: Sync, place: int, before: int) -> None:
             _give_way()
 
 
+@instruction
+def _exchange(typingctx, sync, place, before):
+    """Raise ``sync[place]`` by one if it is ``before``; was it?"""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        at, old = (context.cast(builder, arguments[k], signature.args[k], types.int64) for k in (1, 2))
+        pointer = builder.gep(data, [at], source_etype=ir.IntType(64))
+        new = builder.add(old, ir.Constant(old.type, 1))
+        return builder.extract_value(builder.cmpxchg(pointer, old, new, "seq_cst", "seq_cst"), 1)
+
+    return types.boolean(sync, place, before), codegen
+
+
 @callee
 def barrier(sync: Sync, threads: int) -> None:
     """Wait until all threads are here."""
     if threads == 1:
-        sync[NEXT] = 0
         return
     passed = _look(sync, PASSED)
     if _add(sync, ARRIVED, 1) == threads - 1:
         _add(sync, ARRIVED, -threads)
-        _add(sync, NEXT, -_look(sync, NEXT))
         _add(sync, PASSED, 1)
         return
     _wait(sync, PASSED, passed)
 
 
 @callee
-def next_task(sync: Sync) -> int:
-    """The number of the next task, from 0; starts again at every barrier."""
-    return _add(sync, NEXT, 1)
+def claim(sync: Sync, boards: int, task: int, tasks: int, threads: int, before: int) -> bool:
+    """Take a task, after ``before`` earlier passes: was it still to be had?"""
+    place = _from(boards) + task % threads * _each(tasks, threads) + task // threads
+    return _look(sync, place) == before and _exchange(sync, place, before)
 
 
 @callee
