@@ -34,7 +34,7 @@ from treeplex.runs.solve import resume as resume_run
 from treeplex.runs.targets import nash_conv_of
 
 DEFAULT_ALGORITHM = "cfr+"
-DEFAULT_SPOT_ALGORITHM = "dcfr(gamma=4)"
+DEFAULT_SPOT_ALGORITHM = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
 """To 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md."""
 
 DEFAULT_NASH_CONV = 1e-3
@@ -101,7 +101,7 @@ def solve(
     Args:
         game: Anything that ``load`` takes.
         algorithm: A name such as ``"cfr+"``, ``"name(parameter=value,...)"``, or your own (see ``minimizer``). Default:
-            ``cfr+``, for a hold'em spot ``dcfr(gamma=4)``.
+            ``cfr+``, for a hold'em spot ``dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)``.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.

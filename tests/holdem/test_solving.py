@@ -190,12 +190,13 @@ def test_cycles_of_suits(board, oop, ip, turns):
 
 
 @pytest.mark.parametrize("storage", ["float32", "int16"])
-def test_threads_change_no_bit(storage):
+@pytest.mark.parametrize("street", ["turn", "flop"])
+def test_threads_change_no_bit(storage, street, small_flop):
     states = []
-    for threads in (1, 2, 3):
-        game = load_spot(turn())
+    for threads in (1, 2, 3, 7):
+        game = load_spot(turn() if street == "turn" else small_flop)
         solver = algorithm("dcfr(gamma=4)", game, storage, threads)
-        states.append(solver.advance(game, solver.start(game), 12))
+        states.append(solver.advance(game, solver.start(game), 12 if street == "turn" else 3))
     for state in states[1:]:
         for ours, theirs in zip(states[0].learners, state.learners, strict=True):
             for first, second in zip(ours, theirs, strict=True):

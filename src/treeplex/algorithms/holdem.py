@@ -34,8 +34,8 @@ Array = npt.NDArray[Any]
 LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
 PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
 OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
-RATE: Final = 1.4e9  # numbers read per second and core; 1.2e9 on large flops to 2.3e9 on rivers
-ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 230}  # of dcfr(gamma=4) to an exploitability, on flops, turns and rivers
+RATE: Final = 2.0e9  # numbers read per second and core; 1.5e9 on large flops to 2.8e9 on rivers
+ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # of the default algorithm, on flops, turns and rivers
 
 
 class State(NamedTuple):

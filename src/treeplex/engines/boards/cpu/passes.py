@@ -76,7 +76,7 @@ def _begin(tables: Tables, player: int) -> None:
 
 @callee
 def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
-    """Value rows of a tile before its terminals are settled: zero, but for the chance nodes' in ``gathered``."""
+    """Value rows of a tile before its terminals are settled."""
     betting, scratch = betting_at(tables, 2 * place.level + player), scratch_at(tables, place.level)
     width = _width(hands_at(tables, 2 * place.level + player), place.board)
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
@@ -84,6 +84,13 @@ def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
     nothing = spread(scratch.value.dtype.type(0.0))
     for k in range(0, rows * width, LANES):
         store(scratch.value, k, nothing)
+
+
+@callee
+def _add_gathered(tables: Tables, place: Place, player: int) -> None:
+    """What was gathered at chance nodes, to their value rows."""
+    betting, scratch = betting_at(tables, 2 * place.level + player), scratch_at(tables, place.level)
+    width = _width(hands_at(tables, 2 * place.level + player), place.board)
     for x in range(len(betting.chance_node)):
         at = np.int64(betting.chance_node[x, layout.VALUE_ROW])
         value = scratch.value[at * width : (at + 1) * width]
@@ -118,6 +125,7 @@ def _up(tables: Tables, place: Place, part: int, rule: Rule, step: Pass, out: Ar
     """From the terminals of a tile, and from the values of its chance nodes, up to its street roots."""
     _clear(tables, place, part, step.player)
     settle(tables, place, part, step.player)
+    _add_gathered(tables, place, step.player)
     ascend(tables, place, part, rule, step)
     _leave(tables, place, part, step.player, out, snapshot)
 
@@ -215,14 +223,15 @@ def run_passes(
     threads: Any = np.int64(worker.threads)
     for n in range(len(passes)):
         step = Pass(passes[n, 0], passes[n, 1], passes[n, 2])
-        tiles, roots = (
-            len(betting_at(tables, 2 * last + step.player).tile) - 1,
-            len(betting_at(tables, nil).chance_node),
-        )
+        tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
+        roots = len(betting_at(tables, nil).chance_node)
         if worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
         barrier(sync, threads)
+        if worker.thread == 0:  # while the others begin with the boards
+            _clear(tables, root, nil, step.player)
+            settle(tables, root, nil, step.player)
         if streets == 2:
             tasks = len(found) * tiles
             for k in range(threads):
@@ -267,7 +276,9 @@ def run_passes(
                 _gather(tables, Place(one, child, nil, nil), step.player, found[child], x, x + 1)
         barrier(sync, threads)
         if worker.thread == 0:
-            _up(tables, root, nil, rule, step, top.found, snapshot)
+            _add_gathered(tables, root, step.player)
+            ascend(tables, root, nil, rule, step)
+            _leave(tables, root, nil, step.player, top.found, snapshot)
             if n < len(values):
                 for h in range(_width(hands_at(tables, step.player), nil)):
                     values[n, h] = top.value[h]

@@ -33,9 +33,8 @@ def _play(
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
-    Each number is multiplied by reach / sum, so a share may be off by one rounding, but zero stays zero. With
-    ``remember`` the iteration's weight times reach is added to the average. Rows with a number that is not zero are
-    marked as alive.
+    Each number is multiplied by reach / sum, so a share may be off by one rounding, but zero stays zero. The
+    iteration's weight times reach is added to the average. Rows with a number that is not zero are marked as alive.
     """
     reach, fresh, source, average = scratch.reach, scratch.node, player.source, player.average
     kind = reach.dtype.type

@@ -33,7 +33,7 @@ LINE: Final = 16  # whole numbers in two cache lines: processors fetch them in p
 ARRIVED: Final = 0
 PASSED: Final = LINE
 BOARDS: Final = 2 * LINE
-SPINS: Final = 2000  # looks at a number that another thread is to change, before giving way
+SPINS: Final = 5000  # looks at a number that another thread is to change, before giving way
 CAN_YIELD: Final = sys.platform != "win32"
 CAN_PAUSE: Final = platform.machine() in ("x86_64", "AMD64")
 
