@@ -1,4 +1,4 @@
-"""Writes RESULTS.md from results.json."""
+"""Writes RESULTS.md from results.json (2 cores) and results-16.json (16 cores)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ HERE = Path(__file__).parent
 
 HEAD = """# treeplex and postflop-solver side by side
 
-Written by `benchmarks/holdem/report.py` from `results.json`, which `benchmarks/holdem/run.py` measures: the same spots
-(`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built with native processor flags.
-Each side looks at exploitability every ten iterations with its own best response; looks count. 2 cores of an AMD EPYC,
-quiet but for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock;
-the better of two runs of each side, of one for F1.
+Written by `benchmarks/holdem/report.py` from `results.json` (1 and 2 threads: 2 cores of an AMD EPYC) and
+`results-16.json` (16 threads: 16 cores of an Intel Xeon), which `benchmarks/holdem/run.py` measures: the same spots
+(`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built for the processor it ran on.
+Each side looks at exploitability every ten iterations with its own best response; looks count. Machines were quiet but
+for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock; the better of
+two runs of each side, of one with 16 threads.
 
 | spot | threads | storage | % of pot | treeplex: iterations, time | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |
@@ -28,7 +29,9 @@ Memory of regrets, averages and tables, as each side counts it:
 
 
 def main() -> None:
-    runs = json.loads((HERE / "results.json").read_text())["runs"]
+    runs = [
+        row for name in ("results.json", "results-16.json") for row in json.loads((HERE / name).read_text())["runs"]
+    ]
     order = {"R": 0, "TB": 1, "T": 2, "F1": 3}
     runs.sort(key=lambda row: (order[row["spot"]], row["threads"], row["storage"]))
     text, memory = HEAD, {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import multiprocessing
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -201,6 +203,26 @@ def test_threads_change_no_bit(storage, street, small_flop):
         for ours, theirs in zip(states[0].learners, state.learners, strict=True):
             for first, second in zip(ours, theirs, strict=True):
                 np.testing.assert_array_equal(first, second)
+
+
+def nash_conv_of_two_threads(spot: Spot) -> float:
+    return solve(spot, iterations=6, threads=2).nash_conv
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_runs_side_by_side_and_in_child_processes_do_not_wait_for_each_others_threads():
+    spot, found = turn(), []
+    alone = nash_conv_of_two_threads(spot)
+    users = [threading.Thread(target=lambda: found.append(nash_conv_of_two_threads(spot))) for _ in range(3)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    if "fork" in multiprocessing.get_all_start_methods():
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            found.append(pool.apply(nash_conv_of_two_threads, (spot,)))
+    assert found == [alone] * len(found)
+    assert len(found) >= 3
 
 
 @pytest.mark.parametrize("name", ["cfr+", "dcfr(gamma=4)", "cfr"])

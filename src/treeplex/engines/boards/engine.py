@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -113,8 +112,10 @@ class Engine:
             worker, chosen = Worker(k, threads), (taken.level, taken.board)
             run_passes(table, self.streets, self._game.chances, rule, steps.copy(), worker, chosen)
 
-        with _ONE_RUN:
-            helping = [_helpers(threads).submit(work, k, self, players, results, given) for k in range(1, threads)]
+        with _HELPERS.busy:
+            helping = [
+                _HELPERS.beside(threads).submit(work, k, self, players, results, given) for k in range(1, threads)
+            ]
             work(0)
             for other in helping:
                 other.result()
@@ -200,17 +201,26 @@ def aligned(count: int, dtype: Any) -> Array:
     return raw[first : first + size].view(dtype)
 
 
-_ONE_RUN = threading.RLock()  # threads of one run meet at barriers: two runs must not have half of the helpers each
+class Helpers:
+    """Threads that wait for work: to start them anew takes as long as a small subgame's iteration.
+
+    Threads of one run meet at barriers, so ``busy`` keeps two runs from having half of them each.
+    """
+
+    def __init__(self) -> None:
+        self.busy = threading.RLock()
+        self._pools: dict[int, ThreadPoolExecutor] = {}
+
+    def beside(self, threads: int) -> ThreadPoolExecutor:
+        """All but the first of so many threads."""
+        if threads not in self._pools:
+            self._pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="treeplex")
+        return self._pools[threads]
 
 
-@cache
-def _helpers(threads: int) -> ThreadPoolExecutor:
-    """Threads that wait for work: to start them anew takes as long as a small subgame's iteration."""
-    return ThreadPoolExecutor(threads - 1, thread_name_prefix="treeplex")
-
-
+_HELPERS = Helpers()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helpers.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_HELPERS.__init__)  # a child has none of its parent's threads
 
 
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
