@@ -45,21 +45,41 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]]
             file.write(arrays[name].reshape(-1).view(np.uint8).data if arrays[name].size else b"")
 
 
-def read_tensors(path: Path, kind: str) -> tuple[Tensors, dict[str, Any]]:
-    """Arrays and words of a file of this kind; ValueError if it is anything else or damaged."""
+def read_tensors(path: Path, kind: str, *, mapped: bool = False) -> tuple[Tensors, dict[str, Any]]:
+    """Arrays and words of a file of this kind; ValueError if it is anything else or damaged.
+
+    ``mapped``: arrays are pages of the file, read when they are looked at; what is written to them stays in memory.
+    """
     try:
         opened: Any = safe_open(path, framework="numpy")
         with opened as file:
             header: dict[str, str] = file.metadata() or {}
             if header.get("format") != kind:
                 raise ValueError(f"its format is {header.get('format')!r}, not {kind!r}")
-            tensors: Tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            names: list[str] = list(file.keys())
+            tensors: Tensors = _mapped(path, names) if mapped else {key: file.get_tensor(key) for key in names}
         if header.get("checksum") != checksum(tensors, header.get("about", "")):
             raise ValueError("its checksum is wrong")
         about: dict[str, Any] = json.loads(header["about"])
         return tensors, about
     except (SafetensorError, KeyError, TypeError, OverflowError, RecursionError, AttributeError) as error:
         raise ValueError(str(error) or type(error).__name__) from error
+
+
+def _mapped(path: Path, names: list[str]) -> Tensors:
+    """Views of a file whose header is known to be right."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header: dict[str, Any] = json.loads(file.read(size))
+    kinds = {word: kind for kind, word in TYPES.items()}
+    start, found = 8 + size, Tensors()
+    for name in names:
+        about = header[name]
+        (begin, end), kind = about["data_offsets"], kinds[about["dtype"]]
+        shape = tuple(about["shape"])
+        pages = np.memmap(path, kind, "c", start + begin, shape) if end > begin else np.zeros(shape, kind)
+        found[name] = pages.view(np.ndarray)
+    return found
 
 
 def checksum(tensors: Mapping[str, npt.NDArray[Any]], words: str) -> str:

@@ -128,12 +128,21 @@ def test_leftovers_are_ours_alone(tmp_path) -> None:
 @pytest.mark.parametrize(
     "array", [np.arange(3.0), np.empty((0, 2), np.float32), np.array([True]), np.arange(5, dtype="i2")]
 )
-def test_tensors_are_what_the_library_reads(array, tmp_path) -> None:
+@pytest.mark.parametrize("mapped", [False, True])
+def test_tensors_are_what_the_library_reads(array, mapped, tmp_path) -> None:
     write_tensors(tmp_path / "a", "k", {"x": array, "y": np.arange(3, dtype=np.uint8)}, {"n": 1})
-    tensors, about = read_tensors(tmp_path / "a", "k")
+    tensors, about = read_tensors(tmp_path / "a", "k", mapped=mapped)
     assert (about, tensors["x"].dtype) == ({"n": 1}, array.dtype)
     np.testing.assert_array_equal(tensors["x"], array)
     np.testing.assert_array_equal(tensors["y"], [0, 1, 2])
+
+
+def test_arrays_of_a_file_may_be_written_to_and_the_file_stays_as_it_is(tmp_path) -> None:
+    write_tensors(tmp_path / "a", "k", {"x": np.arange(3.0)}, {})
+    before = (tmp_path / "a").read_bytes()
+    tensors, _ = read_tensors(tmp_path / "a", "k", mapped=True)
+    tensors["x"][:] = 7.0
+    assert (tmp_path / "a").read_bytes() == before
 
 
 # --- locks -----------------------------------------------------------------------------------------------------------

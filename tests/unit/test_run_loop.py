@@ -9,6 +9,7 @@ import re
 import signal
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -20,9 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import treeplex as tp
+from treeplex import holdem
 from treeplex import tensors as storage
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.protocol import Execution, Stop, never
 from treeplex.algorithms.registry import ALGORITHMS, build, canonical
 from treeplex.compile import CompiledGame
 from treeplex.errors import FormatError, ParameterError, TreeplexError
@@ -345,6 +347,25 @@ def test_parameters_survive(algorithm, tmp_path) -> None:
     for ours, theirs, others in zip(found, expected, plain, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
         assert np.abs(others - theirs).max() > 1e-3
+
+
+def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
+    """A large flop just fits: its regrets and averages must not be there twice."""
+    sizes = holdem.sizes_for("33%, 75%, a", "60%, a")
+    spot = holdem.Spot("Ks 9h 6d 3c", 100, 300, "22+,A2s+,KTs+", "22+,A2s+,KTs+", sizes)
+    game, algorithm = tp.load(spot), build("dcfr").prepared(tp.load(spot), Execution(storage="float32", threads=1))
+    state = algorithm.advance(game, algorithm.start(game), 1)
+    identity = {"algorithm": "dcfr"}
+    checkpoints.save_checkpoint(tmp_path / "a", identity, algorithm, checkpoints.Checkpoint(state, [], 0.0, 0.0))
+    size = (tmp_path / "a").stat().st_size
+    assert size > 10_000_000
+    tracemalloc.start()
+    point = checkpoints.load_checkpoint(tmp_path / "a", identity, algorithm, game, 0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.2 * size
+    for ours, theirs in zip(state.learners, point.state.learners, strict=True):
+        np.testing.assert_array_equal(ours.average, theirs.average)
 
 
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:

@@ -56,7 +56,7 @@ def load_checkpoint(
 ) -> Checkpoint[State]:
     """Read a checkpoint of this very run."""
     try:
-        tensors, about = read_tensors(path, FORMAT)
+        tensors, about = read_tensors(path, FORMAT, mapped=True)
         owner: dict[str, Any] = about["run"]
         other = next((key for key in identity if owner.get(key) != identity[key]), None)
         if other is not None:
