@@ -48,7 +48,7 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]]
 def read_tensors(path: Path, kind: str, *, mapped: bool = False) -> tuple[Tensors, dict[str, Any]]:
     """Arrays and words of a file of this kind; ValueError if it is anything else or damaged.
 
-    ``mapped``: arrays are pages of the file, read when they are looked at; what is written to them stays in memory.
+    ``mapped``: arrays are pages of the file, read when they are looked at, for those who copy them elsewhere.
     """
     try:
         opened: Any = safe_open(path, framework="numpy")
@@ -77,7 +77,7 @@ def _mapped(path: Path, names: list[str]) -> Tensors:
         about = header[name]
         (begin, end), kind = about["data_offsets"], kinds[about["dtype"]]
         shape = tuple(about["shape"])
-        pages = np.memmap(path, kind, "c", start + begin, shape) if end > begin else np.zeros(shape, kind)
+        pages = np.memmap(path, kind, "r", start + begin, shape) if end > begin else np.zeros(shape, kind)
         found[name] = pages.view(np.ndarray)
     return found
 

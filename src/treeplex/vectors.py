@@ -1,9 +1,9 @@
 """Sixteen numbers that are computed side by side, as values that kernels add, compare and store.
 
 Numba has scalars and arrays; loops over arrays become vector instructions only where LLVM sees that they do not
-overlap, and what is summed up on the way goes through memory. So here is a type for 16 numbers in a register (two
-or four where registers are shorter): ``load`` and ``spread`` make one, ``+ - * /``, ``>`` , ``larger`` and ``where``
-work on each of the 16 alone, ``store`` puts it away.
+overlap, and what is summed up on the way goes through memory. So here is a type for 16 numbers in a register (in
+two or four registers where they are shorter): ``load`` and ``spread`` make one, ``+ - * / > !=``, ``larger`` and
+``where`` work on each of the 16 alone, ``store`` puts it away.
 
 Arrays are flat; ``at`` counts numbers. Nothing is checked: callers keep inside their arrays. No fastmath: nothing is
 reordered or contracted, so each of the 16 gets the bits that the same operations on scalars give.

@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.engines.boards import engine
+from treeplex.engines.boards.arrays import UPDATE, Playing, plain_rule
+from treeplex.engines.boards.locks import fix
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
 from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
@@ -223,6 +226,32 @@ def test_runs_side_by_side_and_in_child_processes_do_not_wait_for_each_others_th
             found.append(pool.apply(nash_conv_of_two_threads, (spot,)))
     assert found == [alone] * len(found)
     assert len(found) >= 3
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_thread_that_fails_is_not_waited_for(failing, monkeypatch):
+    spot, kernel = turn(), engine.run_passes
+    alone = nash_conv_of_two_threads(spot)
+
+    def fail(*given):
+        if given[5].thread == failing and len(given[4]):
+            raise MemoryError("no more")
+        kernel(*given)
+
+    monkeypatch.setattr(engine, "run_passes", fail)
+    with pytest.raises(MemoryError):
+        nash_conv_of_two_threads(spot)
+    monkeypatch.undo()
+    assert nash_conv_of_two_threads(spot) == alone
+
+
+def test_passes_that_learn_need_schedules():
+    game = load_spot(turn())
+    solver = algorithm("dcfr", game)
+    state = solver.start(game)
+    playing = Playing(state.learners, solver.strategies(game, state, "current"), fix(game, "float64"))
+    with pytest.raises(ValueError, match="discounts and weights"):
+        engine.engine(game, "float64", 1).run(playing, plain_rule(), [(0, UPDATE, 1)])
 
 
 @pytest.mark.parametrize("name", ["cfr+", "dcfr(gamma=4)", "cfr"])

@@ -86,3 +86,11 @@ def test_multiples_of_the_lattice_are_evenly_spread() -> None:
         counts = np.histogram(u[first : first + 64], bins=16, range=(0, 1))[0]
         assert counts.min() >= 3
         assert counts.max() <= 5
+
+
+def test_what_is_too_small_to_divide_by_is_stored_as_zero() -> None:
+    numbers = np.array([1e-36, 0.0, -1e-37], np.float32)
+    out, scale = stored(numbers)
+    assert scale == 0.0
+    assert not out.any()
+    assert not packed(numbers.astype(np.float64))[0].any()

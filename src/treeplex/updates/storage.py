@@ -31,6 +31,7 @@ from treeplex.vectors import LANES, floor, fractions, larger, largest, load, mag
 Array = npt.NDArray[Any]
 
 LARGEST: Final = 32767.0  # what the largest number of a group is stored as
+LEAST: Final = 1e-30  # groups whose largest number is no larger are stored as zeros: dividing by it might overflow
 LATTICE: Final = 0x9E3779B9  # 2^32 divided by the golden ratio: multiples of it are spread evenly
 AVERAGE, REGRET = 1, 2
 """Arrays whose roundings are told apart."""
@@ -81,7 +82,7 @@ def pack(numbers: Array, out: Array, seed: Any) -> float:
     for k in range(0, count, LANES):
         peak = larger(magnitude(load(numbers, k)), peak)
     top = largest(peak)
-    if top <= number(0.0):
+    if top <= number(LEAST):
         out[:] = 0
         return 0.0
     factor = spread(number(LARGEST) / top)
@@ -97,7 +98,7 @@ def packed(numbers: Floats, dither: Floats | float = 0.5) -> tuple[npt.NDArray[n
     With a half, numbers are rounded to the nearest.
     """
     top = np.abs(numbers).max(initial=0.0)
-    if top == 0.0:
+    if top <= LEAST:
         return np.zeros(numbers.shape, np.int16), np.float32(0.0)
     whole = np.minimum(np.floor(numbers * (LARGEST / top) + dither), LARGEST)
     return whole.astype(np.int16), np.float32(top / LARGEST)

@@ -30,7 +30,8 @@ Cards = npt.NDArray[np.uint8]
 class Betting(NamedTuple):
     """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it.
 
-    Rows stand for sequences: street roots first, then actions. A tile is a run of roots whose rows fit the cache.
+    Rows stand for sequences: street roots first, then actions. A tile is a run of roots with enough rows
+    to fill vectors; streets before the last have one.
     """
 
     tile: Ints  # [tiles + 1, 6] where its parts begin: ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP
@@ -108,7 +109,10 @@ class HandLearner(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """One thread's scratch arrays for one street, flat, in the precision of the computation."""
+    """Scratch arrays for one street, flat, in the precision of the computation.
+
+    Each thread has its own, but for the first street: there the first thread writes, and all to ``gathered``.
+    """
 
     reach: npt.NDArray[Any]  # rows times H
     value: npt.NDArray[Any]  # rows times H
@@ -121,7 +125,7 @@ class Scratch(NamedTuple):
     found: npt.NDArray[Any]  # E times H: values of street roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
-    lanes: Offsets  # four times 16 numbers: of lanes terminal groups, where rows start, places in a square; two counts
+    lanes: Offsets  # [4 x 16] terminal group of each lane; start of its reach row; its place in a square; two counts
     terminal: Offsets  # [2, Z] where value rows of terminals start, BY_STRENGTH and BY_HANDS
     lane: Offsets  # [2, Z] where their lanes start in a square
     chips: npt.NDArray[Any]  # [2, Z] what they pay
@@ -224,14 +228,14 @@ class Results(NamedTuple):
     values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
     reach: npt.NDArray[Any]  # a snapshot: rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner
-    part: Offsets  # [P, 5] parts of boards of the second street, with three streets: BOARD, CARD, LAST, FIRST, STOP
+    part: Offsets  # [P, 5] parts of the second of three streets' boards: BOARD, RIVER, RIVER_END, FIRST, STOP
     sums: npt.NDArray[Any]  # [P, X times H] what parts have found at chance nodes
     kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
     sync: Offsets  # see ``engines.boards.cpu.threads``
 
 
-BOARD, CARD, LAST, FIRST, STOP = range(5)
+BOARD, RIVER, RIVER_END, FIRST, STOP = range(5)
 """Columns of ``Results.part``: board, from and to which board of the next street, and from and to which part."""
 
 

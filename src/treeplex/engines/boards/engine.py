@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
     ROWS_OF_SUMS,
     STOP,
+    UPDATE,
     Betting,
     BoardIndex,
     Level,
@@ -33,13 +34,14 @@ from treeplex.engines.boards.arrays import (
 )
 from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
-from treeplex.engines.boards.cpu.threads import new_sync
+from treeplex.engines.boards.cpu.threads import ABORTED, new_sync
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
 from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
+Task = Callable[[int], None]
 
 LINES: Final = 128  # bytes that processors fetch together
 MOST_STREETS: Final = 3
@@ -88,6 +90,8 @@ class Engine:
         """
         threads = self._threads if self.streets > 1 else 1
         given = schedules or Schedules(*np.ones((3, 1)))
+        if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):
+            raise ValueError("Passes that learn need discounts and weights of their iterations.")
         taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
         steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
@@ -106,19 +110,26 @@ class Engine:
             np.where(once, once, table) for table in self._tables
         ]  # each has rows of zeros where the other has none
 
-        def work(k: int, *_kept: Any) -> None:
-            """One thread; it keeps alive what its table has the addresses of, even if the others are interrupted."""
-            table = Tables(tables[k], np.empty(0, self._work), np.empty(0, stored))
-            worker, chosen = Worker(k, threads), (taken.level, taken.board)
-            run_passes(table, self.streets, self._game.chances, rule, steps.copy(), worker, chosen)
+        def work(k: int, passes: Offsets = steps, _alive: Any = (self, players, results, given)) -> None:
+            """One thread. If it fails, the others do not wait. It keeps alive what tables have the addresses of."""
+            try:
+                table = Tables(tables[k], np.empty(0, self._work), np.empty(0, stored))
+                worker, chosen = Worker(k, threads), (taken.level, taken.board)
+                run_passes(table, self.streets, self._game.chances, rule, passes.copy(), worker, chosen)
+            except BaseException:
+                sync[ABORTED] = 1
+                raise
 
-        with _HELPERS.busy:
-            helping = [
-                _HELPERS.beside(threads).submit(work, k, self, players, results, given) for k in range(1, threads)
-            ]
+        if threads == 1:
             work(0)
-            for other in helping:
-                other.result()
+            return values
+        with _HELPERS.busy:
+            work(0, steps[:0])  # compiles, if need be, before others wait
+            try:
+                _HELPERS.run(work, threads)
+            except BaseException:
+                sync[ABORTED] = 1
+                raise
         return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
@@ -209,13 +220,32 @@ class Helpers:
 
     def __init__(self) -> None:
         self.busy = threading.RLock()
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._given: list[SimpleQueue[tuple[Task, int, SimpleQueue[BaseException | None]]]] = []
 
-    def beside(self, threads: int) -> ThreadPoolExecutor:
-        """All but the first of so many threads."""
-        if threads not in self._pools:
-            self._pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="treeplex")
-        return self._pools[threads]
+    def run(self, task: Task, threads: int) -> None:
+        """``task(0)`` here, and ``task(1)``, ``task(2)``, ... beside it."""
+        while len(self._given) < threads - 1:
+            self._given.append(SimpleQueue())
+            threading.Thread(target=_serve, args=(self._given[-1],), name="treeplex", daemon=True).start()
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        for k in range(1, threads):
+            self._given[k - 1].put((task, k, done))
+        task(0)
+        for failed in [done.get() for _ in range(1, threads)]:
+            if failed is not None:
+                raise failed
+
+
+def _serve(given: SimpleQueue[tuple[Task, int, SimpleQueue[BaseException | None]]]) -> None:
+    while True:
+        task, k, done = given.get()
+        failed = None
+        try:
+            task(k)
+        except BaseException as error:
+            failed = error
+        done.put(failed)
+        del task, done, failed
 
 
 _HELPERS = Helpers()

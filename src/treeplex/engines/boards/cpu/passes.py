@@ -228,7 +228,8 @@ def run_passes(
         if worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
-        barrier(sync, threads)
+        if not barrier(sync, threads):
+            return
         if worker.thread == 0:  # while the others begin with the boards
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
@@ -253,12 +254,13 @@ def run_passes(
                     if not claim(sync, len(found), part, len(parts), threads, n):
                         continue
                     board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
-                    await_board(sync, board, n)
+                    if not await_board(sync, board, n):
+                        return
                     if held != board:
                         _recall(tables, board)
                         held = board
                     _no_values(tables, one)
-                    for river in range(parts[part, layout.CARD], parts[part, layout.LAST]):
+                    for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
                         leaf = Place(last, river, one, board)
                         for tile in range(tiles):
                             _tile(tables, leaf, tile, chances[1], rule, step, below.found, snapshot)
@@ -267,14 +269,16 @@ def run_passes(
                     if finished(sync, board, stop - first):
                         _add_up(tables, first, stop)
                         _up(tables, Place(one, board, nil, nil), nil, rule, step, found[board], snapshot)
-        barrier(sync, threads)
+        if not barrier(sync, threads):
+            return
         for x in range(worker.thread, roots, threads):
             width = _width(hands_at(tables, step.player), nil)
             for h in range(x * width, (x + 1) * width):
                 top.gathered[h] = 0
             for child in range(len(found)):
                 _gather(tables, Place(one, child, nil, nil), step.player, found[child], x, x + 1)
-        barrier(sync, threads)
+        if not barrier(sync, threads):
+            return
         if worker.thread == 0:
             _add_gathered(tables, root, step.player)
             ascend(tables, root, nil, rule, step)

@@ -22,7 +22,7 @@ from treeplex.vectors import LANES, is_whole, larger, load, prefetch, some, spre
 
 Array = npt.NDArray[Any]
 
-AHEAD = 2048  # numbers between what is computed and what is fetched from memory meanwhile
+DISTANCE = 2048  # numbers between what is computed and what is fetched from memory meanwhile
 TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
 
 
@@ -52,8 +52,8 @@ def _play(
         for a in range(actions):
             k = a * width + h
             x = larger(load(source, start + k), zero) * factor + rest
-            prefetch(source, start + k + AHEAD)
-            prefetch(average, start + k + AHEAD)
+            prefetch(source, start + k + DISTANCE)
+            prefetch(average, start + k + DISTANCE)
             store(reach, first * width + k, x)
             scratch.alive[first + a] |= some(x != zero)  # not ``if``: processors cannot guess it
             if remember:
@@ -172,7 +172,7 @@ def _learn(
     unit = kind(player.regret_scale[number]) if compact else kind(1.0)
     positive, negative, zero = spread(kind(up) * unit), spread(kind(down) * unit), spread(kind(0.0))
     regret, predicted, expected, fresh = player.regret, player.predicted, scratch.total, scratch.node
-    good, bad, ahead = (
+    good, bad, expected_again = (
         spread(kind(schedules.positive[t])),
         spread(kind(schedules.negative[t])),
         spread(kind(rule.predict)),
@@ -181,7 +181,7 @@ def _learn(
         value = load(expected, h)
         for a in range(actions):
             k = a * width + h
-            prefetch(regret, start + k - AHEAD)
+            prefetch(regret, start + k - DISTANCE)
             instantaneous = load(values, k) - value
             r = decayed(load(regret, start + k), positive, negative, zero) + instantaneous
             if compact:
@@ -189,7 +189,7 @@ def _learn(
             else:
                 store(regret, start + k, r)
                 if rule.predict > 0.0:
-                    store(predicted, start + k, decayed(r, good, bad, zero) + ahead * instantaneous)
+                    store(predicted, start + k, decayed(r, good, bad, zero) + expected_again * instantaneous)
     kept = regret[start : start + size]
     if compact:
         if locked >= 0:

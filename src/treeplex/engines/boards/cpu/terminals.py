@@ -65,7 +65,7 @@ def _settle_lanes(
     for card in range(layout.ROWS_OF_SUMS):
         store(scratch.sums, card * LANES, zero)
     whole = _sweep(boards, mine, theirs, board, player, shows, scratch)
-    _spread(betting, mine, board, filled, shows, folds, whole, scratch)
+    _pay(betting, mine, board, filled, shows, folds, whole, scratch)
 
 
 @inlined
@@ -104,7 +104,7 @@ def _sweep(
 
 
 @inlined
-def _spread(
+def _pay(
     betting: Betting, mine: Hands, board: int, filled: int, shows: bool, folds: bool, whole: Any, scratch: Scratch
 ) -> None:
     """What each hand of ours meets, turned back into rows, 16 hands at a time, and added to value rows as chips."""

@@ -2,8 +2,8 @@
 
 Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` holds, a cache
 line or two apart, how many have arrived at the barrier, and how often all have passed it; then two numbers per board:
-how often it was announced, and how many of its parts have been finished in all; then for each task, side by side those
-that are of one thread, for how many passes it has been claimed.
+how often it was announced, and how many of its parts have been finished in all; then one number per task, those of one
+thread side by side: in how many passes it has been claimed.
 
 Tasks belong to threads, so that in every pass the same numbers are wanted by the same core, which may have kept them;
 who has finished its own takes what is left of others'.
@@ -31,6 +31,7 @@ Sync = npt.NDArray[np.int64]
 
 LINE: Final = 16  # whole numbers in two cache lines: processors fetch them in pairs
 ARRIVED: Final = 0
+ABORTED: Final = 1  # beside it, as it is never written to in a run that ends well
 PASSED: Final = LINE
 BOARDS: Final = 2 * LINE
 SPINS: Final = 5000  # looks at a number that another thread is to change, before giving way
@@ -110,15 +111,17 @@ def _pause(typingctx):
 
 
 @callee
-def _wait(sync: Sync, place: int, before: int) -> None:
-    """Until ``sync[place]`` is no longer what it was."""
+def _wait(sync: Sync, place: int, before: int) -> bool:
+    """Until ``sync[place]`` is no longer what it was, or another thread has failed: False then."""
     spins = 0
     while _look(sync, place) == before:
         spins += 1
-        if spins < SPINS:
-            _pause()
-        else:
+        _pause()
+        if spins >= SPINS:
+            if _look(sync, ABORTED) != 0:
+                return False
             _give_way()
+    return True
 
 
 @instruction
@@ -136,16 +139,16 @@ def _exchange(typingctx, sync, place, before):
 
 
 @callee
-def barrier(sync: Sync, threads: int) -> None:
-    """Wait until all threads are here."""
+def barrier(sync: Sync, threads: int) -> bool:
+    """Wait until all threads are here; False if one never will be."""
     if threads == 1:
-        return
+        return True
     passed = _look(sync, PASSED)
     if _add(sync, ARRIVED, 1) == threads - 1:
         _add(sync, ARRIVED, -threads)
         _add(sync, PASSED, 1)
-        return
-    _wait(sync, PASSED, passed)
+        return True
+    return _wait(sync, PASSED, passed)
 
 
 @callee
@@ -162,9 +165,9 @@ def announce(sync: Sync, board: int) -> None:
 
 
 @callee
-def await_board(sync: Sync, board: int, before: int) -> None:
-    """Until a board has been announced, after ``before`` earlier passes."""
-    _wait(sync, BOARDS + 2 * board, before)
+def await_board(sync: Sync, board: int, before: int) -> bool:
+    """Until a board has been announced, after ``before`` earlier passes; False if it never will be."""
+    return _wait(sync, BOARDS + 2 * board, before)
 
 
 @callee
