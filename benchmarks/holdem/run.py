@@ -39,7 +39,7 @@ def ours(spot, storage: str, threads: int, targets: list[float]) -> dict:
         game, solver.strategies(game, solver.advance(game, warm, 1), "average")
     )  # kernels are read from disk here
     state = solver.start(game)
-    found: dict = {"bytes": game.memory(storage), "targets": {}}
+    found: dict = {"bytes": game.stored(storage), "targets": {}}
     began, used, iterating = time.perf_counter(), time.process_time(), 0.0
     while state.iteration < MOST and len(found["targets"]) < len(targets):
         start = time.perf_counter()

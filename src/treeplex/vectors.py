@@ -271,8 +271,31 @@ def fractions(typingctx, seed, like, step):
 
 
 @instruction
-def transpose(typingctx, out, at, source, rows, shift):
-    """``out[at + 16 k + l] = source[rows[l] + shift + k]`` for all k and l below 16: a square turned over.
+def widened(typingctx, a):
+    """The same numbers as float64."""
+    wide = Lanes(types.float64)
+
+    def codegen(context, builder, signature, arguments):
+        number = arguments[0]
+        return number if a == wide else builder.fpext(number, ir.VectorType(ir.DoubleType(), LANES))
+
+    return wide(a), codegen
+
+
+@instruction
+def narrowed(typingctx, a, like):
+    """The same numbers, rounded to the type of ``like``."""
+
+    def codegen(context, builder, signature, arguments):
+        number = arguments[0]
+        return number if a == like else builder.fptrunc(number, ir.VectorType(ir.FloatType(), LANES))
+
+    return like(a, like), codegen
+
+
+@instruction
+def transpose(typingctx, out, at, source, rows, first, times, shift):
+    """``out[at + 16 k + l] = source[times rows[first + l] + shift + k]``, k and l below 16: a square turned over.
 
     All is read before anything is written.
     """
@@ -280,11 +303,17 @@ def transpose(typingctx, out, at, source, rows, shift):
     def codegen(context, builder, signature, arguments):
         element = context.get_data_type(out.dtype)
         places = context.make_array(rows)(context, builder, arguments[3]).data
-        first, moved = (context.cast(builder, arguments[k], signature.args[k], types.int64) for k in (1, 4))
+        start, begin, scale, moved = (
+            context.cast(builder, arguments[k], signature.args[k], types.int64) for k in (1, 4, 5, 6)
+        )
         kind = ir.VectorType(element, LANES)
         square = []
         for k in range(LANES):
-            row = builder.add(builder.load(cgutils.gep(builder, places, k)), moved)
+            place = builder.gep(
+                places, [builder.add(begin, begin.type(k))], source_etype=context.get_data_type(rows.dtype)
+            )
+            number = builder.load(place, typ=context.get_data_type(rows.dtype))
+            row = builder.add(builder.mul(context.cast(builder, number, rows.dtype, types.int64), scale), moved)
             place = _pointer(context, builder, source, arguments[2], row, types.int64, element)
             square.append(builder.load(place, align=out.dtype.bitwidth // 8, typ=kind))
         lower = ir.Constant(ir.VectorType(WORD, LANES), _interleaved(0))
@@ -294,12 +323,12 @@ def transpose(typingctx, out, at, source, rows, shift):
             pairs = zip(square[:half], square[half:], strict=True)
             square = [builder.shuffle_vector(one, two, mask) for one, two in pairs for mask in (lower, upper)]
         for k in range(LANES):
-            row = builder.add(first, ir.Constant(first.type, k * LANES))
+            row = builder.add(start, ir.Constant(start.type, k * LANES))
             place = _pointer(context, builder, out, arguments[0], row, types.int64, element)
             builder.store(square[k], place, align=out.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(out, at, source, rows, shift), codegen
+    return types.void(out, at, source, rows, first, times, shift), codegen
 
 
 def _interleaved(start: int) -> list[int]:

@@ -57,7 +57,8 @@ def test_other_arrays_are_refused(changed):
 def test_what_is_written_to_must_be_writeable():
     row = np.zeros(3, np.float32)
     table = np.zeros((1, 3), np.float32)
-    shared = (np.zeros((0, 5), np.int64), table, table, np.zeros((0, 3), np.bool_), np.zeros(3, np.int64))
+    whole, pairs = np.zeros(3, np.int64), np.zeros((0, 5), np.int64)
+    shared = (pairs, table, table, table, np.zeros((0, 3), np.bool_), pairs, np.zeros(2), whole, whole, whole)
     results = Results(table, np.zeros((1, 3)), row, row.copy(), *shared)
     tabled(new_table(), 0, results, np.float32)
     row.flags.writeable = False

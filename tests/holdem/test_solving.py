@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import multiprocessing
 import sys
 import threading
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,13 +230,69 @@ def test_runs_side_by_side_and_in_child_processes_do_not_wait_for_each_others_th
     assert len(found) >= 3
 
 
+@pytest.mark.parametrize("patience", [0, 10**7])
+def test_threads_that_are_called_again_change_no_bit(patience, monkeypatch):
+    """Without patience every run wakes them; with a lot of it they are still there for the next one."""
+    game, called = load_spot(turn()), []
+    alone = algorithm("dcfr(gamma=4)", game, "float32")
+    expected = alone.advance(game, alone.start(game), 9)
+
+    def noted(mail, threads):
+        call(mail, threads)
+        called.append(bool(threads[1]))
+
+    call = engine.call
+    monkeypatch.setattr(engine, "call", noted)
+    monkeypatch.setattr(engine, "PATIENCE", patience)
+    monkeypatch.setattr(engine, "cores", lambda: 2)
+    solver = algorithm("dcfr(gamma=4)", game, "float32", 2)
+    state = solver.start(game)
+    for _ in range(9):
+        state = solver.advance(game, state, 1)
+    assert any(called) == (patience > 0)
+    for ours, theirs in zip(expected.learners, state.learners, strict=True):
+        for first, second in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(first, second)
+
+
+def test_runs_of_one_game_at_the_same_time_change_no_bit():
+    game, found = load_spot(turn()), []
+    solver = algorithm("dcfr(gamma=4)", game, "float32")
+
+    def solved():
+        state = solver.advance(game, solver.start(game), 40)
+        found.append(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+
+    solved()
+    users = [threading.Thread(target=solved) for _ in range(3)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert found == [found[0]] * 4
+
+
+def test_arrays_of_an_engine_are_freed_with_its_game():
+    game = load_spot(turn())
+    solver = algorithm("dcfr(gamma=4)", game, "float32", 2)
+    solver.advance(game, solver.start(game), 1)
+    runner = weakref.ref(engine.engine(game, "float32", 2))
+    assert runner() is not None
+    del game
+    deadline = time.monotonic() + 10.0  # a thread may still wait to be called again
+    while runner() is not None and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert runner() is None
+
+
 @pytest.mark.parametrize("failing", [0, 1])
 def test_a_thread_that_fails_is_not_waited_for(failing, monkeypatch):
     spot, kernel = turn(), engine.run_passes
     alone = nash_conv_of_two_threads(spot)
 
     def fail(*given):
-        if given[5].thread == failing and len(given[4]):
+        if given[-1] == (failing, 2):
             raise MemoryError("no more")
         kernel(*given)
 

@@ -16,12 +16,14 @@ from treeplex.vectors import (
     largest,
     load,
     magnitude,
+    narrowed,
     prefetch,
     some,
     spread,
     store,
     transpose,
     where,
+    widened,
 )
 
 KINDS = (np.float32, np.float64)
@@ -51,8 +53,8 @@ def anything(a: Any, at: int) -> bool:
 
 
 @kernel
-def turned(out: Any, source: Any, rows: Any, shift: int) -> None:
-    transpose(out, 0, source, rows, shift)
+def turned(out: Any, source: Any, rows: Any, first: int, times: int, shift: int) -> None:
+    transpose(out, 0, source, rows, first, times, shift)
 
 
 @kernel
@@ -83,10 +85,29 @@ def test_one_number_that_is_not_zero_is_seen(kind: type, place: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_square_is_turned_over(kind: type) -> None:
     source = np.arange(40 * LANES, dtype=kind)
-    rows = np.random.default_rng(2).permutation(20)[:LANES].astype(np.int64) * LANES
+    rows = np.random.default_rng(2).permutation(20).astype(np.uint16)
     out = np.zeros(LANES * LANES, kind)
-    turned(out, source, rows, 3)
-    np.testing.assert_array_equal(out.reshape(LANES, LANES).T, [source[row + 3 : row + 3 + LANES] for row in rows])
+    turned(out, source, rows, 2, LANES, 3)
+    begins = [int(row) * LANES + 3 for row in rows[2 : 2 + LANES]]
+    np.testing.assert_array_equal(out.reshape(LANES, LANES).T, [source[at : at + LANES] for at in begins])
+
+
+@kernel
+def summed(a: Any, out: Any) -> None:
+    """a + a + a + ..., 1,000 times, in float64, rounded at the end."""
+    like = load(a, 0)
+    total = widened(like)
+    for _ in range(999):
+        total += widened(like)
+    store(out, 0, narrowed(total, like))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_in_float64(kind: type) -> None:
+    a, out = np.random.default_rng(3).normal(size=LANES).astype(kind), np.zeros(LANES, kind)
+    summed(a, out)
+    total = np.cumsum(np.repeat(a.astype(np.float64)[None], 1000, axis=0), axis=0)[-1]
+    np.testing.assert_array_equal(out, total.astype(kind))
 
 
 def test_whole_numbers() -> None:

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
-from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
-from treeplex.engines.boards.engine import aligned, engine, threads_for
-from treeplex.engines.boards.game import HoldemGame, require_memory
+from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources, aligned
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -62,7 +62,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def start(self, game: HoldemGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
-        require_memory(game, self.storage, self.minimizer.predict > 0.0)
+        require_memory(game, self.storage, self.minimizer.predict > 0.0, self.threads)
         learners = (self._initial(game, 0), self._initial(game, 1))
         fix(game, self.storage, learners)
         return State(learners, 0)
@@ -128,7 +128,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return Rule(predict, prune)
 
     def _memory(self, game: HoldemGame) -> int:
-        return game.memory(self.storage, self.minimizer.predict > 0.0)
+        return game.memory(self.storage, self.minimizer.predict > 0.0, self.threads)
 
     def _playing(self, state: State) -> Sources:
         first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)

@@ -17,8 +17,7 @@ from treeplex.cli.output import byte_count, check_new, console, print_json, prin
 from treeplex.cli.progress import duration
 from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.compile.memory import available
-from treeplex.engines.boards.engine import threads_for
-from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.nodes import Row, View
 from treeplex.games.holdem.files import read_file

@@ -130,12 +130,12 @@ class Reader:
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
         whole = self._rule._replace(prune=False)  # rows that nobody reaches are written, too
-        runner.run(self._playing, whole, [(player, layout.VALUE, 0)], taken)
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
-        if taken is None:
+        with runner.busy:
+            runner.run(self._playing, whole, [(player, layout.VALUE, 0)], taken)
             reach, value = runner.rows(player)
-        else:
+        if taken is not None:
             reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
         tile = runner.betting(depth, player).tile
         part = int(np.searchsorted(tile[:, layout.ROOT], decision.root, side="right")) - 1

@@ -22,6 +22,8 @@ ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD
 UPDATE, BEST, VALUE = 0, 1, 2
 """What a pass does at the learner's decisions: learn, choose the best action, or play its strategy."""
 
+LINE: Final = 16  # whole numbers of 64 bits in two cache lines: processors fetch them in pairs
+
 Offsets = npt.NDArray[np.int64]
 Small = npt.NDArray[np.uint16]
 Cards = npt.NDArray[np.uint8]
@@ -34,7 +36,7 @@ class Betting(NamedTuple):
     to fill vectors; streets before the last have one.
     """
 
-    tile: Ints  # [tiles + 1, 6] where its parts begin: ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP
+    tile: Ints  # [tiles + 1, 7] where its parts begin: ROOT, two SLOTs, two NODEs, GROUP, BLOCK
     opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
     own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
     terminal_group: Ints  # [., 5] terminals that share a reach row: ROW, TERMINAL, END, SHOWS, FOLDS
@@ -43,8 +45,10 @@ class Betting(NamedTuple):
     chance_node: Ints  # [X, 2] REACH_ROW, VALUE_ROW
 
 
-ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP = range(6)
-"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group."""
+ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP, BLOCK = range(7)
+"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group, and block.
+
+A block is up to 16 roots of a tile. Between streets their numbers lie side by side for each hand: [blocks, H, 16]."""
 
 ABOVE, SLOT, ACTIONS, NUMBER, REACHED = range(5)
 """Columns of decisions: row of the owner's sequence above, first slot, actions, number, row of the opponent's reach."""
@@ -72,6 +76,7 @@ class Hands(NamedTuple):
     decision: Offsets  # [B] where a board's decisions start in arrays of the player's decisions
     map_start: Offsets  # [images + 1] where an image's map starts
     map: Small  # where a hand of the board, or of its image under a change of suits, stands on the board above
+    back: Small  # [images, H above] the other way round, on the second street alone; a place without a hand if nowhere
 
 
 class Boards(NamedTuple):
@@ -111,7 +116,7 @@ class HandLearner(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch arrays for one street, flat, in the precision of the computation.
 
-    Each thread has its own, but for the first street: there the first thread writes, and all to ``gathered``.
+    Each thread has its own, but for the first street: there the first thread writes, and all to ``value``.
     """
 
     reach: npt.NDArray[Any]  # rows times H
@@ -120,11 +125,11 @@ class Scratch(NamedTuple):
     total: npt.NDArray[Any]  # H: the value of a decision to each hand
     dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
     ahead: npt.NDArray[Any]  # H times lanes: weaker hands, and those that are not stronger
-    square: npt.NDArray[Any]  # two squares of 16 hands times lanes: weaker minus stronger hands, all hands
+    square: npt.NDArray[Any]  # two squares of 16 hands times lanes
     sums: npt.NDArray[Any]  # cards times lanes
-    found: npt.NDArray[Any]  # E times H: values of street roots
+    found: npt.NDArray[Any]  # [blocks, H, 16] values of street roots
+    entry: npt.NDArray[Any]  # [blocks, H, 16] reach of the next street's roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
-    gathered: Floats  # X times H: values of chance nodes, summed over cards in float64
     lanes: Offsets  # [4 x 16] terminal group of each lane; start of its reach row; its place in a square; two counts
     terminal: Offsets  # [2, Z] where value rows of terminals start, BY_STRENGTH and BY_HANDS
     lane: Offsets  # [2, Z] where their lanes start in a square
@@ -224,15 +229,22 @@ class Tables(NamedTuple):
 class Results(NamedTuple):
     """Where passes leave what they find."""
 
-    found: npt.NDArray[Any]  # [B, E times H] values of the second street's roots, for the chance nodes of the first
+    found: npt.NDArray[Any]  # [B, blocks times H times 16] values of the second street's roots
     values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
     reach: npt.NDArray[Any]  # a snapshot: rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner
     part: Offsets  # [P, 5] parts of the second of three streets' boards: BOARD, RIVER, RIVER_END, FIRST, STOP
-    sums: npt.NDArray[Any]  # [P, X times H] what parts have found at chance nodes
+    sums: npt.NDArray[Any]  # [P, blocks times H times 16] what parts have found at chance nodes
+    entry: npt.NDArray[
+        Any
+    ]  # [B, blocks times H times 16] reach of the third street's roots below a board of the second
     kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
+    passes: Offsets  # [., 3] what to do: see ``Pass``
+    rule: Floats  # [2] see ``Rule``
+    chosen: Offsets  # [2] level and board of the snapshot; -1: none
     sync: Offsets  # see ``engines.boards.cpu.threads``
+    mail: Offsets
 
 
 BOARD, RIVER, RIVER_END, FIRST, STOP = range(5)
@@ -262,3 +274,11 @@ class Snapshot(NamedTuple):
     board: int
     reach: npt.NDArray[Any]  # rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner
+
+
+def aligned(count: int, dtype: Any) -> npt.NDArray[Any]:
+    """Zeros that start where a vector of the processor does, and share no pair of cache lines with other arrays."""
+    size, line = count * np.dtype(dtype).itemsize, 8 * LINE
+    raw = np.zeros(size + 2 * line, dtype=np.uint8)
+    first = -raw.ctypes.data % line
+    return raw[first : first + size].view(dtype)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.boards.arrays import Boards, Hands
-from treeplex.engines.boards.hands import deal_hands, find_groups, find_same, first_hands, starts
+from treeplex.engines.boards.hands import deal_hands, find_back, find_groups, find_same, first_hands, starts
 from treeplex.engines.boards.streets import Street
 from treeplex.games.holdem.cards import CARDS, HAND_CARDS, hand_numbers
 from treeplex.games.holdem.spot import Spot
@@ -97,6 +97,8 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         strengths: list[Ints] = []
         for player in (0, 1):
             hands, strength = deal_hands(above[player], parent, cards, image, suits, river)
+            if depth == 1:
+                hands = hands._replace(back=find_back(above[player], image, hands))
             slots, count = street.slots(player), street.count(player)
             rows = np.diff(hands.start) * slots
             hands.storage[:] = storage[player] + np.cumsum(rows) - rows

@@ -1,13 +1,13 @@
-"""Runs passes over a subgame: arrays for the kernels, scratch space, and threads."""
+"""Runs passes over a subgame: arrays for the kernels, and threads."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+import time
+from collections.abc import Sequence
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
-    ROWS_OF_SUMS,
-    STOP,
     UPDATE,
     Betting,
     BoardIndex,
@@ -34,42 +32,51 @@ from treeplex.engines.boards.arrays import (
 )
 from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
-from treeplex.engines.boards.cpu.threads import ABORTED, new_sync
-from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.cpu.threads import ABORTED, LEFT, PATIENCE, call, new_mail, new_sync
+from treeplex.engines.boards.game import HoldemGame, threads_for
+from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
-from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
-Task = Callable[[int], None]
 
-LINES: Final = 128  # bytes that processors fetch together
-MOST_STREETS: Final = 3
-PART: Final = 6  # boards of the last street in a part, at most
-THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
+
+class Crew:
+    """Threads that run passes over one subgame in one type of numbers: their tables, and how they are called."""
+
+    def __init__(self, streets: int, chances: tuple[float, float], threads: int, work: Any, stored: Any) -> None:
+        self.threads = threads
+        self.tables = [new_table() for _ in range(threads)]
+        self.mail = new_mail(threads, PATIENCE if threads <= cores() else 0)
+        self._rest = (streets, chances)
+        self._types = np.empty(0, work), np.empty(0, stored)
+
+    def run(self, thread: int, *, alone: bool = False) -> None:
+        """What tables say, as one of the threads."""
+        worker = Worker(thread, 1 if alone else self.threads)
+        run_passes(Tables(self.tables[thread], *self._types), *self._rest, worker)
 
 
 class Engine:
-    """One subgame in one precision with some threads."""
+    """One subgame in one precision with some threads. It keeps nothing of the game alive but its arrays."""
 
     def __init__(self, game: HoldemGame, work: Any, threads: int) -> None:
-        self._game = game
-        self._work = np.dtype(work)
-        self._threads = threads
-        self._levels = [level._replace(betting=self._in_chips(level)) for level in game.levels]
+        self.busy = threading.RLock()  # one run at a time: all work in the same arrays
         self.streets = len(game.streets)
-        top, middle, last = self._scratch(0), self.streets // 2, self.streets - 1
-        self._scratches = [(top, self._scratch(middle), self._scratch(last)) for _ in range(threads if last else 1)]
-        boards, columns = (len(game.deals[1]), game.streets[1].roots * self._widest(1)) if last else (0, 0)
-        self._found = aligned(boards * columns, self._work).reshape(boards, columns)
-        self._part = parts_of(game)
+        self._threads = threads if self.streets > 1 else 1
+        self._work = np.dtype(work)
+        self._levels = [level._replace(betting=self._in_chips(level)) for level in game.levels]
+        self._chances, self._boards, self._slots = game.chances, game.boards, game.streets
+        made = game.streets, game.boards
+        top, middle, last = new_scratch(*made, 0, self._work), self.streets // 2, self.streets - 1
+        self._scratches = [
+            (top, new_scratch(*made, middle, self._work), new_scratch(*made, last, self._work))
+            for _ in range(self._threads)
+        ]
+        self._shared, self._part = new_shared(*made, self._work), parts_of(game.boards)
         self._tiles = max(len(betting.tile) - 1 for betting in self._levels[2].betting)
-        middle = self._scratches[0][1]
-        kept = len(self._found) if self.streets == MOST_STREETS else 0
-        self._sums = np.zeros((len(self._part), len(middle.gathered)), self._work)
-        self._kept = aligned(kept * len(middle.reach), self._work).reshape(kept, len(middle.reach))
-        self._alive = np.zeros((kept, len(middle.alive)), np.bool_)
         self._tables = [self._table(scratches) for scratches in self._scratches]
+        self._crews: dict[str, Crew] = {}
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
@@ -88,55 +95,50 @@ class Engine:
         Passes that learn need ``schedules``. With ``keep``, returns [passes, H] what each found for the learner's hands
         at the root, not divided by anything.
         """
-        threads = self._threads if self.streets > 1 else 1
         given = schedules or Schedules(*np.ones((3, 1)))
         if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):
             raise ValueError("Passes that learn need discounts and weights of their iterations.")
         taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
-        steps = np.array(passes, dtype=np.int64).reshape(-1, 3)
         stored = playing.source[0].dtype
         (where, locked), weights = playing.frozen, start or self.start
         players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
-        shared = (self._part, self._sums, self._kept, self._alive)
-        sync = new_sync(len(self._found), max(len(self._part), len(self._found) * self._tiles), threads)
-        results = Results(self._found, values, taken.reach, taken.value, *shared, sync)
-        once = new_table()
-        for k in (0, 1):
-            tabled(once, k, players[k], self._work, stored)
-        tabled(once, 0, results, self._work)
-        tabled(once, 0, given, self._work)
-        tables = [
-            np.where(once, once, table) for table in self._tables
-        ]  # each has rows of zeros where the other has none
-
-        def work(k: int, passes: Offsets = steps, _alive: Any = (self, players, results, given)) -> None:
-            """One thread. If it fails, the others do not wait. It keeps alive what tables have the addresses of."""
-            try:
-                table = Tables(tables[k], np.empty(0, self._work), np.empty(0, stored))
-                worker, chosen = Worker(k, threads), (taken.level, taken.board)
-                run_passes(table, self.streets, self._game.chances, rule, passes.copy(), worker, chosen)
-            except BaseException:
-                sync[ABORTED] = 1
-                raise
-
-        if threads == 1:
-            work(0)
-            return values
-        with _HELPERS.busy:
-            work(0, steps[:0])  # compiles, if need be, before others wait
-            try:
-                _HELPERS.run(work, threads)
-            except BaseException:
-                sync[ABORTED] = 1
-                raise
+        found, *shared = self._shared
+        sync = new_sync(len(found), max(len(self._part), len(found) * self._tiles), self._threads)
+        with self.busy:
+            crew = self._crews.get(stored.name) or Crew(self.streets, self._chances, self._threads, self._work, stored)
+            results = Results(
+                found,
+                values,
+                taken.reach,
+                taken.value,
+                self._part,
+                *shared,
+                passes=np.array(passes, dtype=np.int64).reshape(-1, 3),
+                rule=np.array(rule, dtype=np.float64),
+                chosen=np.array((taken.level, taken.board), dtype=np.int64),
+                sync=sync,
+                mail=crew.mail,
+            )
+            if stored.name not in self._crews:  # kernels are compiled, if need be, before threads wait for each other
+                self._tell(crew, players, results._replace(passes=results.passes[:0]), given)
+                crew.run(0, alone=True)
+                self._crews[stored.name] = crew
+            self._tell(crew, players, results, given)
+            if self._threads == 1:
+                crew.run(0)
+            else:
+                _HELPERS.run(crew, sync, keep=(self, players, results, given))
         return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
-        """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``."""
+        """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``.
+
+        They are those of the last run: take ``busy`` around both.
+        """
         top = self._scratches[0][0]
         pairs = (top.reach, len(self.start[1 - player])), (top.value, len(self.start[player]))
-        reach, value = (array[: len(array) // width * width].reshape(-1, width) for array, width in pairs)
+        reach, value = (array[: len(array) // width * width].reshape(-1, width).copy() for array, width in pairs)
         return reach, value
 
     def betting(self, depth: int, player: int) -> Betting:
@@ -145,7 +147,7 @@ class Engine:
 
     def snapshot(self, depth: int, board: int, player: int) -> Snapshot:
         """Arrays for a copy of the rows of a board below the first street."""
-        street, hands = self._game.streets[depth], self._game.boards[depth].hands
+        street, hands = self._slots[depth], self._boards[depth].hands
         rows = [street.roots + street.slots(who) for who in (0, 1)]
         width = [int(hands[who].start[board + 1] - hands[who].start[board]) for who in (0, 1)]
         other = 1 - player
@@ -153,8 +155,15 @@ class Engine:
         value = np.zeros(rows[player] * width[player], self._work)
         return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
-    def _widest(self, depth: int) -> int:
-        return max(int(np.diff(hands.start).max()) for hands in self._game.boards[depth].hands)
+    def _tell(self, crew: Crew, players: list[Player], results: Results, given: Schedules) -> None:
+        """Write the tables of all threads."""
+        once = new_table()
+        for k in (0, 1):
+            tabled(once, k, players[k], self._work, players[k].source.dtype)
+        tabled(once, 0, results, self._work)
+        tabled(once, 0, given, self._work)
+        for table, own in zip(crew.tables, self._tables, strict=True):
+            np.copyto(table, np.where(once, once, own))  # each has rows of zeros where the other has none
 
     def _in_chips(self, level: Level) -> tuple[Betting, Betting]:
         """Amounts in the precision of the computation."""
@@ -172,45 +181,6 @@ class Engine:
             tabled(table, k, scratches[k], self._work)
         return table
 
-    def _scratch(self, depth: int) -> Scratch:
-        street, width = self._game.streets[depth], self._widest(depth)
-        rows = street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
-        actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
-        lanes, square, sums = width * LANES, 2 * LANES**2, ROWS_OF_SUMS * LANES
-        sizes = (rows * width, rows * width, actions * width, width, lanes, lanes, square, sums, street.roots * width)
-        lane, count = aligned(4 * LANES, np.int64), len(street.terminals)
-        lane[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
-        return Scratch(
-            *(aligned(size, self._work) for size in sizes),
-            alive=aligned(rows, np.bool_),
-            gathered=aligned(len(street.chance_nodes) * width, np.float64),
-            lanes=lane,
-            terminal=aligned(2 * count, np.int64).reshape(2, count),
-            lane=aligned(2 * count, np.int64).reshape(2, count),
-            chips=aligned(2 * count, self._work).reshape(2, count),
-        )
-
-
-def parts_of(game: HoldemGame) -> Offsets:
-    """Boards of the second street in parts of a few boards of the third, so that threads are done at the same time."""
-    if len(game.streets) < MOST_STREETS:
-        return np.zeros((0, STOP + 1), np.int64)
-    children = game.boards[1].child
-    parts: list[tuple[int, int, int, int, int]] = []
-    for board, (begin, end) in enumerate(pairwise(children.tolist())):
-        first, count = len(parts), -(-(end - begin) // PART)
-        cuts = [begin + (end - begin) * k // count for k in range(count + 1)]
-        parts += [(board, card, last, first, first + count) for card, last in pairwise(cuts)]
-    return np.array(parts, dtype=np.int64)
-
-
-def aligned(count: int, dtype: Any) -> Array:
-    """Zeros that start where a vector of the processor does, and share no pair of cache lines with other arrays."""
-    size = count * np.dtype(dtype).itemsize
-    raw = np.zeros(size + 2 * LINES, dtype=np.uint8)
-    first = -raw.ctypes.data % LINES
-    return raw[first : first + size].view(dtype)
-
 
 class Helpers:
     """Threads that wait for work: to start them anew takes as long as a small subgame's iteration.
@@ -220,32 +190,61 @@ class Helpers:
 
     def __init__(self) -> None:
         self.busy = threading.RLock()
-        self._given: list[SimpleQueue[tuple[Task, int, SimpleQueue[BaseException | None]]]] = []
+        self._given: list[SimpleQueue[tuple[Crew, int, Run]]] = []
 
-    def run(self, task: Task, threads: int) -> None:
-        """``task(0)`` here, and ``task(1)``, ``task(2)``, ... beside it."""
-        while len(self._given) < threads - 1:
-            self._given.append(SimpleQueue())
-            threading.Thread(target=_serve, args=(self._given[-1],), name="treeplex", daemon=True).start()
-        done: SimpleQueue[BaseException | None] = SimpleQueue()
-        for k in range(1, threads):
-            self._given[k - 1].put((task, k, done))
-        task(0)
-        for failed in [done.get() for _ in range(1, threads)]:
-            if failed is not None:
-                raise failed
+    def run(self, crew: Crew, sync: Offsets, keep: Any) -> None:
+        """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
+        run = Run(sync, keep, [])
+        with self.busy:
+            while len(self._given) < crew.threads - 1:
+                self._given.append(SimpleQueue())
+                threading.Thread(target=_serve, args=(self._given[-1],), name="treeplex", daemon=True).start()
+            called = np.zeros(crew.threads, np.bool_)
+            try:
+                call(crew.mail, called)
+                for k in np.flatnonzero(~called[1:]) + 1:
+                    self._given[k - 1].put((crew, int(k), run))
+                crew.run(0)
+            except BaseException:
+                sync[ABORTED] = 1
+                raise
+            finally:
+                if not run.over(crew.threads - 1):
+                    _NEVER_FREED.append(run)  # better than arrays that a thread may still look at
+            if run.failed:
+                raise run.failed[0]
 
 
-def _serve(given: SimpleQueue[tuple[Task, int, SimpleQueue[BaseException | None]]]) -> None:
+class Run(NamedTuple):
+    """One run of a crew."""
+
+    sync: Offsets
+    keep: Any
+    failed: list[BaseException]  # of helpers
+
+    def over(self, helpers: int) -> bool:
+        """Wait until helpers have left, as they do at once, or within a second if one has failed."""
+        for _ in range(1000):
+            if int(self.sync[LEFT]) + len(self.failed) >= helpers:
+                return True
+            time.sleep(0.001)
+        return False
+
+
+_NEVER_FREED: list[Run] = []
+
+
+def _serve(given: SimpleQueue[tuple[Crew, int, Run]]) -> None:
     while True:
-        task, k, done = given.get()
-        failed = None
+        crew, k, run = given.get()
+        sync, failed = run.sync, run.failed
+        del run  # it is kept by the caller, and this thread may stay for other runs
         try:
-            task(k)
+            crew.run(k)
         except BaseException as error:
-            failed = error
-        done.put(failed)
-        del task, done, failed
+            failed.append(error)
+            sync[ABORTED] = 1
+        del crew, sync, failed
 
 
 _HELPERS = Helpers()
@@ -254,11 +253,6 @@ if hasattr(os, "register_at_fork"):
 
 
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
-
-
-def threads_for(game: HoldemGame, threads: int = 0) -> int:
-    """As many as asked for; 0: all cores where they pay."""
-    return threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
 
 
 def engine(game: HoldemGame, storage: str, threads: int) -> Engine:

@@ -15,14 +15,18 @@ from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Boards, Level
 from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets
 from treeplex.engines.boards.streets import Street, betting_arrays, split_streets
+from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import FOLD, betting_tree
 from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import STREETS, Spot
+from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
 
 CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
+LOCK: Final = 8  # bytes per decision that say whether it is locked
+THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
 SMALLEST: Final = min(STORAGES, key=lambda name: STORAGES[name].bytes)
 
 
@@ -109,12 +113,22 @@ class HoldemGame:
             "showdown_terminals": sum(by_street["showdown"]),
         }
 
-    def memory(self, storage: str, predict: bool = False) -> int:
-        """Bytes that regrets, averages, with ``predict`` predicted regrets, and tables of hands take."""
+    def stored(self, storage: str, predict: bool = False) -> int:
+        """Bytes of regrets, averages, with ``predict`` predicted regrets, and tables of hands."""
         size, _, scaled = STORAGES[storage]
         numbers = (3 if predict else 2) * sum(self.elements(player) for player in (0, 1)) * size
-        scales = sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4)
-        return numbers + scales + _tables(self.boards)
+        return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + _tables(self.boards)
+
+    def memory(self, storage: str, predict: bool = False, threads: int = 0) -> int:
+        """Bytes that a solve takes: what is ``stored``, and what its threads work in."""
+        locks = sum(self.decisions(player) for player in (0, 1)) * LOCK
+        working = working_bytes(self.streets, self.boards, STORAGES[storage].work, threads_for(self, threads))
+        return self.stored(storage, predict) + locks + working
+
+
+def threads_for(game: HoldemGame, threads: int = 0) -> int:
+    """As many as asked for; 0: all cores where they pay."""
+    return threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
 
 
 def load_spot(spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = ()) -> HoldemGame:
@@ -151,12 +165,12 @@ def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
     return int(total)
 
 
-def require_memory(game: HoldemGame, storage: str, predict: bool = False) -> None:
+def require_memory(game: HoldemGame, storage: str, predict: bool = False, threads: int = 0) -> None:
     """Refuse what does not fit, before it is allocated."""
-    need, free = game.memory(storage, predict), available()
+    need, free = game.memory(storage, predict, threads), available()
     if need > free:
         advice = "fewer or larger bet sizes, or narrower ranges"
-        least = game.memory(SMALLEST)
+        least = game.memory(SMALLEST, threads=threads)
         if storage != SMALLEST and not predict and least <= free:
             advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB)'
         raise GameError(

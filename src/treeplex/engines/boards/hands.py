@@ -79,6 +79,17 @@ def _map(above: Hands, parent: Offsets, images: Offsets, suits: Offsets, hands: 
     hands.map[:] = _places_by_number(above)[np.repeat(parent[board], width), turned]
 
 
+def find_back(above: Hands, image: Offsets, hands: Hands) -> Small:
+    """``back`` of the boards below a single one: where each of its hands stands on them, or the last place."""
+    board = np.repeat(np.arange(len(hands.held)), np.diff(image))
+    last = (np.diff(hands.start)[board] - 1).astype(np.uint16)
+    table = np.repeat(last[:, None], int(above.start[-1]), axis=1)
+    row = np.repeat(np.arange(len(board)), hands.held[board])
+    place = _places(np.zeros(len(board), dtype=np.int64), hands.held[board])
+    table[row, hands.map[hands.map_start[:-1][row] + place]] = place
+    return table.reshape(-1)
+
+
 def find_same(ours: Hands, theirs: Hands) -> None:
     """Fill ``same`` of ``ours``."""
     board = np.repeat(np.arange(len(ours.held)), np.diff(ours.start))
@@ -152,4 +163,5 @@ def _empty(count: Ints, maps: int, images: int) -> Hands:
         decision=np.zeros(boards, dtype=np.int64),
         map_start=np.zeros(images + 1, dtype=np.int64),
         map=np.zeros(maps, dtype=np.uint16),
+        back=np.zeros(0, dtype=np.uint16),
     )

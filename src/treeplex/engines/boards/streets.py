@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import BY_HANDS, BY_STRENGTH, FOLDS, GROUP, NUMBER, REACHED, VALUE_ROW, Betting
+from treeplex.engines.boards.arrays import BLOCK, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, VALUE_ROW, Betting
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, SHOWDOWN, Node
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.vectors import LANES
@@ -107,6 +107,11 @@ class _Tile(NamedTuple):
         slot = place.sequences[player]
         return place.root - self.begin if slot < 0 else self.stop - self.begin + slot - self.base[player]
 
+    @property
+    def blocks(self) -> int:
+        """Vectors that its roots fill."""
+        return -(-(self.stop - self.begin) // LANES)
+
     def holds(self, place: Decision | End) -> bool:
         """Is it below one of these roots?"""
         return self.begin <= place.root < self.stop
@@ -120,10 +125,11 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
     group: list[Sequence[int]] = []
     terminal: list[int] = []
     amount: list[tuple[float, float]] = []
-    tiles = _tiles(street)
+    tiles, blocks = _tiles(street), 0
     for part in tiles:
         firsts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts))
+        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks))
+        blocks += part.blocks
         for place in filter(part.holds, street.decisions):
             reached = (part.row(opponent, place),) if place.player == learner else ()
             above = part.row(place.player, place)
@@ -135,10 +141,10 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             terminal.extend(part.row(learner, end) for end in ends)
             amount.extend(chips)
     counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts))
+    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks))
     chances = [(tiles[0].row(opponent, end), tiles[0].row(learner, end)) for end in street.chance_nodes]
     return Betting(
-        _table(tile, GROUP + 1),
+        _table(tile, BLOCK + 1),
         _table(nodes[opponent], NUMBER + 1),
         _table(nodes[learner], REACHED + 1),
         _table(group, FOLDS + 1),
@@ -146,6 +152,11 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
         np.array(amount, dtype=np.float64).reshape(-1, 2),
         _table(chances, VALUE_ROW + 1),
     )
+
+
+def blocks_of(street: Street) -> int:
+    """Vectors of 16 that the roots of all tiles of a street fill."""
+    return sum(part.blocks for part in _tiles(street))
 
 
 def _tiles(street: Street) -> list[_Tile]:

@@ -62,13 +62,22 @@ def _play(
                 else:
                     store(average, start + k, load(average, start + k) + weight * x)
     if remember:
-        locked, kept = player.where[number], average[start : start + size]
-        if compact:
-            if locked >= 0:
-                spare(player.locked, locked, size, width, fresh)
-            player.average_scale[number] = pack(fresh[:size], kept, dither_seed(start, t, AVERAGE))
+        seed = dither_seed(start, t, AVERAGE)
+        _keep(player, number, start, size, width, fresh, average, player.average_scale, seed)
+
+
+@inlined
+def _keep(
+    player: Player, number: int, start: int, size: int, width: int, fresh: Array, kept: Array, scale: Array, seed: Any
+) -> None:
+    """In 16 bits put away the ``fresh`` numbers of a decision; locked hands keep their strategies."""
+    locked, rows = player.where[number], kept[start : start + size]
+    if is_whole(kept):
         if locked >= 0:
-            hold(player.locked, locked, size, width, kept)
+            spare(player.locked, locked, size, width, fresh)
+        scale[number] = pack(fresh[:size], rows, seed)
+    if locked >= 0:
+        hold(player.locked, locked, size, width, rows)
 
 
 @inlined
@@ -95,6 +104,16 @@ def _choose(actions: int, width: int, values: Array, expected: Array) -> None:
         for a in range(1, actions):
             best = larger(load(values, a * width + h), best)
         store(expected, h, best)
+
+
+@callee
+def fetch_last(tables: Tables, place: Place, part: int, step: Pass) -> None:
+    """Have the numbers that ``ascend`` begins with brought from memory."""
+    betting, hands = betting_at(tables, 2 * place.level + step.player), hands_at(tables, 2 * place.level + step.player)
+    player, width = player_at(tables, step.player), hands.start[place.board + 1] - hands.start[place.board]
+    last = hands.storage[place.board] + np.int64(betting.tile[part + 1, layout.OWN_SLOT]) * width
+    for k in range(last - DISTANCE, last, LANES):
+        prefetch(player.source, k)
 
 
 @callee
@@ -130,7 +149,7 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
     width = hands.start[board + 1] - hands.start[board]
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     base = betting.tile[part, layout.OWN_SLOT]
-    nodes, schedules = betting.own_node, schedules_at(tables, 0)
+    nodes, schedules, lowest = betting.own_node, schedules_at(tables, 0), hands.storage[board] + base * width
     for n in range(betting.tile[part + 1, layout.OWN_NODE] - 1, betting.tile[part, layout.OWN_NODE] - 1, -1):
         if not scratch.alive[nodes[n, layout.REACHED]]:
             continue
@@ -152,13 +171,13 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
-            _learn(player, rule, schedules, step.t, start, number, actions, width, values, scratch, locked)
+            _learn(player, rule, schedules, step.t, lowest, start, number, actions, width, values, scratch, locked)
 
 
 @inlined
 def _learn(
-    player: Player, rule: Rule, schedules: Schedules, t: int, start: int, number: int, actions: int, width: int,
-    values: Array, scratch: Scratch, locked: Any,
+    player: Player, rule: Rule, schedules: Schedules, t: int, lowest: int, start: int, number: int, actions: int,
+    width: int, values: Array, scratch: Scratch, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     kind = values.dtype.type
@@ -181,7 +200,7 @@ def _learn(
         value = load(expected, h)
         for a in range(actions):
             k = a * width + h
-            prefetch(regret, start + k - DISTANCE)
+            prefetch(regret, max(start + k - DISTANCE, lowest))
             instantaneous = load(values, k) - value
             r = decayed(load(regret, start + k), positive, negative, zero) + instantaneous
             if compact:
@@ -190,12 +209,6 @@ def _learn(
                 store(regret, start + k, r)
                 if rule.predict > 0.0:
                     store(predicted, start + k, decayed(r, good, bad, zero) + expected_again * instantaneous)
-    kept = regret[start : start + size]
-    if compact:
-        if locked >= 0:
-            spare(player.locked, locked, size, width, fresh)
-        player.regret_scale[number] = pack(fresh[:size], kept, dither_seed(start, t, REGRET))
-    if locked >= 0:
-        hold(player.locked, locked, size, width, kept)
-        if rule.predict > 0.0:
-            hold(player.locked, locked, size, width, predicted[start : start + size])
+    _keep(player, number, start, size, width, fresh, regret, player.regret_scale, dither_seed(start, t, REGRET))
+    if locked >= 0 and rule.predict > 0.0:
+        hold(player.locked, locked, size, width, predicted[start : start + size])

@@ -61,7 +61,7 @@ def _settle_lanes(
     rows = scratch.lanes[LANES : 2 * LANES]
     zero = spread(scratch.sums.dtype.type(0.0))
     for h in range(0, wide, LANES):
-        transpose(scratch.dealt, h * LANES, scratch.reach, rows, h)
+        transpose(scratch.dealt, h * LANES, scratch.reach, rows, 0, 1, h)
     for card in range(layout.ROWS_OF_SUMS):
         store(scratch.sums, card * LANES, zero)
     whole = _sweep(boards, mine, theirs, board, player, shows, scratch)
@@ -132,7 +132,7 @@ def _pay(
                 else:
                     met = met + load(scratch.dealt, np.int64(mine.same[start + i]) * LANES)
                 store(square, (i - h) * LANES, met)
-            transpose(square, SQUARE, square, places, 0)
+            transpose(square, SQUARE, square, places, 0, 1, 0)
             rows, lanes, chips = scratch.terminal[kind], scratch.lane[kind], scratch.chips[kind]
             for n in range(counts[kind]):
                 at = rows[n] + h

@@ -1,12 +1,17 @@
 """A barrier, tasks to claim and flags for threads that run the same kernel side by side: a few atomic operations.
 
 Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` holds, a cache
-line or two apart, how many have arrived at the barrier, and how often all have passed it; then two numbers per board:
+line or two apart, how many have arrived at the barrier, how often all have passed it, and how many have left the run;
+then two numbers per board:
 how often it was announced, and how many of its parts have been finished in all; then one number per task, those of one
 thread side by side: in how many passes it has been claimed.
 
 Tasks belong to threads, so that in every pass the same numbers are wanted by the same core, which may have kept them;
 who has finished its own takes what is left of others'.
+
+To wake a thread takes longer than a small subgame's iteration, so one that has finished lingers for a moment, to be
+called to the next run: ``mail`` has a number for each, odd while it waits. Whoever raises it by one, thread or caller,
+has decided what happens: it leaves, or it goes on.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,23 +30,32 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from treeplex.jit import callee, instruction
+from treeplex.engines.boards.arrays import LINE, aligned
+from treeplex.jit import callee, instruction, kernel
 
 Sync = npt.NDArray[np.int64]
 
-LINE: Final = 16  # whole numbers in two cache lines: processors fetch them in pairs
 ARRIVED: Final = 0
 ABORTED: Final = 1  # beside it, as it is never written to in a run that ends well
 PASSED: Final = LINE
-BOARDS: Final = 2 * LINE
+LEFT: Final = 2 * LINE
+BOARDS: Final = 3 * LINE
 SPINS: Final = 5000  # looks at a number that another thread is to change, before giving way
+PATIENCE: Final = 30_000  # looks for another call before leaving: a third of a millisecond to one
 CAN_YIELD: Final = sys.platform != "win32"
 CAN_PAUSE: Final = platform.machine() in ("x86_64", "AMD64")
 
 
 def new_sync(boards: int, tasks: int, threads: int) -> Sync:
     """Nobody has arrived; no task has been taken, nothing announced."""
-    return np.zeros(claims_from(boards) + threads * claims_each(tasks, threads), dtype=np.int64)
+    return aligned(claims_from(boards) + threads * claims_each(tasks, threads), np.int64)
+
+
+def new_mail(threads: int, patience: int = PATIENCE) -> Sync:
+    """Nobody is waiting; instead of the first thread's number, how long others do."""
+    mail = aligned(threads * LINE, np.int64)
+    mail[0] = patience
+    return mail
 
 
 def claims_from(boards: int) -> int:
@@ -174,3 +188,37 @@ def await_board(sync: Sync, board: int, before: int) -> bool:
 def finished(sync: Sync, board: int, parts: int) -> bool:
     """One more part of a board is done: was it the last of ``parts``?"""
     return (_add(sync, BOARDS + 2 * board + 1, 1) + 1) % parts == 0
+
+
+@callee
+def leave_run(sync: Sync) -> None:
+    """Look at nothing of the run any more."""
+    _add(sync, LEFT, 1)
+
+
+@callee
+def await_all(sync: Sync, threads: int) -> None:
+    """Until all others have left the run, or one has failed."""
+    left = _look(sync, LEFT)
+    while left < threads - 1 and _wait(sync, LEFT, left):
+        left = _look(sync, LEFT)
+
+
+@callee
+def linger(mail: Sync, thread: int) -> bool:
+    """Wait for another call for a moment: has it come?"""
+    place = thread * LINE
+    waiting = _add(mail, place, 1) + 1
+    for _ in range(mail[0]):
+        if _look(mail, place) != waiting:
+            return True
+        _pause()
+    return not _exchange(mail, place, waiting)
+
+
+@kernel
+def call(mail: Sync, called: npt.NDArray[np.bool_]) -> None:
+    """Call all that are waiting: ``called`` says which threads those were."""
+    for thread in range(1, len(called)):
+        waiting = _look(mail, thread * LINE)
+        called[thread] = waiting % 2 == 1 and _exchange(mail, thread * LINE, waiting)

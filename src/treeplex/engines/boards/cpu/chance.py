@@ -1,0 +1,146 @@
+"""Between streets: reach of chance nodes into the boards that are dealt there, and values of those boards out again.
+
+Between streets the numbers of up to 16 street roots (a block) lie side by side for each hand: [blocks, H, 16]. So where
+a hand stands on another board is looked up once for all of them, and moving it there is one load and one store.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.arrays import Betting, Hands, Place, Scratch, Tables
+from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
+from treeplex.jit import callee, inlined
+from treeplex.vectors import LANES, load, narrowed, spread, store, transpose, widened
+
+Array = npt.NDArray[Any]
+SQUARE = LANES * LANES
+
+
+@inlined
+def width_of(hands: Hands, board: int) -> int:
+    """Places for hands on a board."""
+    return hands.start[board + 1] - hands.start[board]
+
+
+@callee
+def open_street(tables: Tables, place: Place, below: int, player: int, entry: Array) -> None:
+    """``entry``: the opponent's reach of the next street's roots, from rows of the chance nodes above them."""
+    betting, tile = betting_at(tables, 2 * place.level + player), betting_at(tables, 2 * below + player).tile
+    scratch = scratch_at(tables, place.level)
+    wide = width_of(hands_at(tables, 2 * place.level + 1 - player), place.board)
+    rows, block = scratch.lanes[:LANES], np.int64(0)
+    for part in range(len(tile) - 1):
+        stop = tile[part + 1, layout.ROOT]
+        for begin in range(tile[part, layout.ROOT], stop, LANES):
+            for k in range(LANES):
+                rows[k] = np.int64(len(scratch.reach) - wide)  # the last row is always zero
+                if begin + k < stop:
+                    rows[k] = np.int64(betting.chance_node[begin + k, layout.REACH_ROW]) * wide
+            for h in range(0, wide, LANES):
+                transpose(entry, (block * wide + h) * LANES, scratch.reach, rows, 0, 1, h)
+            block += 1
+
+
+@callee
+def enter(tables: Tables, place: Place, part: int, chance: float, player: int, entry: Array, alive: Array) -> None:
+    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card."""
+    betting, theirs = betting_at(tables, 2 * place.level + player), hands_at(tables, 2 * place.level + 1 - player)
+    chance_node, scratch = betting_at(tables, 2 * place.above + player).chance_node, scratch_at(tables, place.level)
+    wide = width_of(hands_at(tables, 2 * place.above + 1 - player), place.parent)
+    width, square = width_of(theirs, place.board), scratch.square
+    image = theirs.map_start[boards_at(tables, place.level).image[place.board]]
+    factor = spread(scratch.reach.dtype.type(chance))
+    first, stop = np.int64(betting.tile[part, layout.ROOT]), np.int64(betting.tile[part + 1, layout.ROOT])
+    block = np.int64(betting.tile[part, layout.BLOCK])
+    for root in range(first, stop):
+        scratch.alive[root - first] = alive[chance_node[root, layout.REACH_ROW]]
+    for begin in range(first, stop, LANES):
+        for h in range(0, width, LANES):
+            transpose(square, 0, entry, theirs.map, image + h, LANES, block * wide * LANES)
+            for k in range(min(LANES, stop - begin)):
+                store(scratch.reach, (begin - first + k) * width + h, factor * load(square, k * LANES))
+        block += 1
+
+
+@callee
+def leave(tables: Tables, place: Place, part: int, player: int, out: Array) -> None:
+    """Value rows of a tile's street roots into ``out`` [blocks, H, 16]."""
+    tile, scratch = betting_at(tables, 2 * place.level + player).tile, scratch_at(tables, place.level)
+    width = width_of(hands_at(tables, 2 * place.level + player), place.board)
+    rows, block = scratch.lanes[:LANES], np.int64(tile[part, layout.BLOCK])
+    roots = np.int64(tile[part + 1, layout.ROOT] - tile[part, layout.ROOT])
+    for begin in range(0, roots, LANES):
+        for k in range(LANES):
+            rows[k] = min(begin + k, roots - 1) * width  # what is in lanes without a root is never looked at
+        for h in range(0, width, LANES):
+            transpose(out, (block * width + h) * LANES, scratch.value, rows, 0, 1, h)
+        block += 1
+
+
+@callee
+def collect(tables: Tables, place: Place, player: int, found: Array, sums: Array) -> None:
+    """Add the values that a card and its images bring to the chance nodes of the board above."""
+    mine, image = hands_at(tables, 2 * place.level + player), boards_at(tables, place.level).image
+    tile = betting_at(tables, 2 * place.level + player).tile
+    width, wide = width_of(mine, place.board), width_of(hands_at(tables, 2 * place.above + player), place.parent)
+    for k in range(image[place.board], image[place.board + 1]):
+        places = mine.map[mine.map_start[k] : mine.map_start[k] + width]
+        for block in range(np.int64(tile[len(tile) - 1, layout.BLOCK])):
+            for h in range(width):
+                at = (block * wide + np.int64(places[h])) * LANES
+                store(sums, at, load(sums, at) + load(found, (block * width + h) * LANES))
+
+
+@callee
+def add_parts(tables: Tables, board: int, first: int, stop: int, player: int) -> None:
+    """To the value rows of a board of the second street, what its parts have found at chance nodes, in their order."""
+    betting, tile = betting_at(tables, 2 + player), betting_at(tables, 4 + player).tile
+    width, scratch = width_of(hands_at(tables, 2 + player), board), scratch_at(tables, 1)
+    sums, block = results_at(tables, 0).sums, np.int64(0)
+    like = spread(scratch.square.dtype.type(0.0))
+    for part in range(len(tile) - 1):
+        for begin in range(tile[part, layout.ROOT], tile[part + 1, layout.ROOT], LANES):
+            for h in range(0, width, LANES):
+                for i in range(LANES):
+                    total = widened(like)
+                    for k in range(first, stop):
+                        total += widened(load(sums[k], (block * width + h + i) * LANES))
+                    store(scratch.square, i * LANES, narrowed(total, like))
+                _to_rows(betting, begin, tile[part + 1, layout.ROOT], width, h, scratch, scratch.value)
+            block += 1
+
+
+@callee
+def add_boards(tables: Tables, player: int, low: int, high: int) -> None:
+    """To value rows of the first street, for hands ``low`` to ``high``, what all boards bring to chance nodes."""
+    betting, tile = betting_at(tables, player), betting_at(tables, 2 + player).tile
+    wide, mine = width_of(hands_at(tables, player), 0), hands_at(tables, 2 + player)
+    found, image, block = results_at(tables, 0).found, boards_at(tables, 1).image, np.int64(0)
+    value, scratch = scratch_at(tables, 0).value, scratch_at(tables, 2)
+    like = spread(value.dtype.type(0.0))
+    for part in range(len(tile) - 1):
+        for begin in range(tile[part, layout.ROOT], tile[part + 1, layout.ROOT], LANES):
+            for h in range(low, high, LANES):
+                for i in range(LANES):
+                    total = widened(like)
+                    for board in range(len(found)):
+                        row = block * width_of(mine, board)
+                        for k in range(image[board], image[board + 1]):
+                            total += widened(load(found[board], (row + np.int64(mine.back[k * wide + h + i])) * LANES))
+                    store(scratch.square, i * LANES, narrowed(total, like))
+                _to_rows(betting, begin, tile[part + 1, layout.ROOT], wide, h, scratch, value)
+            block += 1
+
+
+@inlined
+def _to_rows(betting: Betting, begin: Any, stop: Any, width: int, h: int, scratch: Scratch, value: Array) -> None:
+    """Values of a block's chance nodes for 16 hands, which are in a square, to value rows."""
+    transpose(scratch.square, SQUARE, scratch.square, scratch.lanes, 2 * LANES, 1, 0)
+    for k in range(min(np.int64(LANES), np.int64(stop - begin))):
+        at = np.int64(betting.chance_node[begin + k, layout.VALUE_ROW]) * width + h
+        store(value, at, load(value, at) + load(scratch.square, SQUARE + k * LANES))

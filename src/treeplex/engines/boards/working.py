@@ -1,0 +1,125 @@
+"""The arrays that passes work in, beside regrets and averages: how large they are, and how they are made.
+
+Sizes are written once, here: what is allocated is what was counted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.engines.boards.arrays import LINE, ROWS_OF_SUMS, STOP, Boards, Offsets, Scratch, aligned
+from treeplex.engines.boards.streets import Street, blocks_of
+from treeplex.vectors import LANES
+
+Array = npt.NDArray[Any]
+
+MOST_STREETS: Final = 3
+PART: Final = 6  # boards of the last street in a part, at most
+
+Sizes = dict[str, tuple[tuple[int, ...], Any]]
+"""Shape and type of each array."""
+
+
+class Shared(NamedTuple):
+    """Arrays that all threads work in: see ``Results``."""
+
+    found: Array
+    sums: Array
+    entry: Array
+    kept: Array
+    alive: Array
+
+
+def parts_of(boards: Sequence[Boards]) -> Offsets:
+    """Boards of the second street in parts of a few boards of the third, so that threads are done at the same time."""
+    parts: list[tuple[int, int, int, int, int]] = []
+    children: list[int] = boards[1].child.tolist() if len(boards) == MOST_STREETS else []
+    for board, (begin, end) in enumerate(pairwise(children)):
+        first, count = len(parts), -(-(end - begin) // PART)
+        cuts = [begin + (end - begin) * k // count for k in range(count + 1)]
+        parts += [(board, card, last, first, first + count) for card, last in pairwise(cuts)]
+    return np.array(parts, dtype=np.int64).reshape(-1, STOP + 1)
+
+
+def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: Any) -> Scratch:
+    """Scratch arrays for one street and one thread."""
+    scratch = Scratch(**_made(_scratch(streets, boards, depth, work)))
+    scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
+    return scratch
+
+
+def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: Any) -> Shared:
+    """Arrays that threads share."""
+    return Shared(**_made(_shared(streets, boards, work)))
+
+
+def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: Any, threads: int) -> int:
+    """What passes of ``threads`` threads work in, beside regrets and averages."""
+    depths = (len(streets) // 2, len(streets) - 1)
+    count = threads if len(streets) > 1 else 1
+    sizes = [_scratch(streets, boards, 0, work), _shared(streets, boards, work)]
+    sizes += [_scratch(streets, boards, depth, work) for depth in depths] * count
+    return sum(_bytes(*each) for arrays in sizes for each in arrays.values())
+
+
+def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: Any) -> Sizes:
+    street, width = streets[depth], _widest(boards[depth])
+    rows = _rows(street)
+    actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
+    below, count = blocks_of(streets[depth + 1]) if depth + 1 < len(streets) else 0, len(street.terminals)
+    last = depth > 0 and depth + 1 == len(streets)
+    numbers = {
+        "reach": rows * width,
+        "value": rows * width,
+        "node": actions * width,
+        "total": width,
+        "dealt": width * LANES,
+        "ahead": width * LANES,
+        "square": 2 * LANES**2,
+        "sums": ROWS_OF_SUMS * LANES,
+        "found": blocks_of(street) * width * LANES if last else 0,
+        "entry": below * width * LANES if depth == 0 else 0,
+    }
+    return {name: ((size,), work) for name, size in numbers.items()} | {
+        "alive": ((rows,), np.bool_),
+        "lanes": ((4 * LANES,), np.int64),
+        "terminal": ((2, count), np.int64),
+        "lane": ((2, count), np.int64),
+        "chips": ((2, count), work),
+    }
+
+
+def _shared(streets: Sequence[Street], boards: Sequence[Boards], work: Any) -> Sizes:
+    second = len(boards[1].child) - 1 if len(streets) > 1 else 0
+    found = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
+    three = len(streets) == MOST_STREETS
+    between = blocks_of(streets[2]) * _widest(boards[1]) * LANES if three else 0
+    rows, kept = (_rows(streets[1]), second) if three else (0, 0)
+    return {
+        "found": ((second, found), work),
+        "sums": ((len(parts_of(boards)), between), work),
+        "entry": ((kept, between), work),
+        "kept": ((kept, rows * _widest(boards[1]) if three else 0), work),
+        "alive": ((kept, rows), np.bool_),
+    }
+
+
+def _rows(street: Street) -> int:
+    return street.roots + max(street.slots(0), street.slots(1)) + 1  # the last one stays zero
+
+
+def _widest(boards: Boards) -> int:
+    return max(int(np.diff(hands.start).max()) for hands in boards.hands)
+
+
+def _made(sizes: Sizes) -> dict[str, Array]:
+    return {name: aligned(int(np.prod(shape)), kind).reshape(shape) for name, (shape, kind) in sizes.items()}
+
+
+def _bytes(shape: tuple[int, ...], kind: Any) -> int:
+    return int(np.prod(shape)) * np.dtype(kind).itemsize + 16 * LINE
