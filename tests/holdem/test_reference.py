@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from treeplex.engines.boards.arrays import BLOCK
 from treeplex.engines.boards.reference import discounted as reference_discounted
 from treeplex.engines.boards.reference import iterate, new_memory
-from treeplex.holdem import load_spot
+from treeplex.holdem import Spot, load_spot, sizes_for
+from treeplex.vectors import LANES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows, discounted, undiscounted
@@ -73,6 +75,17 @@ def test_turn_iterates_with_suits_alike(alike_turn):
     """Cards in suits that are alike are dealt once by the kernels and one by one by the reference."""
     assert len(load_spot(alike_turn).deals[1]) < 48
     check(alike_turn, "dcfr(gamma=4)", 3)
+
+
+def test_turn_iterates_with_many_ways_into_the_river():
+    """More than the kernels compute side by side, in tiles of which some have more than one block."""
+    sizes = sizes_for("20%, 33%, 50%, 75%, 100%, 150%, a", "a") | {"river": sizes_for("a", "a")["river"]}
+    spot = Spot("Ks 9h 6d 2c", 10, 200, "AsKh,7s8s", "QcQd,6s5s", sizes)
+    game = load_spot(spot)
+    blocks = [np.diff(betting.tile[:, BLOCK]).max() for betting in game.levels[2].betting]
+    assert len(game.streets[0].chance_nodes) > LANES
+    assert min(blocks) > 1
+    check(spot, "dcfr(gamma=4)", 3)
 
 
 @pytest.mark.slow
