@@ -3,7 +3,8 @@
     python benchmarks/holdem/parts.py tests/holdem/spots.json --spots T,F1 --storage float32
 
 A part takes what is saved by leaving it out, and all that come after it: kernels are compiled with fewer and fewer
-parts of the last street, each in a process with a cache of its own. Half of the numbers kept are regrets, half
+parts of the last street, each in a process with a cache of its own. Nothing is pruned, or what comes before would
+have less to do without what comes after; the last line is with pruning. Half of the numbers kept are regrets, half
 averages; a pair counts as one number.
 """
 
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 PARTS = {
@@ -28,7 +30,7 @@ PARTS = {
 }
 
 
-def measured(file: str, name: str, storage: str, left_out: list[str]) -> float:
+def measured(file: str, name: str, storage: str, left_out: list[str], prune: bool) -> float:
     """Nanoseconds per number and iteration, without some functions of ``passes`` on the last street."""
     from treeplex.algorithms.protocol import Execution
     from treeplex.algorithms.registry import build
@@ -40,7 +42,7 @@ def measured(file: str, name: str, storage: str, left_out: list[str]) -> float:
     for function in left_out:
         setattr(passes, function, _above_the_last(getattr(passes, function), callee))
     game = load_spot(make_spot(json.loads(Path(file).read_text())["spots"][name]))
-    solver = build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(storage=storage, threads=1))
+    solver = replace(build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(storage=storage, threads=1)), prune=prune)
     state = solver.advance(game, solver.start(game), 3)
     numbers, best = sum(game.elements(player) for player in (0, 1)), float("inf")
     for _ in range(5):
@@ -70,11 +72,12 @@ def main() -> None:
     options = parser.parse_args()
     names = options.spots.split(",")
     if options.without is not None:
-        print(measured(options.spots_file, names[0], options.storage, options.without.split(",")[1:]))
+        first, *left_out = options.without.split(",")
+        print(measured(options.spots_file, names[0], options.storage, left_out, first == "prune"))
         return
     print(f"{'':20}" + "".join(f"{name:>8}" for name in names))
     columns = [_column(options.spots_file, name, options.storage) for name in names]
-    for k, part in enumerate((*PARTS, "first streets", "all")):
+    for k, part in enumerate((*PARTS, "first streets", "all", "with pruning")):
         print(f"{part:20}" + "".join(f"{column[k]:8.2f}" for column in columns), flush=True)
 
 
@@ -85,14 +88,14 @@ def _column(file: str, name: str, storage: str) -> list[float]:
         left_out += PARTS[part]
         times.append(_in_a_process(file, name, storage, left_out))
     shares = [before - after for before, after in itertools.pairwise(times)]
-    return [*reversed(shares), times[-1], times[0]]
+    return [*reversed(shares), times[-1], times[0], _in_a_process(file, name, storage, [], "prune")]
 
 
-def _in_a_process(file: str, name: str, storage: str, left_out: list[str]) -> float:
+def _in_a_process(file: str, name: str, storage: str, left_out: list[str], first: str = "") -> float:
     command = [sys.executable, __file__, file, "--spots", name, "--storage", storage]
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-        command += ["--without", ",".join(("", *left_out))]
+        command += ["--without", ",".join((first, *left_out))]
         return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
 

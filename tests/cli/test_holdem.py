@@ -470,3 +470,51 @@ def test_the_grid_in_numbers(cli, solved, view):
     assert "EV" in cli("holdem", "show", solved, "--grid", "--player", "ip").out
     chosen = cli("holdem", "show", solved, "--grid", "--hand", "AA").out
     assert sum(line.count(" .") for line in chosen.splitlines()) == 3 * 168  # all classes but one, three actions
+
+
+def test_sizes(cli, spot_file, tmp_path):
+    options = ("--bets", "50%, a", "--raises", "a", "--accuracy", "0.2%pot")
+    told = cli("holdem", "sizes", spot_file, *options, "--png", "x.png", "--parquet", "x.parquet", "--json")
+    assert told.code == 0
+    last = told.last
+    assert set(last) >= {"spots", "player", "street", "keep", "menu", "loss_percent_of_pot", "ev_rich", "ev_kept", "sizes"}
+    assert last["certified"] is True
+    assert last["menu"] in (["50%"], ["a"])
+    assert last["loss_percent_of_pot"][0] <= last["loss_percent_of_pot"][1]
+    assert set(last["sizes"][0]) == {
+        "size", "chips", "kept", "frequency", "loss_if_only", "gain_if_added", "loss_if_removed"
+    }  # fmt: skip
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert parquet.read_table(tmp_path / "x.parquet").num_rows == len(last["sizes"])
+    words = cli("holdem", "sizes", spot_file, *options, "--player", "ip", "--keep", 2)
+    assert words.code == 0
+    assert words.out.startswith("ip, river bet: 50%, a\n")
+    fewest = cli("holdem", "sizes", spot_file, *options, "--lose", "50%pot", "--json").last
+    assert fewest["keep"] == 1
+    assert fewest["proved_fewest"] is True
+
+
+def test_sizes_for_several_spots(cli, spot_file, tmp_path):
+    spot = json.loads((tmp_path / spot_file).read_text())
+    (tmp_path / "two.json").write_text(json.dumps({"spots": {"a": spot, "b": spot | {"pot": 60}}}))
+    told = cli("holdem", "sizes", "two.json", "--bets", "50%, a", "--raises", "a", "--accuracy", "0.5%pot", "--json").last
+    assert len(told["spots"]) == 2
+    assert told["sizes"] is None
+    words = cli("holdem", "sizes", "two.json", "--bets", "50%, a", "--raises", "a", "--accuracy", "0.5%pot")
+    assert "on average over 2 spots" in words.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--lose", "much"), "--lose"),
+        (("--png", "x.jpg"), "--png"),
+        (("--street", "turn"), "street"),
+        (("--player", "sb"), "player"),
+        (("--bets", "x"), "bets"),
+    ],
+)
+def test_sizes_refuses_in_a_sentence(cli, spot_file, options, words):
+    told = cli("holdem", "sizes", spot_file, *options)
+    assert told.code == 2
+    assert words in told.err

@@ -82,6 +82,35 @@ class Reader:
         other = self.game.spot.pot - value if zero_sum else rest[0]
         return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
 
+    @property
+    def sources(self) -> Sources:
+        """What strategies are shares of."""
+        return self._playing.source
+
+    def best_response_value(self, player: int) -> float:
+        """What a best response of ``player`` takes of the pot on average."""
+        return self._taken([(player, layout.BEST)])[0]
+
+    def best_response_values(self) -> tuple[float, float]:
+        """The same for both players, each against the other's strategy."""
+        first, second = self._taken([(0, layout.BEST), (1, layout.BEST)])
+        return first, second
+
+    def responses(self, player: int, line: str) -> tuple[float, Floats]:
+        """What a best response of ``player`` takes, and [actions, H] what each action of a decision adds to it by hand.
+
+        The decision is on the first street. Of each hand's actions the best one is part of what is taken.
+        """
+        game = self.game
+        decision = decision_at(game, follow(game, line))
+        runner = engine(game, self._storage, self._threads)
+        with runner.busy:
+            taken = self.best_response_value(player)
+            _, rows = runner.rows(player)
+        first = game.streets[0].roots + decision.slot
+        values = rows[first : first + len(decision.node.actions)].astype(np.float64)
+        return taken, values * game.weights(player) * (game.spot.chip / game.combinations)
+
     def _taken(self, passes: list[tuple[int, int]]) -> list[float]:
         """What the player of each pass takes of the pot on average."""
         game = self.game

@@ -6,6 +6,7 @@ from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
+from treeplex.poker.sizes.find import sizes
 from treeplex.poker.solving import open_run, resume, solve
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "parse_range",
     "read_spot",
     "resume",
+    "sizes",
     "sizes_for",
     "solve",
 ]

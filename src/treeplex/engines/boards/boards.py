@@ -85,7 +85,6 @@ def root_hands(spot: Spot, player: int) -> Ints:
 def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) -> list[Boards]:
     """Hands of both players on every board, street by street."""
     above = (first_hands(root_hands(spot, 0)), first_hands(root_hands(spot, 1)))
-    storage, decisions = [0, 0], [0, 0]
     result: list[Boards] = []
     for depth, (street, level) in enumerate(zip(streets, levels, strict=True)):
         image = starts(np.array([len(deal.images) for deal in level]))
@@ -99,12 +98,6 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
             hands, strength = deal_hands(above[player], parent, cards, image, suits, river)
             if depth == 1:
                 hands = hands._replace(back=find_back(above[player], image, hands))
-            slots, count = street.slots(player), street.count(player)
-            rows = np.diff(hands.start) * slots
-            hands.storage[:] = storage[player] + np.cumsum(rows) - rows
-            hands.decision[:] = decisions[player] + count * np.arange(len(level))
-            storage[player] += int(rows.sum())
-            decisions[player] += count * len(level)
             pair.append(hands)
             strengths.append(strength)
         find_same(pair[0], pair[1])
@@ -116,4 +109,20 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         child = np.searchsorted(np.array([deal.parent for deal in below], dtype=np.int64), np.arange(len(level) + 1))
         above = (pair[0], pair[1])
         result.append(Boards(above, image, child.astype(np.int64), group_start, group))
+    return placed(streets, result)
+
+
+def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
+    """The same cards and hands, with regrets and decisions one after the other as a betting tree has them."""
+    storage, decisions = [0, 0], [0, 0]
+    result: list[Boards] = []
+    for street, level in zip(streets, boards, strict=True):
+        pair: list[Hands] = []
+        for player, hands in enumerate(level.hands):
+            rows, count = np.diff(hands.start) * street.slots(player), street.count(player)
+            first = decisions[player] + count * np.arange(len(hands.held))
+            pair.append(hands._replace(storage=storage[player] + np.cumsum(rows) - rows, decision=first))
+            storage[player] += int(rows.sum())
+            decisions[player] += count * len(hands.held)
+        result.append(level._replace(hands=(pair[0], pair[1])))
     return result

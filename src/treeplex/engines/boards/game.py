@@ -13,7 +13,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Boards, Level
-from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets
+from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, placed
 from treeplex.engines.boards.streets import Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
@@ -131,15 +131,27 @@ def threads_for(game: HoldemGame, threads: int = 0) -> int:
     return threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
 
 
-def load_spot(spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = ()) -> HoldemGame:
-    """Build the betting tree and all boards. ``isomorphic=False`` deals every card, for comparison."""
+def load_spot(
+    spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = (), like: HoldemGame | None = None
+) -> HoldemGame:
+    """Build the betting tree and all boards. ``isomorphic=False`` deals every card, for comparison.
+
+    ``like``: a game with the same board and ranges, whose cards need not be dealt again.
+    """
     streets = split_streets(betting_tree(spot))
     _check_size(spot, streets)
+    if like is not None and _cards(like.spot) == _cards(spot) and len(like.streets) == len(streets):
+        boards = placed(streets, like.boards)
+        return HoldemGame(spot, streets, like.deals, boards, like.start, like.combinations, locks)
     deals = deal_streets(spot, len(streets), isomorphic)
     boards = board_arrays(spot, streets, deals)
     hands = boards[0].hands
     ours, theirs = (np.append(of_order_one(spot.weights(player)), 0.0)[hands[player].number] for player in (0, 1))
     return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs), locks)
+
+
+def _cards(spot: Spot) -> tuple[str, str, str]:
+    return spot.board, spot.oop_range, spot.ip_range
 
 
 def of_order_one(weights: Floats) -> Floats:

@@ -151,6 +151,14 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
     return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
 
 
+def first_bets(spot: Spot, player: int) -> list[Action]:
+    """What ``player`` may bet first on the first street, the player in position after a check; without the check."""
+    stack = spot.chips(spot.effective_stack)
+    node = Node(DECISION, STREETS.index(spot.street), 0, player=player)
+    actions = legal_actions(spot, node, _Moment((stack, stack), opened=player == 1))
+    return [replace(action, amount=spot.amount(int(action.amount))) for action in actions if action.amount]
+
+
 def _amount(spot: Spot, size: Size, moment: _Moment, bet: float, pot: float, most: float, streets: int) -> float:
     """The chips of a bet or raise, before it is brought into the legal range."""
     if size.kind == POT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -44,6 +45,11 @@ def parse_range(text: object, name: str = "range") -> Floats:
     """
     if not isinstance(text, str):
         raise ParameterError(f"The '{name}' parameter must be text such as \"22+,AJs+,KQo:0.5\", got {quoted(text)}.")
+    return _weights(text, name).copy()
+
+
+@lru_cache(maxsize=64)  # a spot asks for its ranges again and again
+def _weights(text: str, name: str) -> Floats:
     weights = np.zeros(HANDS)
     for part, weight in _parts(text, name):
         weights[list(_hands(part, name))] = weight

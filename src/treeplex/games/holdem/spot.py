@@ -35,6 +35,9 @@ sizes of the spots that other solvers are compared on; trees of flops still fit 
 DEFAULT_MENU: Final = f"bets {DEFAULT_BETS} and raises {DEFAULT_RAISES} on every street"
 
 
+_HELD: Final = (1 << HAND_CARDS).sum(axis=1)  # [1326] a bit for each card of a hand
+
+
 def sizes_for(bet: str, raise_: str) -> dict[str, Any]:
     """The same sizes on every street and for both players."""
     return {street: {player: {"bet": bet, "raise": raise_} for player in PLAYERS} for street in STREETS}
@@ -178,6 +181,8 @@ class Spot:
 
     def rake_in_chips(self, pot: float) -> float:
         """``rake`` of a pot that is counted in chips."""
+        if self.rake_rate == 0.0:
+            return 0.0
         return min(pot * self.rake_rate, math.inf if self.rake_cap is None else ratio(self.rake_cap, self.chip))
 
     def summary(self) -> dict[str, Any]:
@@ -199,9 +204,8 @@ class Spot:
         return of_player.get(kind, "")
 
     def _some_deal(self) -> bool:
-        first, second = (HAND_CARDS[self.weights(player) > 0.0] for player in (0, 1))
-        shared = (first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
-        return not bool(shared.all())
+        first, second = (_HELD[self.weights(player) > 0.0] for player in (0, 1))
+        return bool((first[:, None] & second == 0).any())
 
 
 def make_spot(fields: Any, what: str = "The spot") -> Spot:

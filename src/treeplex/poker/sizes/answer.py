@@ -1,0 +1,130 @@
+"""What ``sizes`` answers: the menu, what it loses at least and at most, and a row for every candidate."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from treeplex.arrow import Table, table
+from treeplex.html import html_table
+
+Interval = tuple[float, float]
+"""At least, at most."""
+
+
+@dataclass(frozen=True)
+class SizeRow:
+    """A candidate. Losses and gains in chips; ``None``: not known, or not one number."""
+
+    size: str
+    chips: float | None  # None: it depends on the line
+    kept: bool
+    frequency: float | None  # how often it is bet when all candidates may be
+    loss_if_only: tuple[float, float | None]  # if it is the only size: at least, at most
+    gain_if_added: float | None  # to the menu: at most
+    loss_if_removed: float  # from all candidates: at least
+
+
+@dataclass(frozen=True)
+class SpotSizes:
+    """One spot. EV is what the player takes of the pot, in chips."""
+
+    spot: str
+    pot: float
+    loss_percent_of_pot: Interval
+    ev_rich: Interval
+    ev_kept: Interval
+    sizes: tuple[SizeRow, ...]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The best menu found for one spot, or one menu for several; every interval is certified by best responses."""
+
+    player: str
+    street: str
+    keep: int
+    menus: dict[str, tuple[str, ...]]  # by street and kind, such as "river bet"
+    spots: tuple[SpotSizes, ...]
+    better_percent_of_pot: float | None  # another menu of as many sizes may be better by so much at most; None: unknown
+    seconds: float
+    work: int  # passes times public nodes
+    proved_fewest: bool | None = None  # with a limit on the loss: is it certain that fewer sizes lose more?
+
+    @property
+    def menu(self) -> tuple[str, ...]:
+        """The sizes kept, smallest first; of the first slot, if there are several."""
+        return next(iter(self.menus.values()))
+
+    @property
+    def loss_percent_of_pot(self) -> Interval:
+        """What the menu loses against all candidates; the mean over spots."""
+        low, high = (sum(spot.loss_percent_of_pot[k] for spot in self.spots) / len(self.spots) for k in (0, 1))
+        return low, high
+
+    def summary(self) -> dict[str, Any]:
+        """As JSON; with several spots, EVs and sizes are those of each."""
+        one = self.spots[0] if len(self.spots) == 1 else None
+        return {
+            "spots": [asdict(spot) for spot in self.spots],
+            "player": self.player,
+            "street": self.street,
+            "keep": self.keep,
+            "menu": list(self.menu),
+            "menus": {name: list(menu) for name, menu in self.menus.items()},
+            "loss_percent_of_pot": list(self.loss_percent_of_pot),
+            "ev_rich": list(one.ev_rich) if one else None,
+            "ev_kept": list(one.ev_kept) if one else None,
+            "sizes": [asdict(row) for row in one.sizes] if one else None,
+            "better_percent_of_pot": self.better_percent_of_pot,
+            "proved_fewest": self.proved_fewest,
+            "work": self.work,
+            "seconds": self.seconds,
+            "certified": True,
+        }
+
+    def to_arrow(self) -> Table:
+        """A row for every spot and candidate."""
+        rows = [(spot, row) for spot in self.spots for row in spot.sizes]
+        columns: dict[str, list[Any]] = {
+            "spot": [spot.spot for spot, _ in rows],
+            "pot": [spot.pot for spot, _ in rows],
+            "size": [row.size for _, row in rows],
+            "chips": [row.chips for _, row in rows],
+            "kept": [row.kept for _, row in rows],
+            "frequency": [row.frequency for _, row in rows],
+            "loss_if_only_low": [row.loss_if_only[0] for _, row in rows],
+            "loss_if_only_high": [row.loss_if_only[1] for _, row in rows],
+            "gain_if_added": [row.gain_if_added for _, row in rows],
+            "loss_if_removed": [row.loss_if_removed for _, row in rows],
+        }
+        return table(columns, {})
+
+    def cells(self, spot: SpotSizes) -> list[list[str]]:
+        """A table's rows: losses in per cent of the pot."""
+
+        def percent(chips: float | None) -> str:
+            return "" if chips is None else f"{100.0 * chips / spot.pot:.2f}"
+
+        return [
+            [
+                row.size,
+                "" if row.chips is None else f"{row.chips:g}",
+                "kept" if row.kept else "",
+                "" if row.frequency is None else f"{100.0 * row.frequency:.1f}%",
+                " to ".join(percent(loss) for loss in row.loss_if_only if loss is not None)
+                + ("" if row.loss_if_only[1] is not None else " or more"),
+                "" if row.gain_if_added is None else f"at most {percent(row.gain_if_added)}",
+                f"at least {percent(row.loss_if_removed)}",
+            ]
+            for row in spot.sizes
+        ]
+
+    def _repr_html_(self) -> str:
+        low, high = self.loss_percent_of_pot
+        title = f"{', '.join(self.menu)}: loses {low:.3f} to {high:.3f} % of the pot"
+        return html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
+
+
+COLUMNS = ("size", "chips", "", "used", "lost if only, % of pot", "gained if added", "lost if removed")
+"""Of ``Sizes.cells``."""

@@ -1,0 +1,247 @@
+"""Which bet sizes matter: bounds hold, the choice is as good as trying all, and intervals are what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from treeplex.errors import ParameterError
+from treeplex.games.holdem.betting import first_bets
+from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
+from treeplex.poker.sizes.cases import Case
+from treeplex.poker.sizes.choose import menus_of
+from treeplex.poker.sizes.menus import Candidates, listed
+from treeplex.poker.sizes.solves import Solve
+
+RANKS = "23456789TJQKA"
+BETS, RAISES = "33%, 75%, 150%, a", "60%, a"
+
+
+def random_river(seed: int, stack: float = 250) -> Spot:
+    draw = np.random.default_rng(seed)
+    board = " ".join(draw.choice([rank + suit for rank in RANKS for suit in "shdc"], 5, replace=False))
+    pairs = [RANKS[max(i, j)] + RANKS[min(i, j)] + "s" * (i > j) + "o" * (i < j) for i in range(13) for j in range(13)]
+    first, second = (",".join(draw.choice(pairs, 40, replace=False)) for _ in range(2))
+    return Spot(board, 100, stack, first, second)
+
+
+def case_of(spot: Spot, player: int = 0, accuracy: float = 0.05, kind: str = "bet") -> Case:
+    slot = (spot.street, kind)
+    candidates = Candidates(
+        player, (spot.street,), listed(BETS, "bets", raises=False), listed(RAISES, "raises", raises=True)
+    )
+    rich = Solve(load_spot(candidates.spot(spot, {})), player, 1).until(accuracy)
+    return Case(spot, candidates, slot, rich, {})
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_bounds_of_all_menus_from_one_best_response_hold_and_are_those_of_a_best_response_each(player, seed):
+    case = case_of(random_river(seed), player)
+    for keep in (1, 2):
+        for menu in menus_of([case], keep):
+            upper = case.upper(menu)
+            assert upper == pytest.approx(case._conceded(menu, [case.rich]), abs=1e-9)
+            solved = case.solve(menu, 0.05)
+            assert upper >= solved.low - 1e-9
+            assert solved.low <= solved.high + 1e-9
+    assert case.upper(case.all) == pytest.approx(case.rich.high, abs=1e-9)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_bounds_of_menus_agree_with_each_other(player):
+    case = case_of(random_river(3), player)
+    exact = {}
+    for keep in (1, 2, 3):
+        for menu in menus_of([case], keep):
+            exact[menu] = replace_value(case, menu)
+    for menu, value in exact.items():
+        for size in case.distinct:
+            more = tuple(sorted({*menu, size}))
+            if more in exact:
+                assert exact[more] >= value - 0.04
+    case.solve((1,), 1.0)
+    case.solve((0, 1, 2), 0.3)
+    for menu, value in exact.items():
+        assert case.low(menu) - 1e-9 <= value + 0.02
+        assert case.high(menu) + 1e-9 >= value - 0.02
+    assert case.low((1, 3)) == case.low((1,))
+    assert case.high((0, 2)) <= 100.0 * case.solves[0, 1, 2].high / case.spot.pot
+
+
+def replace_value(case: Case, menu) -> float:
+    """The middle of a narrow interval, found by itself."""
+    solved = Solve(case.game(menu), case.player, 1).until(0.02)
+    return (solved.low + solved.high) / 2
+
+
+@pytest.mark.parametrize(("player", "keep"), [("oop", 1), ("ip", 1), ("oop", 2)])
+def test_the_choice_is_as_good_as_trying_all(player, keep):
+    for seed in range(10, 13):
+        spot = random_river(seed)
+        found = sizes(spot, keep=keep, player=player, bets=BETS, raises=RAISES, accuracy=0.05, gap=0.1)
+        case = case_of(spot, ("oop", "ip").index(player), 0.02)
+        values = {menu: replace_value(case, menu) for menu in menus_of([case], keep)}
+        names = {tuple(case.candidates.bets[k] for k in menu): value for menu, value in values.items()}
+        assert max(values.values()) - names[found.menu] <= max(found.better_percent_of_pot, 0.0) + 0.02
+        assert found.better_percent_of_pot <= 0.1
+        low, high = found.loss_percent_of_pot
+        true = (case.rich.low + case.rich.high) / 2 - names[found.menu]
+        assert low - 0.03 <= true <= high + 0.03
+        for row in found.spots[0].sizes:
+            if keep == 1:
+                alone = (case.rich.low + case.rich.high) / 2 - names[row.size,]
+                assert row.loss_if_only[0] <= alone + 0.03
+                assert row.loss_if_only[1] is None or row.loss_if_only[1] >= alone - 0.03
+
+
+def test_intervals_meet_those_of_ten_times_the_accuracy():
+    for seed in range(20, 24):
+        spot = random_river(seed, 150)
+        found = sizes(spot, bets=BETS, raises=RAISES, accuracy=0.3, gap=1.0)
+        case = case_of(spot, 0, 0.03)
+        menu = tuple(case.candidates.bets.index(size) for size in found.menu)
+        kept = case.solve(menu, 0.03)
+        for coarse, fine in ((found.spots[0].ev_rich, case.rich), (found.spots[0].ev_kept, kept)):
+            assert coarse[0] <= fine.high + 1e-9
+            assert fine.low <= coarse[1] + 1e-9
+        low, high = found.loss_percent_of_pot
+        assert low <= case.rich.high - kept.low + 1e-9
+        assert high >= case.rich.low - kept.high - 1e-9
+
+
+def test_what_adding_and_removing_is_said_to_be_worth():
+    spot = random_river(30)
+    found = sizes(spot, bets=BETS, raises=RAISES, accuracy=0.05)
+    case = case_of(spot, 0, 0.02)
+    rich = (case.rich.low + case.rich.high) / 2
+    kept = tuple(case.candidates.bets.index(size) for size in found.menu)
+    value = replace_value(case, kept)
+    for k, row in zip(case.distinct, found.spots[0].sizes, strict=True):
+        others = tuple(size for size in case.distinct if size != k)
+        bound = case_of(spot, 0, 0.02)
+        bound.solve(kept, 0.02)
+        if not row.kept:
+            more = tuple(sorted((*kept, k)))
+            built = bound._conceded(more, [bound.solves[kept], bound.rich])
+            assert bound.added(kept, k) <= min(built, bound.upper(more)) + 1e-9
+        assert row.loss_if_removed <= rich - replace_value(case, others) + 0.03
+        if row.kept:
+            assert row.gain_if_added is None
+        else:
+            assert row.gain_if_added >= replace_value(case, tuple(sorted((*kept, k)))) - value - 0.03
+    assert sum(row.kept for row in found.spots[0].sizes) == 1
+    assert 0.0 <= sum(row.frequency for row in found.spots[0].sizes) <= 1.0
+
+
+def test_candidates_of_equal_chips_are_one_and_all_in_counts():
+    found = sizes(random_river(4, stack=100), keep=8, bets="50%, 100%, 150%, a", raises="a")
+    assert [(row.size, row.chips) for row in found.spots[0].sizes] == [("50%", 50), ("a", 100)]
+    assert found.menu == ("50%", "a")
+    assert found.keep == 2
+    assert found.loss_percent_of_pot[0] == 0.0
+    assert found.loss_percent_of_pot[1] <= 2 * 0.04
+    assert found.better_percent_of_pot == 0.0
+    assert listed("50%", "bets", raises=False) == ("50%", "a")
+
+
+def test_the_opponent_keeps_everything_and_thresholds_add_nothing():
+    spot = replace(random_river(5), sizes=sizes_for("10%", "2x"), add_allin_threshold=9.0, merging_threshold=0.5)
+    candidates = Candidates(1, ("river",), ("33%", "75%", "a"), ("60%", "a"))
+    held = candidates.spot(spot, {("river", "bet"): (1,)})
+    assert [action.name for action in first_bets(held, 1)] == ["bet 75"]
+    assert [action.name for action in first_bets(held, 0)] == ["bet 33", "bet 75", "all-in 250"]
+    assert candidates.chips(spot, ("river", "bet")) == [33, 75, 250]
+    assert candidates.chips(spot, ("river", "raise")) is None
+
+
+def test_the_fewest_sizes_that_lose_little_enough():
+    spot = random_river(6)
+    loss = [sizes(spot, keep=keep, bets=BETS, raises=RAISES).loss_percent_of_pot for keep in (1, 2, 3)]
+    limit = (loss[0][0] + loss[1][1]) / 2
+    found = sizes(spot, lose=limit, bets=BETS, raises=RAISES)
+    assert loss[0][0] > limit > loss[1][1], "the seed must tell one size from two"
+    assert found.keep == 2
+    assert found.loss_percent_of_pot[1] <= limit
+    assert sizes(spot, lose=20.0, bets=BETS, raises=RAISES).proved_fewest is True
+    with pytest.raises(ParameterError, match="lose"):
+        sizes(spot, lose=1e-6, bets="50%, a", raises="a")
+
+
+def test_one_menu_for_several_spots():
+    spots = [random_river(seed) for seed in (40, 41, 42)]
+    found = sizes(spots, bets=BETS, raises=RAISES, accuracy=0.1, gap=0.5)
+    cases = [case_of(spot, 0, 0.05) for spot in spots]
+    means = {case_menu: np.mean([replace_value(case, case_menu) for case in cases]) for case_menu in menus_of(cases, 1)}
+    best = max(means.values())
+    chosen = means[tuple(cases[0].candidates.bets.index(size) for size in found.menu)]
+    assert best - chosen <= found.better_percent_of_pot + 0.03
+    assert len(found.spots) == 3
+    assert found.summary()["ev_rich"] is None
+    assert {spot["spot"] for spot in found.summary()["spots"]} == {load_spot(spot).name for spot in spots}
+
+
+def test_raises_and_streets_to_come():
+    spot = random_river(7)
+    raises = sizes(spot, restrict="raises", player="ip", bets="50%, a", raises="40%, 100%, a", accuracy=0.1)
+    assert list(raises.menus) == ["river raise"]
+    assert raises.spots[0].sizes[0].chips is None
+    both = sizes(spot, restrict="both", bets="50%, a", raises="40%, 100%, a", accuracy=0.1)
+    assert list(both.menus) == ["river bet", "river raise"]
+    assert both.loss_percent_of_pot[1] >= 0.0
+    turn = Spot("Ks 9h 6d 2c", 100, 120, "AA,KQs,JTs,87s", "QQ,KTs,A9s,98s", sizes_for("66%", "a"))
+    found = sizes(turn, street="all", bets="50%, a", raises="a", accuracy=0.2)
+    assert list(found.menus) == ["turn bet", "river bet"]
+    assert found.better_percent_of_pot is None
+    later = sizes(turn, street="river", bets="50%, a", raises="a", accuracy=0.2)
+    assert list(later.menus) == ["river bet"]
+
+
+def test_the_value_of_a_kept_menu_is_that_of_the_spot_solved_with_it():
+    spot = random_river(8)
+    found = sizes(spot, bets=BETS, raises=RAISES)
+    river = {"oop": {"bet": ", ".join(found.menu), "raise": RAISES}, "ip": {"bet": BETS, "raise": RAISES}}
+    alone = solve(replace(spot, sizes={"river": river}), percent_of_pot=0.01, storage="float64")
+    low, high = found.spots[0].ev_kept
+    assert low - 0.02 <= alone.ev[0] <= high + 0.02
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": 0}, "keep"),
+        ({"keep": True}, "keep"),
+        ({"lose": -1}, "lose"),
+        ({"accuracy": 0}, "accuracy"),
+        ({"gap": float("nan")}, "gap"),
+        ({"player": "sb"}, "player"),
+        ({"street": "turn"}, "street"),
+        ({"restrict": "all"}, "restrict"),
+        ({"bets": ""}, "bets"),
+        ({"bets": "2x"}, "bets"),
+        ({"raises": "50"}, "raises"),
+    ],
+)
+def test_wrong_parameters_are_named(options, words):
+    with pytest.raises(ParameterError, match=words):
+        sizes(random_river(9), **options)
+
+
+def test_rake_and_mixed_streets_are_refused():
+    spot = random_river(9)
+    with pytest.raises(ParameterError, match="rake"):
+        sizes(replace(spot, rake_rate=0.05))
+    turn = Spot("Ks 9h 6d 2c", 100, 120, "AA,KQs", "QQ,KTs")
+    with pytest.raises(ParameterError, match="same street"):
+        sizes([spot, turn])
+    with pytest.raises(ParameterError, match="at least one"):
+        sizes([])
+
+
+def test_menus_of_pairs():
+    case = case_of(random_river(1), accuracy=5.0)
+    assert menus_of([case], 2) == list(combinations(range(4), 2))
+    assert menus_of([case], 9) == [(0, 1, 2, 3)]
