@@ -14,7 +14,7 @@ Written by `benchmarks/holdem/report.py` from `results.json` (1 and 2 threads: 2
 (`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built for the processor it ran on.
 Each side looks at exploitability every ten iterations with its own best response; looks count. Machines were quiet but
 for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock; the better of
-two runs of each side, of one with 16 threads.
+three runs of each side, of one on F1.
 
 | spot | threads | storage | % of pot | treeplex: iterations, time | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |

@@ -5,7 +5,8 @@
     python benchmarks/sizes/report.py
 
 Every spot is a line of ``results/TASK.jsonl``, written when it is done; spots that are there are not done again. Both
-sides solve the rich game themselves, to the same accuracy, one after the other in one process with one thread.
+sides solve the rich game themselves, to the same accuracy, one after the other in one process, with one thread but for
+flops. Kernels should be on disk: let one spot run before.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ RESULTS = Path(__file__).parent / "results"
 FIXED = ("33%,100%", "33%,150%", "20%,75%", "20%,100%", "33%,75%", "50%,150%", "50%,100%", "33%,75%,150%,a")
 
 
+TOLD = ("menu", "loss_percent_of_pot", "ev_rich", "ev_kept", "better_percent_of_pot", "work", "seconds")
+
+
 class Task(NamedTuple):
     """What is done on which spots."""
 
@@ -39,6 +43,7 @@ class Task(NamedTuple):
     against: str = "singles"  # "singles", "pairs", or "fixed"
     count: int = 10**9  # spots
     accuracy: float = ACCURACY
+    threads: int = 1
 
 
 TASKS = {
@@ -47,7 +52,7 @@ TASKS = {
     "river-2": Task("river", 2, against="fixed"),
     "river-pairs": Task("river", 2, against="pairs", count=50),
     "turn-1": Task("turn", 1),
-    "flop-1": Task("flop", 1, accuracy=0.2),
+    "flop-1": Task("flop", 1, accuracy=0.2, threads=0),
 }
 
 
@@ -57,7 +62,7 @@ def exhaustive(spot, task: Task) -> dict:
     bets, raises = listed(BETS, "bets", raises=False), listed(RAISES, "raises", raises=True)
     candidates = Candidates(player, (spot.street,), bets, raises)
     width = task.accuracy * spot.pot / 100.0
-    rich = Solve(load_spot(candidates.spot(spot, {})), player, 1).until(width)
+    rich = Solve(load_spot(candidates.spot(spot, {})), player, task.threads).until(width)
     case = Case(spot, candidates, (spot.street, "bet"), rich, {})
     found = {}
     if task.against == "fixed":
@@ -83,10 +88,19 @@ def measured(job: tuple[str, int]) -> tuple[str, int, dict]:
     name, number = job
     task = TASKS[name]
     spot = spots(task.street)[number]
-    ours = sizes(spot, keep=task.keep, player=task.player, accuracy=task.accuracy, threads=1)
-    summary = ours.summary()
+    ours = sizes(spot, keep=task.keep, player=task.player, accuracy=task.accuracy, threads=task.threads)
+    summary = {key: ours.summary()[key] for key in TOLD}
     row = {"spot": number, "board": spot.board, "pot": spot.pot, "stack": spot.effective_stack, "ours": summary}
     return name, number, row | {"tried": exhaustive(spot, task)}
+
+
+def rounded(thing):
+    """Numbers to six digits."""
+    if isinstance(thing, dict):
+        return {key: rounded(value) for key, value in thing.items()}
+    if isinstance(thing, list):
+        return [rounded(value) for value in thing]
+    return float(f"{thing:.6g}") if isinstance(thing, float) else thing
 
 
 def main() -> None:
@@ -108,7 +122,7 @@ def main() -> None:
     with get_context("spawn").Pool(options.jobs) as pool:
         for left, (name, _, row) in enumerate(pool.imap_unordered(measured, jobs)):
             with (RESULTS / f"{name}.jsonl").open("a") as file:
-                file.write(json.dumps(row) + "\n")
+                file.write(json.dumps(rounded(row)) + "\n")
             if (left + 1) % 10 == 0 or left + 1 == len(jobs):
                 print(f"{left + 1} of {len(jobs)}", flush=True)
 

@@ -117,7 +117,7 @@ def solve(
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
         folder: The old name of ``out``.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
         **parameters: Of the algorithm: ``solve(game, "dcfr", alpha=2)`` is ``solve(game, "dcfr(alpha=2)")``.
@@ -196,7 +196,7 @@ def resume(
         backend: ``"auto"`` or ``"cpu"``.
         algorithm: Your own, if the run was started with it.
         game: Your own, if the run was started with it.
-        checkpoint_seconds: Seconds between two checkpoints in ``folder``.
+        checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``folder``.
     """
@@ -238,7 +238,7 @@ def grow(
         growth: How the sizes are found; see ``Growth``.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
         folder: The old name of ``out``.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
 
@@ -298,7 +298,7 @@ def explore(
         seed: Of random numbers: the same seed, the same bits.
         responses: Iterations that a response learns from at most, and games it then plays. Default: 2,000.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``.
+        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
 

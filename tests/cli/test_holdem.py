@@ -477,7 +477,17 @@ def test_sizes(cli, spot_file, tmp_path):
     told = cli("holdem", "sizes", spot_file, *options, "--png", "x.png", "--parquet", "x.parquet", "--json")
     assert told.code == 0
     last = told.last
-    assert set(last) >= {"spots", "player", "street", "keep", "menu", "loss_percent_of_pot", "ev_rich", "ev_kept", "sizes"}
+    assert set(last) >= {
+        "spots",
+        "player",
+        "street",
+        "keep",
+        "menu",
+        "loss_percent_of_pot",
+        "ev_rich",
+        "ev_kept",
+        "sizes",
+    }
     assert last["certified"] is True
     assert last["menu"] in (["50%"], ["a"])
     assert last["loss_percent_of_pot"][0] <= last["loss_percent_of_pot"][1]
@@ -497,7 +507,9 @@ def test_sizes(cli, spot_file, tmp_path):
 def test_sizes_for_several_spots(cli, spot_file, tmp_path):
     spot = json.loads((tmp_path / spot_file).read_text())
     (tmp_path / "two.json").write_text(json.dumps({"spots": {"a": spot, "b": spot | {"pot": 60}}}))
-    told = cli("holdem", "sizes", "two.json", "--bets", "50%, a", "--raises", "a", "--accuracy", "0.5%pot", "--json").last
+    told = cli(
+        "holdem", "sizes", "two.json", "--bets", "50%, a", "--raises", "a", "--accuracy", "0.5%pot", "--json"
+    ).last
     assert len(told["spots"]) == 2
     assert told["sizes"] is None
     words = cli("holdem", "sizes", "two.json", "--bets", "50%, a", "--raises", "a", "--accuracy", "0.5%pot")

@@ -113,16 +113,17 @@ def test_intervals_meet_those_of_ten_times_the_accuracy():
         assert high >= case.rich.low - kept.high - 1e-9
 
 
-def test_what_adding_and_removing_is_said_to_be_worth():
+@pytest.mark.parametrize("player", [0, 1])
+def test_what_adding_and_removing_is_said_to_be_worth(player):
     spot = random_river(30)
-    found = sizes(spot, bets=BETS, raises=RAISES, accuracy=0.05)
-    case = case_of(spot, 0, 0.02)
+    found = sizes(spot, player=("oop", "ip")[player], bets=BETS, raises=RAISES, accuracy=0.05)
+    case = case_of(spot, player, 0.02)
     rich = (case.rich.low + case.rich.high) / 2
     kept = tuple(case.candidates.bets.index(size) for size in found.menu)
     value = replace_value(case, kept)
     for k, row in zip(case.distinct, found.spots[0].sizes, strict=True):
         others = tuple(size for size in case.distinct if size != k)
-        bound = case_of(spot, 0, 0.02)
+        bound = case_of(spot, player, 0.02)
         bound.solve(kept, 0.02)
         if not row.kept:
             more = tuple(sorted((*kept, k)))
@@ -222,7 +223,7 @@ def test_the_value_of_a_kept_menu_is_that_of_the_spot_solved_with_it():
         ({"restrict": "all"}, "restrict"),
         ({"bets": ""}, "bets"),
         ({"bets": "2x"}, "bets"),
-        ({"raises": "50"}, "raises"),
+        ({"raises": "0.5"}, "raises"),
     ],
 )
 def test_wrong_parameters_are_named(options, words):
@@ -233,7 +234,7 @@ def test_wrong_parameters_are_named(options, words):
 def test_rake_and_mixed_streets_are_refused():
     spot = random_river(9)
     with pytest.raises(ParameterError, match="rake"):
-        sizes(replace(spot, rake_rate=0.05))
+        sizes(replace(spot, rake_rate=0.05, rake_cap=3.0))
     turn = Spot("Ks 9h 6d 2c", 100, 120, "AA,KQs", "QQ,KTs")
     with pytest.raises(ParameterError, match="same street"):
         sizes([spot, turn])

@@ -506,9 +506,14 @@ class Slow(CFR):
         return super().advance(game, state, iterations, stop)
 
 
-def kept_at(iterations: int, seconds: float, every: float) -> list[int]:
+def kept_at(iterations: int, seconds: float, every: float, writing: float = 0.0) -> list[int]:
     kept: list[int] = []
-    plan = Plan(Limits(iterations=iterations), keep=lambda point: kept.append(point.state.iteration), keep_every=every)
+
+    def keep(point: Any) -> None:
+        time.sleep(writing)
+        kept.append(point.state.iteration)
+
+    plan = Plan(Limits(iterations=iterations), keep=keep, keep_every=every)
     slow: Any = type("Slow", (Slow,), {"seconds": seconds})
     run(tp.load("kuhn"), slow(*(getattr(build("cfr"), part.name) for part in fields(CFR))), plan)
     return kept
@@ -525,6 +530,12 @@ def test_checkpoints_are_kept_from_the_first_iterations_on(iterations, seconds, 
     kept = kept_at(iterations, seconds, every)
     assert kept == sorted(kept)
     assert len(kept) >= 3
+
+
+def test_a_checkpoint_that_takes_long_to_write_is_written_less_often() -> None:
+    quick, slow = kept_at(100, 0.01, 0.05), kept_at(100, 0.01, 0.05, writing=0.05)
+    assert len(slow) <= 3 < len(quick)
+    assert slow[-1] == 100
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

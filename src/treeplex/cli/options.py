@@ -77,7 +77,7 @@ Seed = Annotated[int, typer.Option(help="For algorithms that draw random numbers
 Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or sizes found, to print.")]
 Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]
 Backend = Annotated[str, typer.Option(help="auto or cpu.")]
-CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints.")]
+CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints; more if writing takes long.")]
 To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]
 

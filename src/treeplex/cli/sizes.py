@@ -42,7 +42,11 @@ class ManySpots(SpotOptions):
         """All spots, with what options say replaced in each."""
         named = [part for name in self.spot or [] for part in _parts(name)] or [None]
         given: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(SpotOptions)}
-        return [SpotOptions(**(given | {"spot": name})).read() for name in named]
+        made: list[Spot] = []
+        for name in named:
+            given["spot"] = name
+            made.append(SpotOptions(**given).read())
+        return made
 
 
 @grouped
@@ -77,20 +81,20 @@ def sizes(
             raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
     check_new(png, parquet, force=force)
     spots = spot.read_all()
-    asked = {"lose": None if lose is None else _percent("lose", lose), "accuracy": _percent("accuracy", accuracy)}
     with _told() as watch:
         found = find_sizes(
             spots,
             keep=keep,
+            lose=None if lose is None else _percent("lose", lose),
             player=player,
             street=street,
             bets=bets,
             raises=raises,
             restrict=restrict,
+            accuracy=_percent("accuracy", accuracy),
             gap=_percent("gap", gap),
             threads=threads,
             watch=watch,
-            **asked,
         )
     if as_json:
         print_json(found.summary())

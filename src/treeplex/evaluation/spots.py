@@ -66,6 +66,15 @@ class Reader:
             self._hand_equity(place, shown, reach, opponent),
         )
 
+    def frequencies(self, line: str = "") -> list[float]:
+        """How often each action of a decision is taken, over all hands that get there."""
+        place = follow(self.game, line)
+        decision = decision_at(self.game, place)
+        player = decision.player
+        shares = _shares(self.reach(place, player), self.reach(place, 1 - player))
+        rows = self._expand(self._strategy(decision, place), place, player)
+        return [float(np.nansum(shares * row)) for row in rows]
+
     def value(self, player: int) -> float:
         """What ``player`` takes of the pot on average."""
         return self._taken([(player, layout.VALUE)])[0]

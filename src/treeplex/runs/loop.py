@@ -19,6 +19,7 @@ from treeplex.runs.schedule import next_evaluation
 from treeplex.system import Interruption, ctrl_c
 from treeplex.tensors import copied
 
+SAVING: Final = 10.0  # between two checkpoints at least this many times what the last one took to write
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
 
 SOLVED: Final = "solved"
@@ -99,7 +100,7 @@ class _Run(Generic[Game, State]):
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
         iteration, evaluation = algorithm.cost(game)
         self.cost = Cost(iteration, 2.0 * evaluation if plan.iterate == "best" else evaluation)  # of both iterates
-        self.pace, self.kept = 1.0, clock.total()
+        self.pace, self.kept, self.pause = 1.0, clock.total(), plan.keep_every
         self._answerable()
 
     def go(self) -> Outcome[State]:
@@ -199,10 +200,12 @@ class _Run(Generic[Game, State]):
             self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
-        if self.plan.keep and (at_once or seconds - self.kept >= self.plan.keep_every):
+        if self.plan.keep and (at_once or seconds - self.kept >= self.pause):
             point = Checkpoint(self.state, self.rows, seconds, self.evaluating, self.best)
+            began = self.clock.total()
             self.plan.keep(point)
             self.kept = self.clock.total()
+            self.pause = max(self.plan.keep_every, SAVING * (self.kept - began)) if self.plan.keep_every else 0.0
 
 
 class _Clock:

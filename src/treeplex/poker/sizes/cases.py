@@ -10,13 +10,11 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 
-import numpy as np
-
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.menus import Candidates, Menu, Slot, distinct
-from treeplex.poker.sizes.solves import Solve, concede
+from treeplex.poker.sizes.solves import Solve, concede, joined
 
 
 class Case:
@@ -58,9 +56,8 @@ class Case:
     def high(self, menu: Menu) -> float:
         """What the menu is known to be worth at most."""
         inside = set(menu)
-        return min(
-            self.upper(menu), *(self._percent(s.high) for known, s in self.solves.items() if inside.issubset(known))
-        )
+        solved = [self._percent(s.high) for known, s in self.solves.items() if inside.issubset(known)]
+        return min([self.upper(menu), *solved])
 
     def upper(self, menu: Menu) -> float:
         """What the opponent concedes to a menu by playing on as with all candidates."""
@@ -75,20 +72,22 @@ class Case:
     def added(self, menu: Menu, size: int) -> float:
         """What a solved menu with one more size is worth at most.
 
-        The opponent answers the size as with all candidates, and everything else as to the menu, as with all, or half
-        and half: after the player's first action these are strategies that can be put together at will.
+        The opponent plays as to the menu, and answers the size as with all candidates; or as with all; or one or the
+        other, as a coin falls: what is conceded then is at most the mean of both.
         """
         more = tuple(sorted({*menu, size}))
-        if self.chips is None or self.held or self.player == 1:
+        if self.chips is None or self.held:
             return min(self.high(more), self._conceded(more, [self.solves[menu], self.rich]))
-        _, rich = self._responses
-        _, kept = self._responses_to(menu)
-        rows = [0, *(self._row(k) for k in menu)]
-        taken = [
-            float(np.maximum((part * kept + (1.0 - part) * rich[rows]).max(axis=0), rich[self._row(size)]).sum())
+        (all_taken, all_added), (taken, added) = self._responses, self._responses_to(menu)
+        rows = [0, *(self._row(k) for k in more)]
+        rest, others = taken - float(added.max(axis=0).sum()), all_taken - float(all_added.max(axis=0).sum())
+        conceded = [
+            part * rest
+            + (1.0 - part) * others
+            + float((part * added + (1.0 - part) * all_added)[rows].max(axis=0).sum())
             for part in (0.5, 1.0)
         ]
-        return min(self.high(more), *map(self._percent, taken))
+        return min(self.high(more), *map(self._percent, conceded))
 
     @property
     def work(self) -> int:
@@ -100,8 +99,8 @@ class Case:
         """How often the player bets each candidate with all of them at hand; empty where it depends on the line."""
         if self.chips is None:
             return {}
-        view = self.rich.reader.at(self.line)
-        return {k: float(np.nansum(view.share * view.strategy[self._row(k)])) for k in self.distinct}
+        shares = self.rich.reader.frequencies(self.line)
+        return {k: shares[self._row(k)] for k in self.distinct}
 
     @property
     def line(self) -> str:
@@ -118,10 +117,10 @@ class Case:
         return self.rich.reader.responses(self.player, self.line)
 
     def _responses_to(self, menu: Menu) -> tuple[float, Floats]:
-        """The same against the opponent's strategy for a menu."""
+        """The same against an opponent who plays as to a menu, where it has the line."""
         if menu not in self._to_menus:
-            self.passes += self.solves[menu].game.nodes
-            self._to_menus[menu] = self.solves[menu].reader.responses(self.player, self.line)
+            self.passes += self.rich.game.nodes
+            self._to_menus[menu] = joined(self.rich, self.solves[menu]).responses(self.player, self.line)
         return self._to_menus[menu]
 
     @cached_property

@@ -30,14 +30,15 @@ def choose(cases: Sequence[Case], keep: int, accuracy: float, gap: float, watch:
     """The best menu found, and by how much another may be better at most; all in per cent of the pot."""
     menus = menus_of(cases, keep)
     kind = min(keep, 2)
-    ranked = sorted(menus, key=lambda menu: -fmean(case.upper(menu) for case in cases))
-    left = ranked[: (SHORT if len(cases) == 1 else SHARED)[kind]]
+    ranked = sorted(menus, key=lambda menu: -_upper(cases, menu))
+    left: list[Menu] = ranked[: (SHORT if len(cases) == 1 else SHARED)[kind]]
     for percent, count in ROUNDS[kind]:
         if len(left) > 1:
             for k, menu in enumerate(left):
                 watch(f"menu {k + 1} of {len(left)} to {percent:g} % of the pot")
                 _solve(cases, menu, max(percent, accuracy))
-            left = sorted(left, key=lambda menu: -_middle(cases, menu))[:count]
+            left.sort(key=lambda menu: -_middle(cases, menu))
+            left = left[:count]
     watch("the best menu")
     _solve(cases, left[0], accuracy)
     return _proved(cases, menus, left[0], accuracy, gap, watch)
@@ -78,6 +79,10 @@ def _solve(cases: Sequence[Case], menu: Menu, percent: float) -> None:
 
 def _middle(cases: Sequence[Case], menu: Menu) -> float:
     return fmean((case.low(menu) + case.high(menu)) / 2.0 for case in cases)
+
+
+def _upper(cases: Sequence[Case], menu: Menu) -> float:
+    return fmean(case.upper(menu) for case in cases)
 
 
 def _low(cases: Sequence[Case], menu: Menu) -> float:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from treeplex.algorithms.options import named
 from treeplex.engines.boards.game import load_spot
@@ -158,7 +158,7 @@ def _lost(rich: Interval, kept: Interval) -> Interval:
 
 
 def _spots(spots: Any) -> list[Spot]:
-    given = list(spots) if isinstance(spots, Sequence) and not isinstance(spots, str) else [spots]
+    given: list[Any] = list(cast(Sequence[Any], spots)) if isinstance(spots, list | tuple) else [spots]
     made = [spot if isinstance(spot, Spot) else make_spot(spot) for spot in given]
     if not made:
         raise ParameterError("The 'spots' parameter must name at least one spot.")

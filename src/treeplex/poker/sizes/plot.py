@@ -28,7 +28,8 @@ def plot_sizes(found: Sizes, path: str | Path | None = None) -> Any:
 def _alone(axes: Any, spot: SpotSizes) -> None:
     places = np.arange(len(spot.sizes))
     for place, row in zip(places, spot.sizes, strict=True):
-        low, high = (None if loss is None else 100.0 * loss / spot.pot for loss in row.loss_if_only)
+        least, most = row.loss_if_only
+        low, high = 100.0 * least / spot.pot, None if most is None else 100.0 * most / spot.pot
         colour = KEPT if row.kept else OTHER
         if high is None:
             axes.annotate("", (place, low + 0.15), (place, low), arrowprops={"arrowstyle": "->", "color": colour})

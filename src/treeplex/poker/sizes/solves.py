@@ -81,6 +81,16 @@ class Solve:
         return math.ceil(self.iterations * min(max(steps, LEAST), MOST))
 
 
+def joined(rich: Solve, kept: Solve) -> Reader:
+    """The rich game, in which the opponent plays as in the other one wherever that has the line."""
+    other = 1 - rich.player
+    numbers = rich.reader.sources[other].copy()
+    copy_rows(rich.game, numbers, kept.game, kept.reader.sources[other], other)
+    own = rich.reader.sources[rich.player]
+    sources = Sources(numbers, own) if other == 0 else Sources(own, numbers)
+    return Reader(rich.game, sources, no_locks(rich.game, STORAGE), STORAGE, rich.threads)
+
+
 def concede(game: HoldemGame, player: int, known: list[Solve], threads: int) -> float:
     """What the opponent concedes in ``game`` by playing as in the first of the solved games that has the line.
 
