@@ -504,6 +504,15 @@ def test_sizes(cli, spot_file, tmp_path):
     assert fewest["proved_fewest"] is True
 
 
+def test_the_page_shows_what_sizes_prints(cli, tmp_path):
+    page = (Path(__file__).resolve().parents[2] / "docs/how-to/bet-sizes.md").read_text(encoding="utf-8")
+    (tmp_path / "river.json").write_text(page.split("`river.json` is\n\n```json\n")[1].split("```")[0])
+    shown = page.split("```text\noop, river bet")[1].split("```")[0].splitlines()[1:]
+    printed = cli("holdem", "sizes", "river.json").out.splitlines()[1:]
+    assert [line.split(";")[0].split() for line in shown] == [line.split(";")[0].split() for line in printed]
+    assert len(shown) == 11
+
+
 def test_sizes_for_several_spots(cli, spot_file, tmp_path):
     spot = json.loads((tmp_path / spot_file).read_text())
     (tmp_path / "two.json").write_text(json.dumps({"spots": {"a": spot, "b": spot | {"pot": 60}}}))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -24,6 +24,8 @@ from treeplex.poker.sizes.find import ACCURACY, GAP
 from treeplex.poker.sizes.find import sizes as find_sizes
 from treeplex.poker.sizes.menus import BETS, RAISES
 from treeplex.poker.sizes.plot import plot_sizes
+
+COUNTS: Final = 3  # numbers of sizes that a picture compares
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def sizes(
             bets=bets,
             raises=raises,
             restrict=restrict,
+            counts=COUNTS if png is not None else 0,
             accuracy=_percent("accuracy", accuracy),
             gap=_percent("gap", gap),
             threads=threads,

@@ -125,8 +125,8 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
     return made
 
 
-def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
-    """What may be done here, smallest bet first; node, moment and actions count in chips."""
+def legal_actions(spot: Spot, node: Node, moment: _Moment, bets: tuple[Size, ...] | None = None) -> list[Action]:
+    """What may be done here, smallest bet first, all in chips. ``bets``: other first bets than the spot has."""
     player, bet = node.player, node.faced
     pot = spot.chips(spot.pot) + 2 * (node.paid + node.to_call)
     most = moment.left[1 - player] + bet
@@ -137,7 +137,7 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
     else:
         first, kind = [Action("check")], "bet"
         donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
-        sizes = spot.bets(STREETS[node.street], player) if donks is None else donks
+        sizes = bets or (spot.bets(STREETS[node.street], player) if donks is None else donks)
     streets = len(STREETS) - node.street
     amounts = {_amount(spot, size, moment, bet, pot, most, streets) for size in sizes}
     if not moment.all_in and most <= bet + _rounded(pot * spot.add_allin_threshold):
@@ -151,11 +151,14 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment) -> list[Action]:
     return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
 
 
-def first_bets(spot: Spot, player: int) -> list[Action]:
-    """What ``player`` may bet first on the first street, the player in position after a check; without the check."""
+def first_bets(spot: Spot, player: int, sizes: tuple[Size, ...] | None = None) -> list[Action]:
+    """What ``player`` may bet first on the first street, the player in position after a check; without the check.
+
+    ``sizes``: instead of those of the spot.
+    """
     stack = spot.chips(spot.effective_stack)
     node = Node(DECISION, STREETS.index(spot.street), 0, player=player)
-    actions = legal_actions(spot, node, _Moment((stack, stack), opened=player == 1))
+    actions = legal_actions(spot, node, _Moment((stack, stack), opened=player == 1), sizes)
     return [replace(action, amount=spot.amount(int(action.amount))) for action in actions if action.amount]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from treeplex.errors import ParameterError, quoted
@@ -44,6 +45,11 @@ def parse_sizes(text: object, name: str, *, raises: bool) -> tuple[Size, ...]:
     """
     if not isinstance(text, str):
         raise ParameterError(f"The '{name}' sizes must be text such as \"33%, 75%, a\", got {quoted(text)}.")
+    return _parsed(text, name, raises)
+
+
+@lru_cache(maxsize=256)  # every decision of a tree asks for them
+def _parsed(text: str, name: str, raises: bool) -> tuple[Size, ...]:
     tidy = " ".join(plain(text).lower().split())
     found = _ONE_OR_TWO.search(tidy)
     if found is not None:

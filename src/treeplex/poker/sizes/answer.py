@@ -38,6 +38,15 @@ class SpotSizes:
 
 
 @dataclass(frozen=True)
+class Count:
+    """The best menu found of so many sizes."""
+
+    keep: int
+    menu: tuple[str, ...]
+    loss_percent_of_pot: Interval
+
+
+@dataclass(frozen=True)
 class Sizes:
     """The best menu found for one spot, or one menu for several; every interval is certified by best responses."""
 
@@ -50,6 +59,7 @@ class Sizes:
     seconds: float
     work: int  # passes times public nodes
     proved_fewest: bool | None = None  # with a limit on the loss: is it certain that fewer sizes lose more?
+    by_count: tuple[Count, ...] = ()  # the best menus of other numbers of sizes, where they were asked for
 
     @property
     def menu(self) -> tuple[str, ...]:
@@ -78,6 +88,7 @@ class Sizes:
             "sizes": [asdict(row) for row in one.sizes] if one else None,
             "better_percent_of_pot": self.better_percent_of_pot,
             "proved_fewest": self.proved_fewest,
+            "by_count": [asdict(each) for each in self.by_count],
             "work": self.work,
             "seconds": self.seconds,
             "certified": True,
@@ -115,7 +126,7 @@ class Sizes:
                 " to ".join(percent(loss) for loss in row.loss_if_only if loss is not None)
                 + ("" if row.loss_if_only[1] is not None else " or more"),
                 "" if row.gain_if_added is None else f"at most {percent(row.gain_if_added)}",
-                f"at least {percent(row.loss_if_removed)}",
+                f"at least {percent(row.loss_if_removed)}" if row.loss_if_removed > 0.0 else "",
             ]
             for row in spot.sizes
         ]
@@ -126,5 +137,5 @@ class Sizes:
         return html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
 
 
-COLUMNS = ("size", "chips", "", "used", "lost if only, % of pot", "gained if added", "lost if removed")
+COLUMNS = ("size", "chips", "", "used", "lost if only, % of pot", "gained if added, %", "lost if removed, %")
 """Of ``Sizes.cells``."""

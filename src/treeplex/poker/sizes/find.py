@@ -13,7 +13,7 @@ from treeplex.algorithms.options import named
 from treeplex.engines.boards.game import load_spot
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
-from treeplex.poker.sizes.answer import Interval, SizeRow, Sizes, SpotSizes
+from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import Watch, choose, menus_of
 from treeplex.poker.sizes.menus import BETS, RAISES, Candidates, Menu, Slot, listed
@@ -34,6 +34,7 @@ def sizes(
     bets: str = BETS,
     raises: str = RAISES,
     restrict: str = "bets",
+    counts: int = 0,
     accuracy: float = ACCURACY,
     gap: float = GAP,
     threads: int = 0,
@@ -43,8 +44,8 @@ def sizes(
 
     ``spots``: one, or several that share the menu. ``lose``: instead of ``keep``, the fewest sizes that lose at most
     so many per cent of the pot. ``street``: where candidates are and the menu applies; by default the first one, "all":
-    a menu on every street. ``accuracy``: NashConv of both games, in per cent of the pot. ``gap``: solve other menus
-    until none can be better by more.
+    a menu on every street. ``counts``: also the best menus of 1, 2, ... up to so many sizes. ``accuracy``: NashConv of
+    both games, in per cent of the pot. ``gap``: solve other menus until none can be better by more.
 
     >>> from treeplex.holdem import Spot, sizes
     >>> answer = sizes(Spot("Ks 9h 6d 3c Jh", 100, 200, "AA,KQs,76s", "QQ,KTs"), bets="50%, a", raises="a")
@@ -53,10 +54,12 @@ def sizes(
     """
     several = _spots(spots)
     candidates, slots = _candidates(several, player, street, bets, raises, restrict)
-    _check(keep, lose, accuracy, gap)
+    _check(keep, lose, counts, accuracy, gap)
     search = _Search(several, candidates, slots, accuracy, gap, threads, watch or _nothing)
     found = search.best(keep) if lose is None else search.fewest(lose)
-    return replace(found, street=street or several[0].street)
+    for count in range(1, counts + 1):
+        search.best(count)
+    return replace(found, street=street or several[0].street, by_count=search.by_count)
 
 
 class _Search:
@@ -78,11 +81,14 @@ class _Search:
             watch(f"all candidates, spot {k + 1} of {len(spots)}" if len(spots) > 1 else "all candidates")
             game = load_spot(candidates.spot(spot, {}))
             self.rich.append(Solve(game, candidates.player, threads).until(accuracy * spot.pot / 100.0))
+        self.found: dict[int, Sizes] = {}
         self.cases: list[list[Case]] = []  # by slot and what is held elsewhere
         self.first = self._cases(slots[0], {})
 
     def best(self, keep: int) -> Sizes:
         """The best ``keep`` sizes, slot by slot: what was chosen for one is kept while the next is chosen."""
+        if keep in self.found:
+            return self.found[keep]
         menus: dict[Slot, Menu] = {}
         cases, better = self.first, 0.0
         for slot in self.slots:
@@ -90,7 +96,7 @@ class _Search:
             menus[slot], better = choose(cases, keep, self.accuracy, self.gap, self.watch)
         self.watch("what each size is worth")
         names = {" ".join(slot): tuple(self.candidates.of(slot)[k] for k in menu) for slot, menu in menus.items()}
-        return Sizes(
+        self.found[keep] = Sizes(
             player=PLAYERS[self.candidates.player],
             street="",
             keep=max(map(len, menus.values())),
@@ -100,6 +106,13 @@ class _Search:
             seconds=time.perf_counter() - self.began,
             work=sum(solve.work for solve in self.rich) + sum(case.work for each in self.cases for case in each),
         )
+        return self.found[keep]
+
+    @property
+    def by_count(self) -> tuple[Count, ...]:
+        """The best menus so far; those of more sizes than there are are not told twice."""
+        found = {each.keep: Count(each.keep, each.menu, each.loss_percent_of_pot) for each in self.found.values()}
+        return tuple(found[keep] for keep in sorted(found))
 
     def fewest(self, lose: float) -> Sizes:
         """As few sizes as lose at most so many per cent of the pot."""
@@ -182,9 +195,10 @@ def _candidates(
     return Candidates(number, streets, listed_bets, listed_raises), slots
 
 
-def _check(keep: Any, lose: Any, accuracy: Any, gap: Any) -> None:
-    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-        raise ParameterError(f"The 'keep' parameter must be a whole number from 1, got {quoted(keep)}.")
+def _check(keep: Any, lose: Any, counts: Any, accuracy: Any, gap: Any) -> None:
+    for name, value, least in (("keep", keep, 1), ("counts", counts, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ParameterError(f"The '{name}' parameter must be a whole number from {least}, got {quoted(value)}.")
     for name, value in (("lose", 1.0 if lose is None else lose), ("accuracy", accuracy), ("gap", gap)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= 100.0:
             raise ParameterError(

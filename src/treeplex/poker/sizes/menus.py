@@ -53,8 +53,9 @@ class Candidates:
         """What each candidate is on the first street of a spot, where it does not depend on the line; else None."""
         if slot != (spot.street, "bet"):
             return None
-        alone = [self.spot(spot, {slot: (k,)}) for k in range(len(self.bets))]
-        return [first_bets(each, self.player)[0].amount for each in alone]
+        rich = self.spot(spot, {})
+        each = [parse_sizes(text, "bets", raises=False) for text in self.bets]
+        return [first_bets(rich, self.player, size)[0].amount for size in each]
 
 
 def listed(text: str, name: str, *, raises: bool) -> tuple[str, ...]:

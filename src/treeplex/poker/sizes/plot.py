@@ -14,15 +14,35 @@ KEPT, OTHER = "#c0392b", "#7f8c8d"
 
 
 def plot_sizes(found: Sizes, path: str | Path | None = None) -> Any:
-    """For each spot: what is lost if a size is the only one, and how often it is bet among all; returns the figure."""
+    """By spot, what is lost with one size and how often each is bet; and the loss by number of sizes."""
     shown = found.spots[:4]
     low, high = found.loss_percent_of_pot
     title = f"{found.player.upper()} keeps {', '.join(found.menu)}: loses {low:.3f} to {high:.3f} % of the pot"
-    with drawing(path, (11, 0.6 + 3.4 * len(shown)), title, len(shown), 2) as panels:
+    columns = 3 if found.by_count else 2
+    with drawing(path, (5.2 * columns, 0.6 + 3.4 * len(shown)), title, len(shown), columns) as panels:
         for k, spot in enumerate(shown):
-            _alone(panels[2 * k], spot)
-            _used(panels[2 * k + 1], spot)
+            _alone(panels[columns * k], spot)
+            _used(panels[columns * k + 1], spot)
+            if columns == 3:
+                _by_count(panels[columns * k + 2], found, last=k == 0)
     return panels[0].figure
+
+
+def _by_count(axes: Any, found: Sizes, *, last: bool) -> None:
+    if not last:
+        axes.axis("off")
+        return
+    for each in found.by_count:
+        low, high = each.loss_percent_of_pot
+        colour = KEPT if each.menu == found.menu else OTHER
+        axes.plot([each.keep, each.keep], [low, high], color=colour, linewidth=5, solid_capstyle="butt")
+        axes.annotate(
+            ", ".join(each.menu), (each.keep, high), (0, 4), textcoords="offset points", ha="center", fontsize=8
+        )
+    counts = [each.keep for each in found.by_count]
+    axes.set_xticks(counts)
+    axes.set(xlabel="sizes", ylabel="% of pot", ylim=(0, None), xlim=(min(counts) - 0.6, max(counts) + 0.6))
+    axes.set_title("lost with the best menu of so many sizes", fontsize=10)
 
 
 def _alone(axes: Any, spot: SpotSizes) -> None:
@@ -46,4 +66,5 @@ def _used(axes: Any, spot: SpotSizes) -> None:
     shares = [100.0 * (row.frequency or 0.0) for row in spot.sizes]
     axes.bar([row.size for row in spot.sizes], shares, color=[KEPT if row.kept else OTHER for row in spot.sizes])
     axes.set(ylabel="% of hands")
+    axes.set_axisbelow(True)
     axes.set_title("bet this often with all sizes at hand", fontsize=10)
