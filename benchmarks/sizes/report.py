@@ -123,13 +123,31 @@ def pairs(name: str, rows: list[dict]) -> list[str]:
     ]
 
 
+def fine(name: str, rows: list[dict]) -> list[str]:
+    missed = 0
+    for row in rows:
+        ours, (found,) = row["ours"], row["tried"]["menus"].values()
+        pairs = ((ours["ev_rich"], row["tried"]["rich"]), (ours["ev_kept"], found))
+        missed += sum(a[0] > b[1] + 1e-3 or b[0] > a[1] + 1e-3 for a, b in pairs)
+        low, high = ours["loss_percent_of_pot"]
+        rich = row["tried"]["rich"]
+        missed += low > 100.0 * (rich[1] - found[0]) / row["pot"] + 1e-4
+        missed += high < 100.0 * (rich[0] - found[1]) / row["pot"] - 1e-4
+    return [
+        f"## {name}: intervals beside those of ten times the accuracy, {len(rows)} spots",
+        "",
+        f"Of {4 * len(rows)} comparisons (values of both games, both ends of the loss) {missed} disagree.",
+        "",
+    ]
+
+
 def main() -> None:
     print("# Which bet sizes matter: results\n\nPrinted by `report.py`; see there and in `run.py` what is measured.\n")
     for name, task in TASKS.items():
         path = Path(RESULTS / f"{name}.jsonl")
         if path.exists():
             rows = sorted(map(json.loads, path.read_text().splitlines()), key=lambda row: row["spot"])
-            told = {"singles": singles, "fixed": fixed_menus, "pairs": pairs}[task.against]
+            told = {"singles": singles, "fixed": fixed_menus, "pairs": pairs, "fine": fine}[task.against]
             print("\n".join(told(name, rows)))
 
 

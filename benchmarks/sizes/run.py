@@ -40,7 +40,7 @@ class Task(NamedTuple):
     street: str
     keep: int
     player: str = "oop"
-    against: str = "singles"  # "singles", "pairs", or "fixed"
+    against: str = "singles"  # "singles", "pairs", "fixed", or "fine": the menu chosen, to a tenth of the accuracy
     count: int = 10**9  # spots
     accuracy: float = ACCURACY
     threads: int = 1
@@ -51,28 +51,31 @@ TASKS = {
     "river-1-ip": Task("river", 1, "ip"),
     "river-2": Task("river", 2, against="fixed"),
     "river-pairs": Task("river", 2, against="pairs", count=50),
+    "river-fine": Task("river", 1, against="fine", count=50),
     "turn-1": Task("turn", 1),
     "flop-1": Task("flop", 1, accuracy=0.2, threads=0),
 }
 
 
-def exhaustive(spot, task: Task) -> dict:
+def exhaustive(spot, task: Task, chosen: list[str]) -> dict:
     """Every menu of the other side, each to the same accuracy."""
     began, player = time.perf_counter(), ("oop", "ip").index(task.player)
     bets, raises = listed(BETS, "bets", raises=False), listed(RAISES, "raises", raises=True)
     candidates = Candidates(player, (spot.street,), bets, raises)
-    width = task.accuracy * spot.pot / 100.0
+    accuracy = task.accuracy / 10.0 if task.against == "fine" else task.accuracy
+    width = accuracy * spot.pot / 100.0
     rich = Solve(load_spot(candidates.spot(spot, {})), player, task.threads).until(width)
     case = Case(spot, candidates, (spot.street, "bet"), rich, {})
     found = {}
-    if task.against == "fixed":
-        menus = {name: tuple(bets.index(size) for size in name.split(",")) for name in FIXED}
+    if task.against in ("fixed", "fine"):
+        names = FIXED if task.against == "fixed" else [",".join(chosen)]
+        menus = {name: tuple(bets.index(size) for size in name.split(",")) for name in names}
     else:
         counts = (1,) if task.against == "singles" else (1, 2)
         tried = [menu for count in counts for menu in combinations(case.distinct, count)]
         menus = {",".join(bets[k] for k in menu): menu for menu in tried}
     for name, menu in menus.items():
-        solved = case.solve(menu, task.accuracy)
+        solved = case.solve(menu, accuracy)
         found[name] = [solved.low, solved.high]
     return {
         "rich": [rich.low, rich.high],
@@ -91,7 +94,7 @@ def measured(job: tuple[str, int]) -> tuple[str, int, dict]:
     ours = sizes(spot, keep=task.keep, player=task.player, accuracy=task.accuracy, threads=task.threads)
     summary = {key: ours.summary()[key] for key in TOLD}
     row = {"spot": number, "board": spot.board, "pot": spot.pot, "stack": spot.effective_stack, "ours": summary}
-    return name, number, row | {"tried": exhaustive(spot, task)}
+    return name, number, row | {"tried": exhaustive(spot, task, list(ours.menu))}
 
 
 def warm() -> None:
