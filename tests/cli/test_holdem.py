@@ -492,7 +492,7 @@ def test_sizes(cli, spot_file, tmp_path):
     assert last["menu"] in (["50%"], ["a"])
     assert last["loss_percent_of_pot"][0] <= last["loss_percent_of_pot"][1]
     assert set(last["sizes"][0]) == {
-        "size", "chips", "kept", "frequency", "loss_if_only", "gain_if_added", "loss_if_removed"
+        "slot", "size", "chips", "kept", "frequency", "loss_if_only", "gain_if_added", "loss_if_removed"
     }  # fmt: skip
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert parquet.read_table(tmp_path / "x.parquet").num_rows == len(last["sizes"])
@@ -501,7 +501,7 @@ def test_sizes(cli, spot_file, tmp_path):
     assert words.out.startswith("ip, river bet: 50%, a\n")
     fewest = cli("holdem", "sizes", spot_file, *options, "--lose", "50%pot", "--json").last
     assert fewest["keep"] == 1
-    assert fewest["proved_fewest"] is True
+    assert fewest["proved_fewest"] is False
 
 
 def test_the_page_shows_what_sizes_prints(cli, tmp_path):

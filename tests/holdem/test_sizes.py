@@ -11,9 +11,10 @@ import pytest
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
+from treeplex.poker.sizes import cases
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import menus_of
-from treeplex.poker.sizes.menus import Candidates, listed
+from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
 
 RANKS = "23456789TJQKA"
@@ -160,14 +161,19 @@ def test_the_opponent_keeps_everything_and_thresholds_add_nothing():
 
 
 def test_the_fewest_sizes_that_lose_little_enough():
-    spot = random_river(6)
+    spot = random_river(13)
     loss = [sizes(spot, keep=keep, bets=BETS, raises=RAISES).loss_percent_of_pot for keep in (1, 2, 3)]
     limit = (loss[0][0] + loss[1][1]) / 2
     found = sizes(spot, lose=limit, bets=BETS, raises=RAISES)
     assert loss[0][0] > limit > loss[1][1], "the seed must tell one size from two"
     assert found.keep == 2
     assert found.loss_percent_of_pot[1] <= limit
-    assert sizes(spot, lose=20.0, bets=BETS, raises=RAISES).proved_fewest is True
+    case = case_of(spot)
+    without = case.rich.low - case.high(())  # at least: what is lost by never betting
+    assert without > 1.0 > loss[0][1], "the seed must tell one size from none"
+    assert sizes(spot, lose=1.0, bets=BETS, raises=RAISES).proved_fewest is True
+    assert sizes(spot, lose=50.0, bets=BETS, raises=RAISES).proved_fewest is False
+    assert [each.keep for each in found.by_count] == [1, 2]
     with pytest.raises(ParameterError, match="lose"):
         sizes(spot, lose=1e-6, bets="50%, a", raises="a")
 
@@ -192,6 +198,11 @@ def test_raises_and_streets_to_come():
     assert raises.spots[0].sizes[0].chips is None
     both = sizes(spot, restrict="both", bets="50%, a", raises="40%, 100%, a", accuracy=0.1)
     assert list(both.menus) == ["river bet", "river raise"]
+    assert [(row.slot, row.size) for row in both.spots[0].sizes if row.kept] == [
+        (slot, size) for slot, menu in both.menus.items() for size in menu
+    ]
+    assert {row.loss_if_removed for row in both.spots[0].sizes} == {None}
+    assert both.cells(both.spots[0])[0][0].startswith("river bet")
     assert both.loss_percent_of_pot[1] >= 0.0
     turn = Spot("Ks 9h 6d 2c", 100, 120, "AA,KQs,JTs,87s", "QQ,KTs,A9s,98s", sizes_for("66%", "a"))
     found = sizes(turn, street="all", bets="50%, a", raises="a", accuracy=0.2)
@@ -240,6 +251,34 @@ def test_rake_and_mixed_streets_are_refused():
         sizes([spot, turn])
     with pytest.raises(ParameterError, match="at least one"):
         sizes([])
+
+
+def test_names_of_equal_chips_share_what_is_known():
+    case = case_of(random_river(4, stack=75), accuracy=1.0)
+    assert case.chips == [33, 75, 75, 75]
+    assert [case.candidates.bets[k] for k in case.distinct] == ["33%", "a"]
+    case.solve((1,), 0.5)
+    assert case.low((3,)) == case.low((1,))
+    assert case.high((2,)) == case.high((1,))
+    assert distinct([50, 100, 100], ("50%", "a", "100%")) == [0, 1]
+
+
+def test_large_games_out_of_the_running_are_freed(monkeypatch):
+    monkeypatch.setattr(cases, "LARGE", 0)
+    small = sizes(random_river(10), bets=BETS, raises=RAISES)
+    monkeypatch.undo()
+    assert small.menu == sizes(random_river(10), bets=BETS, raises=RAISES).menu
+    case = case_of(random_river(10), accuracy=1.0)
+    monkeypatch.setattr(cases, "LARGE", 0)
+    case.solve((0,), 1.0)
+    before, work = (case.low((0,)), case.high((0,))), case.work
+    case.drop((0,))
+    assert (0,) not in case.solves
+    assert (case.low((0,)), case.high((0,)), case.work) == (*before, work)
+    case.solve((0,), 5.0)
+    assert (case.low((0,)), case.high((0,)))[0] >= before[0]
+    case.drop(case.all)
+    assert case.all in case.solves
 
 
 def test_menus_of_pairs():

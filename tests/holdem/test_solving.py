@@ -255,6 +255,31 @@ def test_threads_that_are_called_again_change_no_bit(patience, monkeypatch):
             np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_does_not_call_threads_that_wait_in_its_parent(monkeypatch):
+    monkeypatch.setattr(engine, "PATIENCE", 10**7)
+    monkeypatch.setattr(engine, "cores", lambda: 2)
+    game = load_spot(turn())
+    solver = algorithm("dcfr(gamma=4)", game, "float32", 2)
+    state = solver.advance(game, solver.start(game), 1)
+    expected = solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv
+    context = multiprocessing.get_context("fork")
+    found = context.Queue()
+
+    def evaluated():
+        found.put(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+
+    child = context.Process(target=evaluated)
+    child.start()
+    try:
+        assert found.get(timeout=30) == expected
+    finally:
+        child.kill()
+        child.join()
+    state = solver.advance(game, state, 1)  # whoever still waits is called, and leaves soon
+
+
 def test_runs_of_one_game_at_the_same_time_change_no_bit():
     game, found = load_spot(turn()), []
     solver = algorithm("dcfr(gamma=4)", game, "float32")

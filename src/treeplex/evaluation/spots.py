@@ -7,7 +7,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
-from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.engine import Engine, engine
 from treeplex.engines.boards.game import HoldemGame, load_spot, of_order_one
 from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen, no_locks
@@ -114,16 +114,16 @@ class Reader:
         decision = decision_at(game, follow(game, line))
         runner = engine(game, self._storage, self._threads)
         with runner.busy:
-            taken = self.best_response_value(player)
+            (taken,) = self._taken([(player, layout.BEST)], runner)
             _, rows = runner.rows(player)
         first = game.streets[0].roots + decision.slot
         values = rows[first : first + len(decision.node.actions)].astype(np.float64)
         return taken, values * game.weights(player) * (game.spot.chip / game.combinations)
 
-    def _taken(self, passes: list[tuple[int, int]]) -> list[float]:
+    def _taken(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> list[float]:
         """What the player of each pass takes of the pot on average."""
         game = self.game
-        runner = engine(game, self._storage, self._threads)
+        runner = runner or engine(game, self._storage, self._threads)
         found = runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
         weights = [game.weights(player) for player, _ in passes]
         totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]

@@ -48,6 +48,7 @@ class Crew:
         self.threads = threads
         self.tables = [new_table() for _ in range(threads)]
         self.mail = new_mail(threads, PATIENCE if threads <= cores() else 0)
+        self.current: Run | None = None
         self._rest = (streets, chances)
         self._types = np.empty(0, work), np.empty(0, stored)
 
@@ -189,27 +190,29 @@ class Helpers:
     """
 
     def __init__(self) -> None:
-        self.busy = threading.RLock()
+        self.busy, self.making = threading.RLock(), threading.Lock()
         self._given: list[SimpleQueue[tuple[Crew, int, Run]]] = []
 
     def run(self, crew: Crew, sync: Offsets, keep: Any) -> None:
         """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
-        run = Run(sync, keep, [])
+        run = Run(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
         with self.busy:
             while len(self._given) < crew.threads - 1:
-                self._given.append(SimpleQueue())
-                threading.Thread(target=_serve, args=(self._given[-1],), name="treeplex", daemon=True).start()
-            called = np.zeros(crew.threads, np.bool_)
+                given: SimpleQueue[tuple[Crew, int, Run]] = SimpleQueue()
+                threading.Thread(target=_serve, args=(given,), name="treeplex", daemon=True).start()
+                self._given.append(given)
+            crew.current = run
             try:
-                call(crew.mail, called)
-                for k in np.flatnonzero(~called[1:]) + 1:
-                    self._given[k - 1].put((crew, int(k), run))
+                call(crew.mail, run.called)
+                for k in np.flatnonzero(~run.called[1:]).tolist():
+                    run.queued.append(k + 1)
+                    self._given[k].put((crew, k + 1, run))
                 crew.run(0)
             except BaseException:
                 sync[ABORTED] = 1
                 raise
             finally:
-                if not run.over(crew.threads - 1):
+                if not run.over():
                     _NEVER_FREED.append(run)  # better than arrays that a thread may still look at
             if run.failed:
                 raise run.failed[0]
@@ -220,12 +223,14 @@ class Run(NamedTuple):
 
     sync: Offsets
     keep: Any
-    failed: list[BaseException]  # of helpers
+    called: npt.NDArray[np.bool_]  # threads that were waiting
+    queued: list[int]  # threads that had to be woken
+    failed: list[BaseException]  # of threads that were woken
 
-    def over(self, helpers: int) -> bool:
-        """Wait until helpers have left, as they do at once, or within a second if one has failed."""
+    def over(self) -> bool:
+        """Wait until helpers have left, as they have in a run that ends well; for a second at most if one failed."""
         for _ in range(1000):
-            if int(self.sync[LEFT]) + len(self.failed) >= helpers:
+            if int(self.sync[LEFT]) + len(self.failed) >= int(self.called.sum()) + len(self.queued):
                 return True
             time.sleep(0.001)
         return False
@@ -237,6 +242,8 @@ _NEVER_FREED: list[Run] = []
 def _serve(given: SimpleQueue[tuple[Crew, int, Run]]) -> None:
     while True:
         crew, k, run = given.get()
+        if crew.current is not run:  # which was given up before this thread woke
+            continue
         sync, failed = run.sync, run.failed
         del run  # it is kept by the caller, and this thread may stay for other runs
         try:
@@ -248,11 +255,17 @@ def _serve(given: SimpleQueue[tuple[Crew, int, Run]]) -> None:
 
 
 _HELPERS = Helpers()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_HELPERS.__init__)  # a child has none of its parent's threads
-
-
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
+
+
+def _in_child() -> None:
+    """A child has none of its parent's threads: nobody waits, and whoever held a lock is gone."""
+    _HELPERS.__init__()
+    _ENGINES.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
@@ -261,6 +274,7 @@ def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     known = _ENGINES.setdefault(game, {})
     work = STORAGES[storage].work
     key = (np.dtype(work).name, workers)
-    if key not in known:
-        known[key] = Engine(game, work, workers)
-    return known[key]
+    with _HELPERS.making:
+        if key not in known:
+            known[key] = Engine(game, work, workers)
+        return known[key]

@@ -14,15 +14,16 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class SizeRow:
-    """A candidate. Losses and gains in chips; ``None``: not known, or not one number."""
+    """A candidate. Losses and gains in chips; ``None``: not known, not one number, or several slots are restricted."""
 
+    slot: str  # such as "river bet"
     size: str
     chips: float | None  # None: it depends on the line
     kept: bool
     frequency: float | None  # how often it is bet when all candidates may be
-    loss_if_only: tuple[float, float | None]  # if it is the only size: at least, at most
+    loss_if_only: tuple[float, float | None] | None  # if it is the only size: at least, at most
     gain_if_added: float | None  # to the menu: at most
-    loss_if_removed: float  # from all candidates: at least
+    loss_if_removed: float | None  # from all candidates: at least
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,15 @@ class Sizes:
 
     @property
     def menu(self) -> tuple[str, ...]:
-        """The sizes kept, smallest first; of the first slot, if there are several."""
+        """The sizes kept; of the first slot, if there are several."""
         return next(iter(self.menus.values()))
+
+    @property
+    def kept(self) -> str:
+        """All menus in words."""
+        if len(self.menus) == 1:
+            return ", ".join(self.menu)
+        return "; ".join(f"{slot} {', '.join(menu)}" for slot, menu in self.menus.items())
 
     @property
     def loss_percent_of_pot(self) -> Interval:
@@ -100,12 +108,13 @@ class Sizes:
         columns: dict[str, list[Any]] = {
             "spot": [spot.spot for spot, _ in rows],
             "pot": [spot.pot for spot, _ in rows],
+            "slot": [row.slot for _, row in rows],
             "size": [row.size for _, row in rows],
             "chips": [row.chips for _, row in rows],
             "kept": [row.kept for _, row in rows],
             "frequency": [row.frequency for _, row in rows],
-            "loss_if_only_low": [row.loss_if_only[0] for _, row in rows],
-            "loss_if_only_high": [row.loss_if_only[1] for _, row in rows],
+            "loss_if_only_low": [row.loss_if_only and row.loss_if_only[0] for _, row in rows],
+            "loss_if_only_high": [row.loss_if_only and row.loss_if_only[1] for _, row in rows],
             "gain_if_added": [row.gain_if_added for _, row in rows],
             "loss_if_removed": [row.loss_if_removed for _, row in rows],
         }
@@ -117,23 +126,28 @@ class Sizes:
         def percent(chips: float | None) -> str:
             return "" if chips is None else f"{100.0 * chips / spot.pot:.2f}"
 
+        def alone(loss: tuple[float, float | None] | None) -> str:
+            if loss is None:
+                return ""
+            return f"{percent(loss[0])} or more" if loss[1] is None else f"{percent(loss[0])} to {percent(loss[1])}"
+
+        several = len(self.menus) > 1
         return [
             [
-                row.size,
+                f"{row.slot} {row.size}" if several else row.size,
                 "" if row.chips is None else f"{row.chips:g}",
                 "kept" if row.kept else "",
                 "" if row.frequency is None else f"{100.0 * row.frequency:.1f}%",
-                " to ".join(percent(loss) for loss in row.loss_if_only if loss is not None)
-                + ("" if row.loss_if_only[1] is not None else " or more"),
+                alone(row.loss_if_only),
                 "" if row.gain_if_added is None else f"at most {percent(row.gain_if_added)}",
-                f"at least {percent(row.loss_if_removed)}" if row.loss_if_removed > 0.0 else "",
+                f"at least {percent(row.loss_if_removed)}" if row.loss_if_removed else "",
             ]
             for row in spot.sizes
         ]
 
     def _repr_html_(self) -> str:
         low, high = self.loss_percent_of_pot
-        title = f"{', '.join(self.menu)}: loses {low:.3f} to {high:.3f} % of the pot"
+        title = f"{self.kept}: loses {low:.3f} to {high:.3f} % of the pot"
         return html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
 
 

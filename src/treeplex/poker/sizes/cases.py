@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Final
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.menus import Candidates, Menu, Slot, distinct
-from treeplex.poker.sizes.solves import Solve, concede, joined
+from treeplex.poker.sizes.solves import STORAGE, Solve, concede, joined
+
+LARGE: Final = 2**26  # bytes from which games are freed as soon as they are out of the running
 
 
 class Case:
@@ -27,14 +30,16 @@ class Case:
         self.all: Menu = tuple(range(len(candidates.of(slot))))
         self.chips = candidates.chips(spot, slot)
         self.solves: dict[Menu, Solve] = {}
+        self.known: dict[Menu, tuple[float, float]] = {}  # of all menus that were ever solved: at least, at most
         self.passes = 0  # beside solves, times public nodes
         if not held:
             self.solves[self.all] = rich
+            self.known[self.all] = (self._percent(rich.low), self._percent(rich.high))
 
     @property
     def distinct(self) -> Menu:
         """Candidates that differ here."""
-        return tuple(distinct(self.chips)) if self.chips is not None else self.all
+        return tuple(distinct(self.chips, self.candidates.of(self.slot))) if self.chips is not None else self.all
 
     def game(self, menu: Menu) -> HoldemGame:
         """The player held to a menu."""
@@ -44,19 +49,27 @@ class Case:
         """Until the interval of a menu is no wider than so much of the pot; continued where it stood."""
         if menu not in self.solves:
             self.solves[menu] = Solve(self.game(menu), self.player, self.threads)
-        return self.solves[menu].until(percent * self.spot.pot / 100.0)
+        solved = self.solves[menu].until(percent * self.spot.pot / 100.0)
+        before = self.known.get(menu, (-math.inf, math.inf))
+        self.known[menu] = (max(before[0], self._percent(solved.low)), min(before[1], self._percent(solved.high)))
+        return solved
+
+    def drop(self, menu: Menu) -> None:
+        """Free a large game that is out of the running; what is known of it stays."""
+        solved = self.solves.get(menu)
+        if solved is not None and solved is not self.rich and solved.game.memory(STORAGE, threads=1) > LARGE:
+            self.passes += solved.work
+            del self.solves[menu]
 
     def low(self, menu: Menu) -> float:
         """What the menu is known to be worth at least."""
-        inside = set(menu)
-        return max(
-            (self._percent(s.low) for known, s in self.solves.items() if inside.issuperset(known)), default=-math.inf
-        )
+        inside = self._actions(menu)
+        return max((low for known, (low, _) in self.known.items() if inside >= self._actions(known)), default=-math.inf)
 
     def high(self, menu: Menu) -> float:
         """What the menu is known to be worth at most."""
-        inside = set(menu)
-        solved = [self._percent(s.high) for known, s in self.solves.items() if inside.issubset(known)]
+        inside = self._actions(menu)
+        solved = [high for known, (_, high) in self.known.items() if inside <= self._actions(known)]
         return min([self.upper(menu), *solved])
 
     def upper(self, menu: Menu) -> float:
@@ -126,6 +139,10 @@ class Case:
     @cached_property
     def _to_menus(self) -> dict[Menu, tuple[float, Floats]]:
         return {}
+
+    def _actions(self, menu: Menu) -> frozenset[int]:
+        """The bets of a menu, whatever they are called; where chips depend on the line, its candidates."""
+        return frozenset(menu if self.chips is None else map(self._row, menu))
 
     def _row(self, candidate: int) -> int:
         """Which action of the decision a candidate is."""

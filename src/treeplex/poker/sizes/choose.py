@@ -38,6 +38,8 @@ def choose(cases: Sequence[Case], keep: int, accuracy: float, gap: float, watch:
                 watch(f"menu {k + 1} of {len(left)} to {percent:g} % of the pot")
                 _solve(cases, menu, max(percent, accuracy))
             left.sort(key=lambda menu: -_middle(cases, menu))
+            for menu in left[count:]:
+                _drop(cases, menu)
             left = left[:count]
     watch("the best menu")
     _solve(cases, left[0], accuracy)
@@ -47,7 +49,7 @@ def choose(cases: Sequence[Case], keep: int, accuracy: float, gap: float, watch:
 def menus_of(cases: Sequence[Case], keep: int) -> list[Menu]:
     """All menus of so many sizes; on a single spot, of sizes that differ in chips."""
     sizes = cases[0].distinct if len(cases) == 1 else cases[0].all
-    return list(combinations(sorted(sizes), min(keep, len(sizes))))
+    return list(combinations(sizes, min(keep, len(sizes))))
 
 
 def _proved(
@@ -68,13 +70,21 @@ def _proved(
         solved = all(rival in case.solves for case in cases)
         _solve(cases, rival, max(width / 2.0, accuracy) if solved else 1.0)
         if _low(cases, rival) > low:
+            _drop(cases, best)
             best = rival
             _solve(cases, best, accuracy)
+        elif _high(cases, rival) <= low + gap:
+            _drop(cases, rival)
 
 
 def _solve(cases: Sequence[Case], menu: Menu, percent: float) -> None:
     for case in cases:
         case.solve(menu, percent)
+
+
+def _drop(cases: Sequence[Case], menu: Menu) -> None:
+    for case in cases:
+        case.drop(menu)
 
 
 def _middle(cases: Sequence[Case], menu: Menu) -> float:

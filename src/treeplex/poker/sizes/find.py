@@ -59,7 +59,8 @@ def sizes(
     found = search.best(keep) if lose is None else search.fewest(lose)
     for count in range(1, counts + 1):
         search.best(count)
-    return replace(found, street=street or several[0].street, by_count=search.by_count)
+    by_count = search.by_count if counts or lose is not None else ()
+    return replace(found, street=street or several[0].street, by_count=by_count)
 
 
 class _Search:
@@ -128,8 +129,8 @@ class _Search:
 
     def _more_is_lost(self, keep: int, lose: float) -> bool:
         """Is it certain that every menu of ``keep`` sizes loses more?"""
-        if keep == 0 or len(self.slots) > 1:
-            return keep == 0
+        if len(self.slots) > 1:
+            return False
         cases, rich = self.first, fmean(case.low(case.all) for case in self.first)
         return all(rich - fmean(case.high(menu) for case in cases) > lose for menu in menus_of(cases, keep))
 
@@ -144,17 +145,19 @@ def _of_spot(case: Case, menus: Mapping[Slot, Menu]) -> SpotSizes:
     menu, spot, rich = menus[case.slot], case.spot, (case.rich.low, case.rich.high)
     kept = (case.chips_of(case.low(menu)), case.chips_of(case.high(menu)))
     loss = _lost(rich, kept)
-    rows = [_row(case, menu, k, rich, kept) for k in case.distinct]
+    rows = [_row(case, menu, k, rich, kept) for k in case.distinct] if len(menus) == 1 else _kept(case, menus)
     percent = (100.0 * loss[0] / spot.pot, 100.0 * loss[1] / spot.pot)
     return SpotSizes(case.rich.game.name, spot.pot, percent, rich, kept, tuple(rows))
 
 
 def _row(case: Case, menu: Menu, size: int, rich: Interval, kept: Interval) -> SizeRow:
     inside = case.same(size, menu)
+    slot = " ".join(case.slot)
     low, high = case.chips_of(case.low((size,))), case.chips_of(case.high((size,)))
     alone = _lost(rich, (low, high))
     others = tuple(k for k in case.distinct if k != size)
     return SizeRow(
+        slot=slot,
         size=case.candidates.of(case.slot)[size],
         chips=None if case.chips is None else case.chips[size],
         kept=inside,
@@ -163,6 +166,15 @@ def _row(case: Case, menu: Menu, size: int, rich: Interval, kept: Interval) -> S
         gain_if_added=None if inside else max(0.0, case.chips_of(case.added(menu, size)) - kept[0]),
         loss_if_removed=max(0.0, rich[0] - case.chips_of(case.upper(others))),
     )
+
+
+def _kept(case: Case, menus: Mapping[Slot, Menu]) -> list[SizeRow]:
+    """Candidates of several slots: which are kept. What one is worth would depend on what is kept elsewhere."""
+    return [
+        SizeRow(" ".join(slot), name, None, k in menu, None, None, None, None)
+        for slot, menu in menus.items()
+        for k, name in enumerate(case.candidates.of(slot))
+    ]
 
 
 def _lost(rich: Interval, kept: Interval) -> Interval:

@@ -67,7 +67,14 @@ def listed(text: str, name: str, *, raises: bool) -> tuple[str, ...]:
     return tuple(parts) if any(size.kind == ALL_IN for size in sizes) else (*parts, "a")
 
 
-def distinct(chips: list[float]) -> list[int]:
-    """Candidates that differ in chips, smallest first; of equal ones the last named, which is all-in if one is."""
-    by_chips = {amount: k for k, amount in enumerate(chips)}
+def distinct(chips: list[float], names: tuple[str, ...]) -> list[int]:
+    """Candidates that differ in chips, smallest first; of equal ones all-in, or the last named."""
+    by_chips: dict[float, int] = {}
+    for k in sorted(range(len(chips)), key=lambda k: is_all_in(names[k])):
+        by_chips[chips[k]] = k
     return [by_chips[amount] for amount in sorted(by_chips)]
+
+
+def is_all_in(name: str) -> bool:
+    """Is a candidate called all-in?"""
+    return parse_sizes(name, "size", raises=True)[0].kind == ALL_IN

@@ -17,7 +17,7 @@ def plot_sizes(found: Sizes, path: str | Path | None = None) -> Any:
     """By spot, what is lost with one size and how often each is bet; and the loss by number of sizes."""
     shown = found.spots[:4]
     low, high = found.loss_percent_of_pot
-    title = f"{found.player.upper()} keeps {', '.join(found.menu)}: loses {low:.3f} to {high:.3f} % of the pot"
+    title = f"{found.player.upper()} keeps {found.kept}: loses {low:.3f} to {high:.3f} % of the pot"
     columns = 3 if found.by_count else 2
     with drawing(path, (5.2 * columns, 0.6 + 3.4 * len(shown)), title, len(shown), columns) as panels:
         for k, spot in enumerate(shown):
@@ -48,6 +48,8 @@ def _by_count(axes: Any, found: Sizes, *, last: bool) -> None:
 def _alone(axes: Any, spot: SpotSizes) -> None:
     places = np.arange(len(spot.sizes))
     for place, row in zip(places, spot.sizes, strict=True):
+        if row.loss_if_only is None:
+            continue
         least, most = row.loss_if_only
         low, high = 100.0 * least / spot.pot, None if most is None else 100.0 * most / spot.pot
         colour = KEPT if row.kept else OTHER
@@ -65,6 +67,8 @@ def _alone(axes: Any, spot: SpotSizes) -> None:
 def _used(axes: Any, spot: SpotSizes) -> None:
     shares = [100.0 * (row.frequency or 0.0) for row in spot.sizes]
     axes.bar([row.size for row in spot.sizes], shares, color=[KEPT if row.kept else OTHER for row in spot.sizes])
+    if all(row.frequency is None for row in spot.sizes):
+        axes.text(0.5, 0.5, "depends on the line", transform=axes.transAxes, ha="center")
     axes.set(ylabel="% of hands")
     axes.set_axisbelow(True)
     axes.set_title("bet this often with all sizes at hand", fontsize=10)

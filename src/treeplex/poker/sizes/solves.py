@@ -7,6 +7,7 @@ both found by a best response; the interval is as wide as NashConv. What earlier
 from __future__ import annotations
 
 import math
+import time
 from typing import Final, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ STORAGE: Final = "float64"
 FIRST: Final = 20  # iterations before the first look
 STEEP: Final = 2.0  # NashConv falls about like 1 / t^STEEP
 LEAST, MOST = 1.05, 1.6  # the next look is at between LEAST and MOST times the iterations of the last
+PIECE: Final = 0.2  # seconds
 ENDLESS: Final = 200_000  # iterations
 
 
@@ -39,6 +41,7 @@ class Solve:
         self._state = self._solver.start(game)
         self.low, self.high = -math.inf, math.inf
         self.work = 0  # passes times public nodes
+        self._pace = float(FIRST)  # iterations in a piece
 
     @property
     def width(self) -> float:
@@ -63,10 +66,18 @@ class Solve:
             count = max(self._next(width) - self.iterations, 1)
             if self.iterations + count > ENDLESS:
                 raise SolverError(f"{self.game.name} is not solved to {width:g} after {self.iterations:,} iterations.")
-            self._state = self._solver.advance(self.game, self._state, count)
+            self._advance(count)
             self._look()
             self.work += self.game.nodes * (2 * count + 2)
         return self
+
+    def _advance(self, count: int) -> None:
+        """In pieces, so that Ctrl-C is heard."""
+        last = self.iterations + count
+        while self.iterations < last:
+            began, done = time.perf_counter(), min(last - self.iterations, max(int(self._pace), 1))
+            self._state = self._solver.advance(self.game, self._state, done)
+            self._pace = done * PIECE / max(time.perf_counter() - began, 1e-9)
 
     def _look(self) -> None:
         pot, values = self.game.spot.pot, self.reader.best_response_values()
