@@ -8,12 +8,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from treeplex.engines.boards.lines import decisions_by_line, follow
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
 from treeplex.poker.sizes import cases
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import menus_of
+from treeplex.poker.sizes.lines import spot_with, told
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
 
@@ -212,6 +214,50 @@ def test_raises_and_streets_to_come():
     assert list(later.menus) == ["river bet"]
 
 
+@pytest.mark.parametrize(("player", "restrict"), [("ip", "raises"), ("oop", "raises"), ("oop", "both")])
+def test_one_menu_per_decision(player, restrict):
+    spot = random_river(11)
+    options = {"player": player, "restrict": restrict, "bets": "33%, 75%, a", "raises": "40%, 100%, a", "accuracy": 0.1}
+    found = sizes(spot, per_decision=True, **options)
+    assert all(len(menu) == 1 for menu in found.menus.values())
+    assert len(found.menus) >= 2
+    rich, kept = found.spots[0].ev_rich, found.spots[0].ev_kept
+    assert rich[0] - 1e-9 <= rich[1]
+    assert kept[0] <= kept[1] + 1e-9
+    assert found.loss_percent_of_pot[0] <= found.loss_percent_of_pot[1]
+    lines = {"" if line == "first" else line: menu for line, menu in found.menus.items()}
+    candidates = Candidates(("oop", "ip").index(player), ("river",), ("33%", "75%", "a"), ("40%", "100%", "a"))
+    base = candidates.spot(spot, {})
+    reached = [line for line in lines if _exists(base, line, lines)]
+    shown = load_spot(spot_with_lines(base, found))
+    assert set(shown.spot.line_sizes) == set(reached)
+    for line in reached:
+        names = [action.name for action in follow(shown, line).node.actions if action.amount]
+        assert names == list(lines[line])
+    everything = sizes(spot, per_decision=True, **(options | {"keep": 9}))
+    assert everything.loss_percent_of_pot[1] <= 0.2 + 1e-9
+
+
+def _exists(base, line, lines):
+    words = line.split(", ") if line else []
+    return all(
+        words[k] in lines[", ".join(words[:k])]
+        for k in range(len(words))
+        if ", ".join(words[:k]) in lines and words[k].split()[0] in ("bet", "raise", "all-in")
+    )
+
+
+def spot_with_lines(base, found):
+    game = load_spot(base)
+    by_name = {told(line): line for line in decisions_by_line(game)}
+    menus = {}
+    for name, kept in found.menus.items():
+        line = by_name["" if name == "first" else name]
+        actions = decisions_by_line(game)[line][1].node.actions
+        menus[line] = tuple(action for action in actions if action.name in kept)
+    return spot_with(base, menus)
+
+
 def test_the_value_of_a_kept_menu_is_that_of_the_spot_solved_with_it():
     spot = random_river(8)
     found = sizes(spot, bets=BETS, raises=RAISES)
@@ -232,6 +278,8 @@ def test_the_value_of_a_kept_menu_is_that_of_the_spot_solved_with_it():
         ({"player": "sb"}, "player"),
         ({"street": "turn"}, "street"),
         ({"restrict": "all"}, "restrict"),
+        ({"per_decision": True, "lose": 1.0}, "per_decision"),
+        ({"per_decision": True, "street": "all"}, "per_decision"),
         ({"bets": ""}, "bets"),
         ({"bets": "2x"}, "bets"),
         ({"raises": "0.5"}, "raises"),

@@ -79,6 +79,37 @@ def test_memory_is_what_is_allocated(monkeypatch, known, name, threads, algorith
         solver.start(game)
 
 
+def test_sizes_of_single_decisions():
+    sizes = sizes_for("50%", "a")
+    spot = Spot("Ks 9h 6d 2c", 100, 300, "AA,KK", "QQ,JJ", sizes, line_sizes={"check": "33%, a", "bet 50, call": "20c"})
+    assert actions(spot) == ["check", "bet 50"]
+    assert actions(spot, "check") == ["check", "bet 33", "all-in 300"]
+    assert actions(spot, "bet 50") == ["fold", "call", "all-in 300"]
+    for card in ("3c", "Ah"):
+        assert actions(spot, f"bet 50, call, {card}") == ["check", "bet 20"]
+        assert actions(spot, f"bet 50, call, {card}, check") == ["check", "bet 100"]
+    raised = replace(spot, line_sizes={"bet 50": "2.5x"})
+    assert actions(raised, "bet 50") == ["fold", "call", "raise 125"]
+    small = replace(spot, pot=1, effective_stack=3, chip=0.01, line_sizes={"bet 0.5": "2.5x"})
+    assert actions(small, "bet 0.5") == ["fold", "call", "raise 1.25"]
+    assert "line_sizes" not in Spot("Ks 9h 6d 2c", 100, 300, "AA", "QQ").summary()
+    assert load_spot(spot).fingerprint != load_spot(replace(spot, line_sizes={})).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ({"check, check": "a"}, "check, check"),
+        ({"bet 51": "a"}, "bet 51"),
+        ({"check": "x"}, "line_sizes"),
+        ("a", "line_sizes"),
+    ],
+)
+def test_wrong_sizes_of_single_decisions(lines, words):
+    with pytest.raises(ParameterError, match=words):
+        load_spot(Spot("Ks 9h 6d 2c 3d", 100, 300, "AA,KK", "QQ,JJ", sizes_for("50%", "a"), line_sizes=lines))
+
+
 def actions(spot, line=""):
     return [action.name for action in follow(load_spot(spot), line).node.actions]
 

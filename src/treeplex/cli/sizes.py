@@ -68,6 +68,9 @@ def sizes(
     bets: Annotated[str, typer.Option(help="Candidates for bets.")] = BETS,
     raises: Annotated[str, typer.Option(help="Candidates for raises.")] = RAISES,
     restrict: Annotated[str, typer.Option(help="What is chosen: bets, raises or both.")] = "bets",
+    per_decision: Annotated[
+        bool, typer.Option("--per-decision", help="One menu per line, on the first street.")
+    ] = False,
     accuracy: Annotated[str, typer.Option(help="How wide intervals of values may be.")] = f"{ACCURACY}%pot",
     gap: Annotated[str, typer.Option(help="No other menu may be better by more than this.")] = f"{GAP}%pot",
     threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
@@ -93,6 +96,7 @@ def sizes(
             bets=bets,
             raises=raises,
             restrict=restrict,
+            per_decision=per_decision,
             counts=COUNTS if png is not None else 0,
             accuracy=_percent("accuracy", accuracy),
             gap=_percent("gap", gap),
@@ -124,6 +128,8 @@ def _print(found: Sizes) -> None:
         tell("no other choice of as many sizes is better")
     if found.proved_fewest is not None:
         tell("fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved")
+    if len(found.spots) == 1 and len(found.menus) > 1:
+        return  # what one size is worth would depend on what is kept elsewhere
     if len(found.spots) == 1:
         print_table(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
         return

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.sizes import CHIPS, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
@@ -56,6 +57,7 @@ class _Moment:
     opened: bool = False  # has anyone acted on this street?
     donk: bool = False  # did the player out of position call the last bet of the street before?
     all_in: bool = False
+    line: str = ""  # the actions so far, as people write them
 
 
 def betting_tree(spot: Spot) -> Node:
@@ -63,13 +65,19 @@ def betting_tree(spot: Spot) -> Node:
     street = STREETS.index(spot.street)
     root = Node(DECISION, street, 0, player=0)
     stack = spot.chips(spot.effective_stack)
-    waiting = [(root, _Moment((stack, stack)))]
+    waiting, lines = [(root, _Moment((stack, stack)))], set(spot.line_sizes)
     while waiting:
         node, moment = waiting.pop()
         if node.kind == CHANCE:
             waiting.extend(_deal(node, moment))
         elif node.kind == DECISION:
+            lines.discard(moment.line)
             waiting.extend(_decide(spot, node, moment))
+    if lines:
+        raise ParameterError(
+            f"The 'line_sizes' of a spot name {quoted(min(lines))}, where no player acts; lines are actions in full,"
+            ' such as "check, bet 50", without cards.'
+        )
     if spot.chip != 1:
         _tell_in_units(spot, root)
     return root
@@ -89,7 +97,8 @@ def _deal(node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
     """The next street; nobody can bet any more after an all-in."""
     street = node.street + 1
     if not moment.all_in:
-        child, after = Node(DECISION, street, node.paid, player=0), _Moment(moment.left, donk=moment.donk)
+        child = Node(DECISION, street, node.paid, player=0)
+        after = _Moment(moment.left, donk=moment.donk, line=moment.line)
     else:
         kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
         child, after = Node(kind, street, node.paid), moment
@@ -121,7 +130,7 @@ def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment
             all_in = action.kind == "all-in"
             after = _Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
         node.children.append(child)
-        made.append((child, after))
+        made.append((child, replace(after, line=_longer(spot, moment.line, action)) if spot.line_sizes else after))
     return made
 
 
@@ -138,6 +147,8 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment, bets: tuple[Size, ...
         first, kind = [Action("check")], "bet"
         donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
         sizes = bets or (spot.bets(STREETS[node.street], player) if donks is None else donks)
+    own = None if moment.all_in else spot.at_line(moment.line, raises=moment.raises > 0)
+    sizes = sizes if own is None else own
     streets = len(STREETS) - node.street
     amounts = {_amount(spot, size, moment, bet, pot, most, streets) for size in sizes}
     if not moment.all_in and most <= bet + _rounded(pot * spot.add_allin_threshold):
@@ -149,6 +160,12 @@ def legal_actions(spot: Spot, node: Node, moment: _Moment, bets: tuple[Size, ...
         legal.add(most if most <= clamped + behind else clamped)
     kept = _merged(sorted(legal), pot, bet, spot.merging_threshold)
     return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
+
+
+def _longer(spot: Spot, line: str, action: Action) -> str:
+    """A line with one more action, in the unit of the spot."""
+    name = replace(action, amount=spot.amount(int(action.amount))).name
+    return f"{line}, {name}" if line else name
 
 
 def first_bets(spot: Spot, player: int, sizes: tuple[Size, ...] | None = None) -> list[Action]:

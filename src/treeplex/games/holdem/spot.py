@@ -52,6 +52,8 @@ def default_sizes() -> dict[str, Any]:
 class Spot:
     """What is to be solved. ``sizes[street][player]`` has the text of ``bet`` and ``raise`` sizes.
 
+    ``line_sizes`` has other sizes for single decisions, whatever the cards are, by the actions that lead there as the
+    program writes them: ``{"check, bet 50": "200c, a"}``.
     Amounts are multiples of ``chip``. ``dead_money`` (antes, folded blinds) is added to ``pot`` and is then part of it.
     Without ``rake_cap`` the rake has no cap.
 
@@ -67,6 +69,7 @@ class Spot:
     ip_range: str
     sizes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=default_sizes)
     donk_sizes: Mapping[str, str] = field(default_factory=dict[str, str])
+    line_sizes: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
     add_allin_threshold: float = 0.0
     force_allin_threshold: float = 0.0
     merging_threshold: float = 0.0
@@ -89,6 +92,10 @@ class Spot:
                 self.raises(street, player)
         for street in STREETS[1:]:
             self.donks(street)
+        if not isinstance(cast(Any, self.line_sizes), Mapping):
+            raise ParameterError(f"The 'line_sizes' of a spot must be an object, got {quoted(self.line_sizes)}.")
+        for line in self.line_sizes:
+            self.at_line(line, raises=True)
         if not self._some_deal():
             raise ParameterError("The ranges cannot be dealt together: every pair of hands shares a card.")
 
@@ -158,6 +165,12 @@ class Spot:
         text = self.donk_sizes.get(street)
         return None if street not in self.donk_sizes else self._parsed(text, f"{street} donk", raises=False)
 
+    def at_line(self, line: str, *, raises: bool) -> tuple[Size, ...] | None:
+        """Sizes of the decision that a line leads to, if it has its own."""
+        if line not in self.line_sizes:
+            return None
+        return self._parsed(self.line_sizes[line], f"line_sizes {quoted(line)}", raises=raises)
+
     @property
     def has_default_sizes(self) -> bool:
         """Is this the menu of a spot that names no sizes?"""
@@ -187,7 +200,10 @@ class Spot:
 
     def summary(self) -> dict[str, Any]:
         """The fields, as a file has them; dead money is part of the pot."""
-        return asdict(self)
+        fields = asdict(self)
+        if not self.line_sizes:
+            del fields["line_sizes"]  # so that runs without them keep their identity
+        return fields
 
     def _parsed(self, text: Any, name: str, *, raises: bool) -> tuple[Size, ...]:
         sizes = parse_sizes(text, name, raises=raises)

@@ -16,6 +16,7 @@ from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import Watch, choose, menus_of
+from treeplex.poker.sizes.lines import keep_lines, restricted_lines, told
 from treeplex.poker.sizes.menus import BETS, RAISES, Candidates, Menu, Slot, listed
 from treeplex.poker.sizes.solves import Solve
 
@@ -34,6 +35,7 @@ def sizes(
     bets: str = BETS,
     raises: str = RAISES,
     restrict: str = "bets",
+    per_decision: bool = False,
     counts: int = 0,
     accuracy: float = ACCURACY,
     gap: float = GAP,
@@ -44,8 +46,9 @@ def sizes(
 
     ``spots``: one, or several that share the menu. ``lose``: instead of ``keep``, the fewest sizes that lose at most
     so many per cent of the pot. ``street``: where candidates are and the menu applies; by default the first one, "all":
-    a menu on every street. ``counts``: also the best menus of 1, 2, ... up to so many sizes. ``accuracy``: NashConv of
-    both games, in per cent of the pot. ``gap``: solve other menus until none can be better by more.
+    a menu on every street. ``per_decision``: one menu per line, on the first street of one spot. ``counts``: also the
+    best menus of 1, 2, ... up to so many sizes. ``accuracy``: NashConv of both games, in per cent of the pot. ``gap``:
+    solve other menus until none can be better by more.
 
     >>> from treeplex.holdem import Spot, sizes
     >>> answer = sizes(Spot("Ks 9h 6d 3c Jh", 100, 200, "AA,KQs,76s", "QQ,KTs"), bets="50%, a", raises="a")
@@ -56,6 +59,9 @@ def sizes(
     candidates, slots = _candidates(several, player, street, bets, raises, restrict)
     _check(keep, lose, counts, accuracy, gap)
     search = _Search(several, candidates, slots, accuracy, gap, threads, watch or _nothing)
+    if per_decision:
+        _check_per_decision(several, lose, street)
+        return replace(search.by_line(keep), street=several[0].street)
     found = search.best(keep) if lose is None else search.fewest(lose)
     for count in range(1, counts + 1):
         search.best(count)
@@ -108,6 +114,30 @@ class _Search:
             work=sum(solve.work for solve in self.rich) + sum(case.work for each in self.cases for case in each),
         )
         return self.found[keep]
+
+    def by_line(self, keep: int) -> Sizes:
+        """One menu per decision of the first street."""
+        (spot,), (rich,) = self.spots, self.rich
+        lines = restricted_lines(rich, tuple(kind for _, kind in self.slots))
+        menus, solved, work = keep_lines(rich, lines, keep, self.accuracy, self.watch)
+        ends = ((rich.low, rich.high), (solved.low, min(solved.high, rich.high)))
+        loss = _lost(*ends)
+        percent = (100.0 * loss[0] / spot.pot, 100.0 * loss[1] / spot.pot)
+        rows = tuple(
+            SizeRow(told(line) or "first", action.name, action.amount, True, None, None, None, None)
+            for line, kept in menus.items()
+            for action in kept
+        )
+        return Sizes(
+            player=PLAYERS[self.candidates.player],
+            street="",
+            keep=keep,
+            menus={told(line) or "first": tuple(action.name for action in kept) for line, kept in menus.items()},
+            spots=(SpotSizes(rich.game.name, spot.pot, percent, *ends, rows),),
+            better_percent_of_pot=None,
+            seconds=time.perf_counter() - self.began,
+            work=rich.work + work,
+        )
 
     @property
     def by_count(self) -> tuple[Count, ...]:
@@ -216,6 +246,13 @@ def _check(keep: Any, lose: Any, counts: Any, accuracy: Any, gap: Any) -> None:
             raise ParameterError(
                 f"The '{name}' parameter must be per cent of the pot, more than 0 and at most 100, got {quoted(value)}."
             )
+
+
+def _check_per_decision(spots: list[Spot], lose: float | None, street: str | None) -> None:
+    if len(spots) > 1 or lose is not None or street not in (None, spots[0].street):
+        raise ParameterError(
+            "The 'per_decision' parameter is for one spot, its first street, and a number of sizes to keep."
+        )
 
 
 def _nothing(_: str) -> None:
