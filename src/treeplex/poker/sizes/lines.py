@@ -58,17 +58,25 @@ def keep_lines(rich: Solve, lines: list[Line], keep: int, percent: float, watch:
             best = menus, solved
         reader = joined(rich, solved)
     assert best is not None  # noqa: S101 - there is at least one attempt
-    return *best, work
+    return reached(best[0]), best[1], work
 
 
 def spot_with(spot: Spot, menus: Lines) -> Spot:
     """The spot with menus at lines that can still be reached."""
     sizes: dict[str, str] = {}
-    for line, kept in menus.items():
-        if all(line[k] in menus[line[:k]] for k in range(len(line)) if line[:k] in menus and line[k].amount):
-            faced = line[-1].amount if line else 0
-            sizes[told(line)] = ", ".join(f"{spot.rounded(action.amount - faced):.12g}c" for action in kept)
+    for line, kept in reached(menus).items():
+        faced = line[-1].amount if line else 0
+        sizes[told(line)] = ", ".join(f"{spot.rounded(action.amount - faced):.12g}c" for action in kept)
     return replace(spot, line_sizes=sizes)
+
+
+def reached(menus: Lines) -> Lines:
+    """Those of lines on which the player keeps to its menus."""
+    return {
+        line: kept
+        for line, kept in menus.items()
+        if all(line[k] in menus[line[:k]] for k in range(len(line)) if line[:k] in menus and line[k].amount)
+    }
 
 
 def told(line: Line) -> str:
