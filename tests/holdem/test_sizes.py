@@ -230,9 +230,9 @@ def test_one_menu_per_decision(player, restrict):
     base = candidates.spot(spot, {})
     shown = load_spot(spot_with_lines(base, found))
     assert set(shown.spot.line_sizes) == set(lines)
-    for line in lines:
+    for line, menu in lines.items():
         names = [action.name for action in follow(shown, line).node.actions if action.amount]
-        assert names == list(lines[line])
+        assert names == list(menu)
     everything = sizes(spot, per_decision=True, **(options | {"keep": 9}))
     assert everything.loss_percent_of_pot[1] <= 0.2 + 1e-9
 
