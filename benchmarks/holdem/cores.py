@@ -2,9 +2,9 @@
 
     python benchmarks/holdem/cores.py tests/holdem/spots.json --spot F1 --cores 16
 
-Milliseconds of processor time per iteration: of one thread with the machine to itself; of independent processes with
-one thread each, one per core, which share nothing but the machine; and of one run with as many threads. Efficiency is
-the first over the last; what the processes lose is the machine's part of the loss.
+Milliseconds per iteration (wall clock), times the cores of a run: of one thread with the machine to itself; of
+independent processes with one thread each, one per core, which share nothing but the machine; and of one run with as
+many threads. Efficiency is the first over the last; what the processes lose is the machine's part of the loss.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from discounts import random_spot
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
+from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.holdem import load_spot, sizes_for
 
 TARGETS = (0.5, 0.1, 0.05)
@@ -56,18 +57,8 @@ def to_targets(game, solver, state, iterate: str, most: int) -> dict[float, int]
 
 
 def paths(game) -> dict[tuple, Any]:
-    """Decisions by the actions that lead to them."""
-    found, by_node = {}, {id(d.node): (k, d) for k, street in enumerate(game.streets) for d in street.decisions}
-    waiting = [(game.streets[0].decisions[0].node, ())]
-    while waiting:
-        node, path = waiting.pop()
-        if node.kind == "chance":
-            waiting.append((node.children[0], path))
-        elif id(node) in by_node:
-            found[path] = by_node[id(node)]
-            steps = [(action.kind, action.amount) for action in node.actions]
-            waiting += [(child, (*path, step)) for child, step in zip(node.children, steps, strict=True)]
-    return found
+    """Decisions by the kinds and amounts of the actions that lead to them."""
+    return {tuple((a.kind, a.amount) for a in line): found for line, found in decisions_by_line(game).items()}
 
 
 def nearest(step: tuple[str, float], choices: list[tuple[str, float]]) -> tuple[str, float]:

@@ -60,7 +60,7 @@ def test_bounds_of_menus_agree_with_each_other(player):
     exact = {}
     for keep in (1, 2, 3):
         for menu in menus_of([case], keep):
-            exact[menu] = replace_value(case, menu)
+            exact[menu] = value_of(case, menu)
     for menu, value in exact.items():
         for size in case.distinct:
             more = tuple(sorted({*menu, size}))
@@ -75,7 +75,7 @@ def test_bounds_of_menus_agree_with_each_other(player):
     assert case.high((0, 2)) <= 100.0 * case.solves[0, 1, 2].high / case.spot.pot
 
 
-def replace_value(case: Case, menu) -> float:
+def value_of(case: Case, menu) -> float:
     """The middle of a narrow interval, found by itself."""
     solved = Solve(case.game(menu), case.player, 1).until(0.02)
     return (solved.low + solved.high) / 2
@@ -87,7 +87,7 @@ def test_the_choice_is_as_good_as_trying_all(player, keep):
         spot = random_river(seed)
         found = sizes(spot, keep=keep, player=player, bets=BETS, raises=RAISES, accuracy=0.05, gap=0.1)
         case = case_of(spot, ("oop", "ip").index(player), 0.02)
-        values = {menu: replace_value(case, menu) for menu in menus_of([case], keep)}
+        values = {menu: value_of(case, menu) for menu in menus_of([case], keep)}
         names = {tuple(case.candidates.bets[k] for k in menu): value for menu, value in values.items()}
         assert max(values.values()) - names[found.menu] <= max(found.better_percent_of_pot, 0.0) + 0.02
         assert found.better_percent_of_pot <= 0.1
@@ -123,7 +123,7 @@ def test_what_adding_and_removing_is_said_to_be_worth(player):
     case = case_of(spot, player, 0.02)
     rich = (case.rich.low + case.rich.high) / 2
     kept = tuple(case.candidates.bets.index(size) for size in found.menu)
-    value = replace_value(case, kept)
+    value = value_of(case, kept)
     for k, row in zip(case.distinct, found.spots[0].sizes, strict=True):
         others = tuple(size for size in case.distinct if size != k)
         bound = case_of(spot, player, 0.02)
@@ -132,11 +132,11 @@ def test_what_adding_and_removing_is_said_to_be_worth(player):
             more = tuple(sorted((*kept, k)))
             built = bound._conceded(more, [bound.solves[kept], bound.rich])
             assert bound.added(kept, k) <= min(built, bound.upper(more)) + 1e-9
-        assert row.loss_if_removed <= rich - replace_value(case, others) + 0.03
+        assert row.loss_if_removed <= rich - value_of(case, others) + 0.03
         if row.kept:
             assert row.gain_if_added is None
         else:
-            assert row.gain_if_added >= replace_value(case, tuple(sorted((*kept, k)))) - value - 0.03
+            assert row.gain_if_added >= value_of(case, tuple(sorted((*kept, k)))) - value - 0.03
     assert sum(row.kept for row in found.spots[0].sizes) == 1
     assert 0.0 <= sum(row.frequency for row in found.spots[0].sizes) <= 1.0
 
@@ -184,7 +184,7 @@ def test_one_menu_for_several_spots():
     spots = [random_river(seed) for seed in (40, 41, 42)]
     found = sizes(spots, bets=BETS, raises=RAISES, accuracy=0.1, gap=0.5)
     cases = [case_of(spot, 0, 0.05) for spot in spots]
-    means = {case_menu: np.mean([replace_value(case, case_menu) for case in cases]) for case_menu in menus_of(cases, 1)}
+    means = {case_menu: np.mean([value_of(case, case_menu) for case in cases]) for case_menu in menus_of(cases, 1)}
     best = max(means.values())
     chosen = means[tuple(cases[0].candidates.bets.index(size) for size in found.menu)]
     assert best - chosen <= found.better_percent_of_pot + 0.03

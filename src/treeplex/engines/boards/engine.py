@@ -67,7 +67,7 @@ class Engine:
         self._threads = threads if self.streets > 1 else 1
         self._work = np.dtype(work)
         self._levels = [level._replace(betting=self._in_chips(level)) for level in game.levels]
-        self._chances, self._boards, self._slots = game.chances, game.boards, game.streets
+        self._chances, self._boards, self._betting = game.chances, game.boards, game.streets
         made = game.streets, game.boards
         top, middle, last = new_scratch(*made, 0, self._work), self.streets // 2, self.streets - 1
         self._scratches = [
@@ -148,7 +148,7 @@ class Engine:
 
     def snapshot(self, depth: int, board: int, player: int) -> Snapshot:
         """Arrays for a copy of the rows of a board below the first street."""
-        street, hands = self._slots[depth], self._boards[depth].hands
+        street, hands = self._betting[depth], self._boards[depth].hands
         rows = [street.roots + street.slots(who) for who in (0, 1)]
         width = [int(hands[who].start[board + 1] - hands[who].start[board]) for who in (0, 1)]
         other = 1 - player
