@@ -13,6 +13,7 @@ from treeplex.algorithms.options import named
 from treeplex.engines.boards.game import load_spot
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
+from treeplex.jit import CompileTimer, timed_compilation
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import Watch, choose, menus_of
@@ -58,13 +59,16 @@ def sizes(
     several = _spots(spots)
     candidates, slots = _candidates(several, player, street, bets, raises, restrict)
     _check(keep, lose, counts, accuracy, gap)
-    search = _Search(several, candidates, slots, accuracy, gap, threads, watch or _nothing)
     if per_decision:
         _check_per_decision(several, lose, street)
-        return replace(search.by_line(keep), street=several[0].street)
-    found = search.best(keep) if lose is None else search.fewest(lose)
-    for count in range(1, counts + 1):
-        search.best(count)
+    tell = watch or _nothing
+    with timed_compilation(lambda _: tell("compiling kernels, once on this machine")) as compilation:
+        search = _Search(several, candidates, slots, accuracy, gap, threads, tell, compilation)
+        if per_decision:
+            return replace(search.by_line(keep), street=several[0].street)
+        found = search.best(keep) if lose is None else search.fewest(lose)
+        for count in range(1, counts + 1):
+            search.best(count)
     by_count = search.by_count if counts or lose is not None else ()
     return replace(found, street=street or several[0].street, by_count=by_count)
 
@@ -81,8 +85,10 @@ class _Search:
         gap: float,
         threads: int,
         watch: Watch,
+        compilation: CompileTimer,
     ) -> None:
         self.candidates, self.slots, self.accuracy, self.gap, self.watch = candidates, slots, accuracy, gap, watch
+        self.compilation = compilation
         self.began, self.spots, self.rich = time.perf_counter(), spots, list[Solve]()
         for k, spot in enumerate(spots):
             watch(f"all candidates, spot {k + 1} of {len(spots)}" if len(spots) > 1 else "all candidates")
@@ -110,7 +116,7 @@ class _Search:
             menus=names,
             spots=tuple(_of_spot(case, menus) for case in cases),
             better_percent_of_pot=better if len(self.slots) == 1 else None,
-            seconds=time.perf_counter() - self.began,
+            seconds=self.seconds,
             work=sum(solve.work for solve in self.rich) + sum(case.work for each in self.cases for case in each),
         )
         return self.found[keep]
@@ -135,7 +141,7 @@ class _Search:
             menus={told(line) or "first": tuple(action.name for action in kept) for line, kept in menus.items()},
             spots=(SpotSizes(rich.game.name, spot.pot, percent, *ends, rows),),
             better_percent_of_pot=None,
-            seconds=time.perf_counter() - self.began,
+            seconds=self.seconds,
             work=rich.work + work,
         )
 
@@ -144,6 +150,11 @@ class _Search:
         """The best menus so far; those of more sizes than there are are not told twice."""
         found = {each.keep: Count(each.keep, each.menu, each.loss_percent_of_pot) for each in self.found.values()}
         return tuple(found[keep] for keep in sorted(found))
+
+    @property
+    def seconds(self) -> float:
+        """So far, without what it takes to compile kernels."""
+        return time.perf_counter() - self.began - self.compilation.seconds
 
     def fewest(self, lose: float) -> Sizes:
         """As few sizes as lose at most so many per cent of the pot."""
