@@ -19,8 +19,10 @@ from treeplex.arrays import Floats, Ints
 NO_CARD: Final = 53  # stands in for the cards of no hand
 ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD
 
-UPDATE, BEST, VALUE = 0, 1, 2
-"""What a pass does at the learner's decisions: learn, choose the best action, or play its strategy."""
+UPDATE, BEST, VALUE, BEST_KEPT, VALUE_KEPT = range(5)
+"""What a pass does at the learner's decisions: learn, choose the best action, or play its strategy.
+
+The last two are ``BEST`` and ``VALUE`` with the value of every action written where the learner's regrets are kept."""
 
 LINE: Final = 16  # whole numbers of 64 bits in two cache lines: processors fetch them in pairs
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import BLOCK, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, VALUE_ROW, Betting
-from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, SHOWDOWN, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, Node
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.vectors import LANES
 
@@ -192,6 +192,8 @@ def _amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
     At a showdown the winner gets half - rake, the loser -half, and both -rake / 2 if they tie, where half is half
     the pot: (half - rake / 2) (weaker - stronger) - rake / 2 (weaker + stronger + equal) says all three.
     """
+    if node.kind == NOTHING:
+        return 0.0, 0.0
     half = spot.chips(spot.pot) / 2 + spot.chips(node.paid)
     rake = spot.rake_in_chips(2 * half)
     if node.kind == SHOWDOWN:

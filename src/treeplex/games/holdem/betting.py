@@ -12,21 +12,27 @@ from typing import Final
 
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.money import told
-from treeplex.games.holdem.sizes import CHIPS, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
+from treeplex.games.holdem.sizes import ALL_IN, CHIPS, EVERY, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
 
 DECISION: Final = "decision"
 CHANCE: Final = "chance"
 FOLD: Final = "fold"
 SHOWDOWN: Final = "showdown"
+NOTHING: Final = "nothing"
+"""A terminal that pays nothing, where part of a game is played on its own and the rest is left out."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """What a player may do. ``amount``: put in on this street in total, for bets and raises."""
+    """What a player may do. ``amount``: put in on this street in total, for bets and raises.
+
+    ``size``: the rule that the amount comes from; two actions of the same amount are the same whatever their rules.
+    """
 
     kind: str  # "fold", "check", "call", "bet", "raise", "all-in"
     amount: float = 0
+    size: Size | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -49,8 +55,8 @@ class Node:
 
 
 @dataclass(frozen=True)
-class _Moment:
-    """What the rules need to know of the way here."""
+class Moment:
+    """What the rules need to know of the way to a node."""
 
     left: tuple[float, float]  # both stacks
     raises: int = 0  # bets and raises on this street
@@ -62,29 +68,39 @@ class _Moment:
 
 def betting_tree(spot: Spot) -> Node:
     """All lines of betting from the start of the spot."""
-    street = STREETS.index(spot.street)
-    root = Node(DECISION, street, 0, player=0)
-    stack = spot.chips(spot.effective_stack)
-    waiting, lines = [(root, _Moment((stack, stack)))], set(spot.line_sizes)
+    root, first = start(spot)
+    waiting, lines = [(root, first)], set(spot.line_sizes)
     while waiting:
         node, moment = waiting.pop()
         if node.kind == CHANCE:
-            waiting.extend(_deal(node, moment))
+            child, after = deal(node, moment)
+            node.children = [child]
+            waiting.append((child, after))
         elif node.kind == DECISION:
             lines.discard(moment.line)
-            waiting.extend(_decide(spot, node, moment))
+            node.actions = legal_actions(spot, node, moment)
+            made = [act(spot, node, moment, action) for action in node.actions]
+            node.children = [child for child, _ in made]
+            waiting.extend(made)
     if lines:
         raise ParameterError(
             f"The 'line_sizes' of a spot name {quoted(min(lines))}, where no player acts; lines are actions in full,"
             ' such as "check, bet 50", without cards.'
         )
-    if spot.chip != 1:
-        _tell_in_units(spot, root)
+    tell_in_units(spot, root)
     return root
 
 
-def _tell_in_units(spot: Spot, root: Node) -> None:
+def start(spot: Spot) -> tuple[Node, Moment]:
+    """The first decision, before anybody has acted; in chips."""
+    stack = spot.chips(spot.effective_stack)
+    return Node(DECISION, STREETS.index(spot.street), 0, player=0), Moment((stack, stack))
+
+
+def tell_in_units(spot: Spot, root: Node) -> None:
     """From chips to amounts of the spot's unit, in place."""
+    if spot.chip == 1:
+        return
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -93,73 +109,100 @@ def _tell_in_units(spot: Spot, root: Node) -> None:
         waiting += node.children
 
 
-def _deal(node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
-    """The next street; nobody can bet any more after an all-in."""
+def deal(node: Node, moment: Moment) -> tuple[Node, Moment]:
+    """The next street's first node; nobody can bet any more after an all-in."""
     street = node.street + 1
     if not moment.all_in:
-        child = Node(DECISION, street, node.paid, player=0)
-        after = _Moment(moment.left, donk=moment.donk, line=moment.line)
-    else:
-        kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
-        child, after = Node(kind, street, node.paid), moment
-    node.children = [child]
-    return [(child, after)]
+        return Node(DECISION, street, node.paid, player=0), Moment(moment.left, donk=moment.donk, line=moment.line)
+    kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
+    return Node(kind, street, node.paid), moment
 
 
-def _decide(spot: Spot, node: Node, moment: _Moment) -> list[tuple[Node, _Moment]]:
+def act(spot: Spot, node: Node, moment: Moment, action: Action) -> tuple[Node, Moment]:
+    """The node after an action, in chips; it has neither actions nor children yet."""
     player, other, to_call = node.player, 1 - node.player, node.to_call
     closes = SHOWDOWN if STREETS[node.street] == "river" else CHANCE
-    node.actions = legal_actions(spot, node, moment)
-    made: list[tuple[Node, _Moment]] = []
-    for action in node.actions:
-        left = list(moment.left)
-        if action.kind == "fold":
-            child, after = Node(FOLD, node.street, node.paid, player=player), moment
-        elif action.kind == "check":
-            kind = DECISION if player == 0 else closes
-            child = Node(kind, node.street, node.paid, player=other if kind == DECISION else -1)
-            after = _Moment(moment.left, opened=True)
-        elif action.kind == "call":
-            left[player] -= to_call
-            child = Node(closes, node.street, node.paid + to_call)
-            after = _Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
-        else:
-            more = action.amount - node.faced
-            left[player] -= to_call + more
-            child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
-            all_in = action.kind == "all-in"
-            after = _Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
-        node.children.append(child)
-        made.append((child, replace(after, line=_longer(spot, moment.line, action)) if spot.line_sizes else after))
-    return made
-
-
-def legal_actions(spot: Spot, node: Node, moment: _Moment, bets: tuple[Size, ...] | None = None) -> list[Action]:
-    """What may be done here, smallest bet first, all in chips. ``bets``: other first bets than the spot has."""
-    player, bet = node.player, node.faced
-    pot = spot.chips(spot.pot) + 2 * (node.paid + node.to_call)
-    most = moment.left[1 - player] + bet
-    least = min(max(bet + node.to_call, 1), most)
-    if moment.raises:
-        first, kind = [Action("fold"), Action("call")], "raise"
-        sizes = () if moment.all_in else spot.raises(STREETS[node.street], player)
+    left = list(moment.left)
+    if action.kind == "fold":
+        child, after = Node(FOLD, node.street, node.paid, player=player), moment
+    elif action.kind == "check":
+        kind = DECISION if player == 0 else closes
+        child = Node(kind, node.street, node.paid, player=other if kind == DECISION else -1)
+        after = Moment(moment.left, opened=True)
+    elif action.kind == "call":
+        left[player] -= to_call
+        child = Node(closes, node.street, node.paid + to_call)
+        after = Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
     else:
-        first, kind = [Action("check")], "bet"
-        donks = spot.donks(STREETS[node.street]) if moment.donk and not moment.opened else None
-        sizes = bets or (spot.bets(STREETS[node.street], player) if donks is None else donks)
-    own = None if moment.all_in else spot.at_line(moment.line, raises=moment.raises > 0)
-    sizes = sizes if own is None else own
-    streets = len(STREETS) - node.street
-    amounts = {_amount(spot, size, moment, bet, pot, most, streets) for size in sizes}
-    if not moment.all_in and most <= bet + _rounded(pot * spot.add_allin_threshold):
-        amounts.add(most)
-    legal: set[float] = set()
-    for amount in amounts:
-        clamped = min(max(amount, least), most)
-        behind = _rounded((pot + 2 * (clamped - bet)) * spot.force_allin_threshold)
-        legal.add(most if most <= clamped + behind else clamped)
-    kept = _merged(sorted(legal), pot, bet, spot.merging_threshold)
-    return first + [Action("all-in" if amount == most else kind, amount) for amount in kept]
+        more = action.amount - node.faced
+        left[player] -= to_call + more
+        child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
+        all_in = action.kind == "all-in"
+        after = Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
+    return child, replace(after, line=_longer(spot, moment.line, action)) if spot.line_sizes else after
+
+
+def legal_actions(spot: Spot, node: Node, moment: Moment, bets: tuple[Size, ...] | None = None) -> list[Action]:
+    """What may be done here, smallest bet first, all in chips. ``bets``: other first bets than the spot has."""
+    pot, most = pot_after_call(spot, node), most_of(node, moment)
+    plain = [Action("fold"), Action("call")] if moment.raises else [Action("check")]
+    sizes = bets if bets and not moment.raises else menu_at(spot, node, moment)
+    amounts = chips_of(spot, node, moment, sizes)
+    if not moment.all_in and most <= node.faced + _rounded(pot * spot.add_allin_threshold):
+        amounts.setdefault(most, Size(ALL_IN))
+    legal: dict[float, Size] = {}
+    for amount, size in amounts.items():
+        behind = _rounded((pot + 2 * (amount - node.faced)) * spot.force_allin_threshold)
+        legal.setdefault(most if most <= amount + behind else amount, size)
+    kept = _merged(sorted(legal), pot, node.faced, spot.merging_threshold)
+    return plain + [sized_action(moment, amount, most, legal[amount]) for amount in kept]
+
+
+def sized_action(moment: Moment, amount: float, most: float, size: Size) -> Action:
+    """A bet, a raise or, if it is all there is, all-in."""
+    if amount == most:
+        return Action("all-in", amount, Size(ALL_IN))
+    return Action("raise" if moment.raises else "bet", amount, size)
+
+
+def menu_at(spot: Spot, node: Node, moment: Moment) -> tuple[Size, ...]:
+    """The sizes that a spot offers at a decision."""
+    if moment.all_in:
+        return ()
+    own = spot.at_line(moment.line, raises=moment.raises > 0)
+    if own is not None:
+        return own
+    street, player = STREETS[node.street], node.player
+    if moment.raises:
+        return spot.raises(street, player)
+    donks = spot.donks(street) if moment.donk and not moment.opened else None
+    return spot.bets(street, player) if donks is None else donks
+
+
+def pot_after_call(spot: Spot, node: Node) -> float:
+    """The pot, in chips, once the bet that is faced has been called: what sizes are shares of."""
+    return spot.chips(spot.pot) + 2 * (node.paid + node.to_call)
+
+
+def most_of(node: Node, moment: Moment) -> float:
+    """All-in: the largest amount that may be put in on this street."""
+    return moment.left[1 - node.player] + node.faced
+
+
+def chips_of(spot: Spot, node: Node, moment: Moment, sizes: tuple[Size, ...]) -> dict[float, Size]:
+    """What sizes come to at a decision, brought into the legal range, each amount with the first size that gives it."""
+    pot, most, streets = pot_after_call(spot, node), most_of(node, moment), len(STREETS) - node.street
+    least = min(max(node.faced + node.to_call, 1), most)
+    found: dict[float, Size] = {}
+    for size in sizes:
+        if size.kind == EVERY:
+            for amount in range(int(least), int(most)):
+                found.setdefault(amount, Size(CHIPS, spot.amount(int(amount - node.faced))))
+            found.setdefault(most, Size(ALL_IN))
+            continue
+        amount = _amount(spot, size, moment, node.faced, pot, most, streets)
+        found.setdefault(min(max(amount, least), most), size)
+    return found
 
 
 def _longer(spot: Spot, line: str, action: Action) -> str:
@@ -175,11 +218,11 @@ def first_bets(spot: Spot, player: int, sizes: tuple[Size, ...] | None = None) -
     """
     stack = spot.chips(spot.effective_stack)
     node = Node(DECISION, STREETS.index(spot.street), 0, player=player)
-    actions = legal_actions(spot, node, _Moment((stack, stack), opened=player == 1), sizes)
+    actions = legal_actions(spot, node, Moment((stack, stack), opened=player == 1), sizes)
     return [replace(action, amount=spot.amount(int(action.amount))) for action in actions if action.amount]
 
 
-def _amount(spot: Spot, size: Size, moment: _Moment, bet: float, pot: float, most: float, streets: int) -> float:
+def _amount(spot: Spot, size: Size, moment: Moment, bet: float, pot: float, most: float, streets: int) -> float:
     """The chips of a bet or raise, before it is brought into the legal range."""
     if size.kind == POT:
         return bet + _rounded(pot * size.amount)

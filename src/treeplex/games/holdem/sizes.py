@@ -16,6 +16,9 @@ GEOMETRIC: Final = "e"
 CHIPS: Final = "c"
 ALL_IN: Final = "a"
 MINIMUM: Final = "min"
+EVERY: Final = "every"  # whole chip amount that is legal; a candidate, never on a menu
+
+MOST_CANDIDATES: Final = 1000  # in a range
 
 PERCENT_FROM: Final = 10.0  # a bare number below may be a share (0.33), a multiple (2.5) or per cent
 
@@ -60,6 +63,62 @@ def _parsed(text: str, name: str, raises: bool) -> tuple[Size, ...]:
     tidy = re.sub(r"\ball[ -]in\b", "allin", tidy)
     tidy = re.sub(r" (?=%)|(?<=[0-9]) (?=[xc]\b)", "", tidy)
     return tuple(_size(part, name, raises) for part in re.split(r"[ ,;]+", tidy) if part)
+
+
+def parse_candidates(text: object, name: str, *, raises: bool) -> tuple[Size, ...]:
+    """Sizes to choose from: a list, ranges such as ``20%:200%:20%`` (from, to, in steps of), ``every`` chip amount.
+
+    >>> [text_of(size) for size in parse_candidates("25%:100%:25%, a", "bets", raises=False)]
+    ['25%', '50%', '75%', '100%', 'a']
+    """
+    if not isinstance(text, str):
+        raise ParameterError(f"The '{name}' candidates must be text such as \"33%, 75%, a\", got {quoted(text)}.")
+    found: list[Size] = []
+    for part in re.split(r"[ ,;]+", plain(text).lower().strip()):
+        if part == EVERY:
+            found.append(Size(EVERY))
+        elif ":" in part:
+            found += _range(part, name)
+        else:
+            found += parse_sizes(part, name, raises=raises)
+    if not found:
+        raise ParameterError(f'The \'{name}\' candidates name no size; write such as "33%, 75%, a" or "every".')
+    return tuple(dict.fromkeys(found))
+
+
+def _range(part: str, name: str) -> list[Size]:
+    """``20%:200%:20%``, or the same in chips."""
+    ends = [parse_sizes(each, name, raises=False) for each in part.split(":")]
+    sizes = [each[0] for each in ends if len(each) == 1]
+    kinds = {size.kind for size in sizes}
+    if len(ends) != 3 or len(sizes) != 3 or kinds not in ({POT}, {CHIPS}):
+        raise ParameterError(
+            f"A range of candidates in '{name}' is written from:to:step, such as 20%:200%:20% or 10c:200c:10c, got"
+            f" {quoted(part)}."
+        )
+    low, high, step = (size.amount for size in sizes)
+    count = int((high - low) / step + 1e-9) + 1
+    if not 0 < count <= MOST_CANDIDATES:
+        raise ParameterError(
+            f"A range of candidates in '{name}' must have 1 to {MOST_CANDIDATES} sizes, got {quoted(part)}."
+        )
+    return [Size(sizes[0].kind, round(low + k * step, 9)) for k in range(count)]
+
+
+def text_of(size: Size) -> str:
+    """A size as it is written.
+
+    >>> [text_of(size) for size in parse_sizes("1/3, 2.5x, 3e200%, 120c, min, a", "raise", raises=True)]
+    ['33.3333333333%', '2.5x', '3e200%', '120c', 'min', 'a']
+    """
+    if size.kind == POT:
+        return f"{100.0 * size.amount:.12g}%"
+    if size.kind in (MULTIPLE, CHIPS):
+        return f"{size.amount:.12g}{size.kind}"
+    if size.kind == GEOMETRIC:
+        most = "" if size.most == float("inf") else f"{100.0 * size.most:.12g}%"
+        return f"{int(size.amount) or ''}e{most}"
+    return size.kind
 
 
 def _size(part: str, name: str, raises: bool) -> Size:

@@ -162,16 +162,27 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
         above = np.int64(nodes[n, layout.ABOVE]) * width
         parent, expected = scratch.value[above : above + width], scratch.total
         locked = player.where[number]
-        if step.mode == layout.BEST and locked == layout.FREE:
+        best = step.mode in (layout.BEST, layout.BEST_KEPT)
+        if best and locked == layout.FREE:
             _choose(actions, width, values, expected)
         else:
             _expect(player.source, start, actions, width, values, expected)
-            if step.mode == layout.BEST and locked >= 0:
+            if best and locked >= 0:
                 respond(player.locked, locked, size, width, values, expected)
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
             _learn(player, rule, schedules, step.t, lowest, start, number, actions, width, values, scratch, locked)
+        if step.mode >= layout.BEST_KEPT:
+            _record(player.regret, start, size, values)
+
+
+@inlined
+def _record(kept: Array, start: int, size: int, values: Array) -> None:
+    """Keep the values of a decision's actions; 16 bits cannot hold them."""
+    if not is_whole(kept):
+        for k in range(0, size, LANES):
+            store(kept, start + k, load(values, k))
 
 
 @inlined

@@ -1,0 +1,159 @@
+"""One check of a growing abstraction: which sizes pay, add them, and weigh the past. The same for every engine.
+
+What is asked of a game that is being solved and may grow is ``Growable``; ``dealt`` and ``spots`` are two.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from treeplex.arrays import Floats
+
+
+class Candidate(NamedTuple):
+    """A size outside the abstraction, and by how much it is regretted more than the actions in it."""
+
+    place: Any  # the decision
+    player: int
+    size: Any
+    gain: float  # summed over hands, on the scale of regrets
+    histories: int  # that a subgame behind it adds: those behind the size it is most likely mapped to
+
+
+class Balance(NamedTuple):
+    """What proposition 1 weighs: regret that the game has, and the histories that an iteration visits."""
+
+    largest: Floats  # [2] each player's sum over infosets of the largest positive regret
+    squares: Floats  # [2] sum of all squared positive regrets
+    histories: int
+
+
+class Added(NamedTuple):
+    """What an addition has come to."""
+
+    inside: float  # squared positive regrets of the mover inside what was added
+    head: float  # squared positive regrets of the new action
+    regret: float  # positive regrets of the new action
+    histories: int
+    iterations: int  # of the recovery game
+
+
+class Bounds(NamedTuple):
+    """What the bound of CFR is made of, for one player."""
+
+    infosets: int
+    spread: float  # Delta: the largest payoff less the smallest, on the scale of regrets per iteration
+    actions: int  # at an infoset, at most
+    iterations: float  # T, as regrets count them
+
+
+class Growable(Protocol):
+    """A game that is being solved and may grow, on whatever engine."""
+
+    @property
+    def effective(self) -> float:
+        """How many iterations regrets count for now."""
+        ...
+
+    def balance(self) -> Balance:
+        """Regrets and histories as they are."""
+        ...
+
+    def candidates(self, state: Balance, factor: float) -> list[Candidate]:
+        """Sizes that may pay, most regret per history first; all of one list may be added one after the other."""
+        ...
+
+    def add(self, candidate: Candidate) -> Added:
+        """Put a size into the abstraction and fill in what happened behind it."""
+        ...
+
+    def discount(self, share: float) -> None:
+        """Weigh all that was done so far by ``share``."""
+        ...
+
+    def bounds(self, player: int) -> Bounds:
+        """What the bound of CFR is made of."""
+        ...
+
+
+class Grew(NamedTuple):
+    """An addition and its reasons."""
+
+    candidate: Candidate
+    needed: float  # what proposition 1 asked for
+    added: Added
+    share: float  # the weight of the past since then
+    seconds: float
+
+
+def needed(largest: Floats | float, inside: int, added: Floats | float, effective: float, factor: float) -> Floats:
+    """The regret from which on it pays to add: proposition 1, solved for the regret R(S) of what is outside.
+
+        factor sum R(G) / |G|  <  (sum R(G) + 2 R(S) - R(S) / T) / (|G| + |S|)
+
+    The left side falls with histories visited if only G is played, the right side if S is played too. Regrets inside
+    grow with the square root of T, those outside with T; both are measured by what they have come to.
+
+    Differs from the paper in: R(S) is by how much a new move is regretted *more* than the best known one, summed over
+    the head's infosets. The paper sums over infosets of S and does not say how the head's own regret counts; taken at
+    face value, a size next to a known one would look as urgent as the known one.
+    """
+    relief = factor * (1.0 + np.asarray(added) / inside) - 1.0
+    return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
+
+
+def recommended(before: float, added: Added) -> float:
+    """Equation (22): squared positive regrets with the head's as before the addition, over those after it."""
+    rest = before + added.inside
+    return rest / (rest + added.head) if added.head > 0.0 else 1.0
+
+
+def root(before: float, added: Added) -> float:
+    """The square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
+
+    Weighing the past by w multiplies regrets by w and the iterations that they come from by w. With regrets that grow
+    with T^a, they are as large for so many iterations as before the addition if
+
+        w^2 after = w^(2a) before,        w = (before / after)^(1 / (2 - 2a))
+
+    before and after being squared regrets. CFR's grow with the square root of T: a = 1/2 is (22), and a = 0 its root.
+    """
+    return recommended(before, added) ** 0.5
+
+
+def bound(before: float, added: Added, bounds: Bounds) -> float:
+    """Equation (8): the largest weight that the theorem allows, min(1, |I| Delta^2 |A| T / sum of squared regrets)."""
+    squares = before + added.inside + added.head
+    allowed = bounds.infosets * bounds.spread**2 * bounds.actions * bounds.iterations
+    return min(1.0, allowed / squares) if squares > 0.0 else 1.0
+
+
+DISCOUNTS: Final[dict[str, Callable[[float, Added, Bounds], float]]] = {
+    "recommended": lambda before, added, bounds: recommended(before, added),
+    "root": lambda before, added, bounds: root(before, added),
+    "bound": bound,
+}
+"""Ways to choose the weight of the past."""
+
+
+def check(game: Growable, factor: float, discount: str, most: int) -> list[Grew]:
+    """Add up to ``most`` sizes of which proposition 1 says that they pay; weigh the past after each (theorem 2)."""
+    state, grown = game.balance(), list[Grew]()
+    for candidate in game.candidates(state, factor):
+        if len(grown) == most:
+            break
+        began = time.perf_counter()
+        largest = state.largest[candidate.player]
+        least = float(needed(largest, state.histories, candidate.histories, game.effective, factor))
+        if candidate.gain <= least:
+            continue
+        added = game.add(candidate)
+        bounds, before = game.bounds(candidate.player), float(state.squares[candidate.player])
+        share = DISCOUNTS[discount](before, added, bounds)  # the opponent's regrets are as before
+        game.discount(share)
+        grown.append(Grew(candidate, least, added, share, time.perf_counter() - began))
+    return grown

@@ -1,0 +1,288 @@
+"""A hold'em spot that is being solved and may grow: streets x boards x rows of hands.
+
+Menus grow by betting line and player, alike on all boards of a street. What a missing size is worth is found by a best
+response against an opponent who reads it as one of its neighbours; what happened behind it, by a recovery game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.growth.check import Added, Balance, Bounds, Candidate
+from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import HandLearner, Sources
+from treeplex.engines.boards.carry import carried
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.recovery import Head, Recovered, recover, values_at, way_to
+from treeplex.engines.boards.rows import HandRows, hand_rows
+from treeplex.engines.boards.streets import Decision
+from treeplex.engines.boards.translated import Plan, best_response, by_node, plan_of
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.grown import Line, with_size
+from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
+
+MOST_RECOVERY: Final = 200  # iterations of a recovery game
+
+
+class Look(NamedTuple):
+    """A decision of the abstraction in the real game, with the best response's value of every action there."""
+
+    line: Line
+    real: Real
+    values: Floats  # [actions, N]
+    rows: HandRows
+
+
+class GrowingSpot:
+    """A spot, the solver, and what it has learnt; modified in place."""
+
+    def __init__(self, solver: HoldemCFR, candidates: Candidates, game: HoldemGame, state: State) -> None:
+        self.solver, self.offered, self.game, self.state = solver, candidates, game, state
+        self.touched = 0  # public nodes, in every pass
+        self.cuts: list[tuple[int, float]] = []  # iterations after which the past was weighed, and by how much
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations have been done."""
+        return self.state.iteration
+
+    @property
+    def averages(self) -> Sources:
+        """What the average strategies are shares of."""
+        return Sources(self.state.learners[0].average, self.state.learners[1].average)
+
+    @property
+    def root(self) -> Node:
+        """Of the betting tree."""
+        return self.game.streets[0].decisions[0].node
+
+    def advance(self, iterations: int) -> None:
+        """Iterate."""
+        self.state = self.solver.advance(self.game, self.state, iterations)
+        self.touched += 2 * iterations * self.game.nodes
+
+    @property
+    def effective(self) -> float:
+        """As ``Growable``: those that positive regrets count for, which older iterations fade from."""
+        return float(self._fading()[0][1:].sum())
+
+    def balance(self) -> Balance:
+        """As ``Growable``."""
+        largest, squares = np.zeros(2), np.zeros(2)
+        fading = self._fading(cuts=False)
+        for player in (0, 1):
+            learner, rows = self.state.learners[player], hand_rows(self.game, player)
+            for depth, decision in _decisions(self.game, player):
+                positive = np.maximum(learner.regret[_where(rows[depth], decision)], 0.0).astype(np.float64)
+                positive *= fading[0][learner.last[rows[depth].decision + decision.number]]
+                largest[player] += float(positive.max(axis=0) @ rows[depth].boards)
+                squares[player] += float((positive**2).sum(axis=0) @ rows[depth].boards)
+        return Balance(largest, squares, self.game.nodes)
+
+    def candidates(self, state: Balance, factor: float) -> list[Candidate]:
+        """As ``Growable``: of every decision the size that pays most per node.
+
+        A best response bets one size off the menu on a line at most. What counts is by how much its value exceeds that
+        of the best action in the abstraction, both played on as well as possible.
+        """
+        spans, found = _spans(self.game), list[Candidate]()
+        for player in (0, 1):
+            for look in self._looks(player):
+                best: Candidate | None = None
+                for k, gain in _gains(look).items():
+                    nodes = spans[id(_most_likely(look.real.children[k], look.real))]
+                    one = Candidate(look.line, player, rule_of(look.real.node.actions[k]), self.effective * gain, nodes)
+                    if best is None or one.gain * best.histories > best.gain * one.histories:
+                        best = one
+                found += [] if best is None else [best]
+        return sorted(found, key=lambda one: -one.gain / one.histories)
+
+    def add(self, candidate: Candidate) -> Added:
+        """As ``Growable``: by a recovery game, as long as the run, in which chance deals the opponent's average reach.
+
+        Differs from the paper in: the opponent's regrets behind the new size are those of the recovery game, not zero:
+        with uniform strategies there the mover would rush in. Regrets of either player may start anywhere
+        (docs/theory/abstraction.md). No more than ``MOST_RECOVERY`` iterations are played.
+        """
+        old, player, line = self.game, candidate.player, candidate.place
+        depth, decision = decisions_by_line(old)[line]
+        storage, threads = self.solver.storage, self.solver.threads
+        staying = values_at(old, self.averages, decision, depth, storage, threads)
+        grown = with_size(old.spot, self.root, line, candidate.size)
+        new = load_spot(grown.spot, like=old)
+        learners = (carried(old, new, self.state.learners[0], 0), carried(old, new, self.state.learners[1], 1))
+        way, opponent = way_to(new, line), learners[1 - player].average
+        at = way[-1].actions.index(grown.action)
+        iterations = min(self.iteration, MOST_RECOVERY)
+        recovered = recover(Head(new, way, at), opponent, staying, iterations, storage, threads)
+        self.touched += 2 * iterations * recovered.game.nodes
+        self.game, self.state = new, State(learners, self.iteration)
+        head = by_node(new)[id(way[-1])][1]
+        regret = self._regret(learners[player], depth, head, at, recovered.value - staying)
+        inside = self._merge(recovered, player)
+        boards = hand_rows(new, player)[depth].boards
+        return Added(inside, float(regret**2 @ boards), float(regret @ boards), new.nodes - old.nodes, iterations)
+
+    def discount(self, share: float) -> None:
+        """As ``Growable``: regrets and averages times ``share``."""
+        if share < 1.0:
+            for learner in self.state.learners:
+                for numbers in (learner.regret, learner.average):
+                    np.multiply(numbers, share, out=numbers)
+            self.cuts.append((self.iteration, share))
+
+    def bounds(self, player: int) -> Bounds:
+        """As ``Growable``."""
+        rows = hand_rows(self.game, player)
+        infosets = sum(int(rows[depth].boards.sum()) for depth, _ in _decisions(self.game, player))
+        actions = max(len(decision.node.actions) for _, decision in _decisions(self.game, player))
+        spot = self.game.spot
+        spread = (spot.pot + 2 * spot.effective_stack) / spot.chip * float(self.game.weights(1 - player).sum())
+        return Bounds(infosets, spread, actions, self.effective)
+
+    def plan(self, player: int, deviations: float = np.inf) -> tuple[Real, Plan]:
+        """What the average strategy of ``player`` does in the real game."""
+        tree = Translation(self.game.spot, self.root, player, self.offered, deviations).tree()
+        return tree, plan_of(self.game, self.averages, player, tree)
+
+    def taken(self) -> tuple[float, float]:
+        """What best responses in the real game take of the pot, both players'; the readings are kept secret."""
+        first, second = (best_response(self.plan(1 - player)[1], "float64", self.solver.threads) for player in (0, 1))
+        return first.taken, second.taken
+
+    def _looks(self, player: int) -> Iterator[Look]:
+        """Every decision of ``player`` in the abstraction, as a best response of one deviation sees it."""
+        tree, plan = self.plan(1 - player, 1)
+        response = best_response(plan, self.solver.storage, self.solver.threads)
+        self.touched += 2 * plan.game.nodes  # one pass for the plan, one for the response
+        rows, known = hand_rows(plan.game, player), by_node(plan.game)
+        waiting: list[tuple[Real, Line]] = [(tree, ())]
+        while waiting:
+            real, line = waiting.pop()
+            if real.node.kind == CHANCE:
+                waiting.append((real.children[0], line))
+            elif real.node.kind == DECISION and real.exact:
+                waiting += [(real.children[k], (*line, action)) for k, action in enumerate(real.node.actions)]
+                if real.node.player == player:
+                    depth, decision = known[id(real.node)]
+                    values = response.values[_where(rows[depth], decision)].astype(np.float64)
+                    yield Look(line, real, values, rows[depth])
+
+    def _fading(self, *, cuts: bool = True) -> tuple[Floats, Floats]:
+        """[T + 1] what is left by now of a regret that was brought up to date at t, if positive and if negative.
+
+        ``cuts``: also of what had been done by then when the past was weighed.
+        """
+        last = self.iteration
+        schedules = self.solver.schedules(last)
+        left: list[Floats] = []
+        for each in (schedules.positive, schedules.negative):
+            factors = np.append(each[:-1] if last else each[:0], 1.0)
+            factors[0] = 1.0  # there is no iteration 0
+            found: Floats = np.cumprod(factors[::-1], dtype=np.float64)[::-1]
+            left.append(found * self._cut(last) if cuts else found)
+        return left[0], left[1]
+
+    def _cut(self, last: int) -> Floats:
+        """[T + 1] the product of all weights that iteration t has been given."""
+        factors = np.ones(last + 1)
+        for iteration, share in self.cuts:
+            factors[: iteration + 1] *= share
+        return factors
+
+    def _regret(self, learner: HandLearner, depth: int, head: Decision, action: int, gained: Floats) -> Floats:
+        """Write the regret of a new action, as if it had never been chosen; returns its positive part.
+
+        The other regrets of the head are brought up to date, since one number says how old all of them are.
+        """
+        rows = hand_rows(self.game, head.player)[depth]
+        up, down = self._fading(cuts=False)
+        where, numbers = _where(rows, head), rows.decision + head.number
+        before = learner.regret[where].astype(np.float64)
+        before *= np.where(before > 0.0, up[learner.last[numbers]], down[learner.last[numbers]])
+        counted = [float(fading[1:].sum()) for fading in self._fading()]
+        before[action] = np.where(rows.boards > 0.0, np.where(gained > 0.0, counted[0], counted[1]) * gained, 0.0)
+        learner.regret[where] = before
+        learner.last[numbers] = self.iteration
+        return np.maximum(before[action], 0.0)
+
+    def _merge(self, recovered: Recovered, player: int) -> float:
+        """What was learnt in the recovery game, into the new game; returns the mover's squared positive regrets.
+
+        The mover has never been behind the new action: its average there is zero. The opponent's is that of the
+        recovery game, with the weight of the whole run.
+        """
+        known, made, squares = by_node(self.game), by_node(recovered.game), 0.0
+        weights = self.solver.schedules(self.iteration).weight[1:] * self._cut(self.iteration)[1:]
+        scale = float(weights.sum()) / recovered.weight
+        for who in (0, 1):
+            learner, source = self.state.learners[who], recovered.learners[who]
+            to, rows = hand_rows(self.game, who), hand_rows(recovered.game, who)
+            for depth, decision in _decisions(recovered.game, who):
+                if id(decision.node) not in known or id(decision.node) not in made:
+                    continue
+                target = known[id(decision.node)][1]
+                there, here = _where(to[depth], target), _where(rows[depth], decision)
+                learner.regret[there] = source.regret[here]
+                learner.last[to[depth].decision + target.number] = self.iteration
+                if who != player:
+                    learner.average[there] = scale * source.average[here]
+                else:
+                    positive = np.maximum(source.regret[here], 0.0).astype(np.float64)
+                    squares += float((positive**2).sum(axis=0) @ to[depth].boards)
+        return squares
+
+
+def _decisions(game: HoldemGame, player: int) -> Iterator[tuple[int, Decision]]:
+    for depth, street in enumerate(game.streets):
+        for decision in street.decisions:
+            if decision.player == player:
+                yield depth, decision
+
+
+def _where(rows: HandRows, decision: Decision) -> Any:
+    return rows.actions(decision.slot, len(decision.node.actions))
+
+
+def _gains(look: Look) -> dict[int, float]:
+    """By action that is not in the abstraction: by how much it is better than all that are, summed over hands."""
+    (reading, *_), actions = look.real.readings, look.real.node.actions
+    inside: set[Action] = set() if reading.node is None else set(reading.node.actions)
+    base = look.values[[k for k, action in enumerate(actions) if action in inside]].max(axis=0)
+    gains = {
+        k: float(np.maximum(look.values[k] - base, 0.0) @ look.rows.boards)
+        for k, action in enumerate(actions)
+        if action not in inside
+    }
+    return {k: gain for k, gain in gains.items() if gain > 0.0}
+
+
+def _most_likely(child: Real, parent: Real) -> Node:
+    """The abstract node that a size is most likely read as; where the menu has no size, the decision itself."""
+    node = max(child.readings, key=lambda reading: reading.share).node
+    above = parent.readings[0].node
+    if node is None and above is None:
+        raise ValueError("Only decisions of the abstraction have candidates.")
+    found = node or above
+    assert found is not None  # noqa: S101 - for the type checker
+    return found
+
+
+def _spans(game: HoldemGame) -> dict[int, int]:
+    """Public nodes from each node of the betting tree on, over all boards, by identity."""
+    first = game.streets[0].decisions[0].node
+    found: dict[int, int] = {}
+    order, waiting = list[Node](), [first]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting += node.children
+    for node in reversed(order):
+        depth = min(node.street - first.street, len(game.deals) - 1)
+        found[id(node)] = len(game.deals[depth]) + sum(found[id(child)] for child in node.children)
+    return found

@@ -1,0 +1,59 @@
+"""What was learnt in a spot, taken over into the same spot with more sizes, or with fewer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.engines.boards.arrays import HandLearner, Offsets, aligned
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.lines import decisions_by_line
+
+
+class Places(NamedTuple):
+    """Where the actions and decisions of one street are in another tree; -1: nowhere."""
+
+    slot: tuple[Offsets, Offsets]  # by player: [slots of the old tree]
+    decision: tuple[Offsets, Offsets]  # by player: [decisions of the old tree]
+
+
+def places(old: HoldemGame, new: HoldemGame) -> list[Places]:
+    """For every street, by the line of actions that leads to a decision, and by the action."""
+    found = [
+        Places(
+            (np.full(street.slots(0), -1), np.full(street.slots(1), -1)),
+            (np.full(street.count(0), -1), np.full(street.count(1), -1)),
+        )
+        for street in old.streets
+    ]
+    known = decisions_by_line(new)
+    for line, (depth, source) in decisions_by_line(old).items():
+        if line not in known:
+            continue
+        _, target = known[line]
+        found[depth].decision[source.player][source.number] = target.number
+        for k, action in enumerate(source.node.actions):
+            if action in target.node.actions:
+                at = target.slot + target.node.actions.index(action)
+                found[depth].slot[source.player][source.slot + k] = at
+    return found
+
+
+def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int) -> HandLearner:
+    """A learner of the new game: the old numbers wherever line and action are the same, zeros elsewhere."""
+    size, decisions = new.elements(player), new.decisions(player)
+    regret, average = aligned(size, learner.regret.dtype), aligned(size, learner.average.dtype)
+    last, none = np.zeros(decisions, np.int32), np.zeros(0, np.float32)
+    for depth, (slots, numbers) in enumerate(places(old, new)):
+        before, after = (game.boards[depth].hands[player] for game in (old, new))
+        rows, to, which = slots[player], slots[player] >= 0, numbers[player] >= 0
+        counts = old.streets[depth].slots(player), new.streets[depth].slots(player)
+        for board, width in enumerate(np.diff(before.start).tolist()):
+            begin, end = int(before.storage[board]), int(after.storage[board])
+            for source, target in ((learner.regret, regret), (learner.average, average)):
+                numbers_before = source[begin : begin + counts[0] * width].reshape(counts[0], width)
+                target[end : end + counts[1] * width].reshape(counts[1], width)[rows[to]] = numbers_before[to]
+            first, second = int(before.decision[board]), int(after.decision[board])
+            last[second + numbers[player][which]] = learner.last[first + np.flatnonzero(which)]
+    return HandLearner(regret, average, np.zeros(0, learner.regret.dtype), last, none, none)

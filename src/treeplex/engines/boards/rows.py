@@ -1,0 +1,64 @@
+"""Numbers of a decision on all boards of its street at once: where they are stored, and how hands carry over a card.
+
+One number per hand of every board, flat, board after board and padding included: what ``Hands.start`` counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import Offsets
+from treeplex.engines.boards.game import HoldemGame
+
+Array = npt.NDArray[Any]
+
+
+class HandRows(NamedTuple):
+    """The hands of one player on all boards of a street."""
+
+    first: Offsets  # [N] where the first action of the street is stored
+    width: Offsets  # [N] how far it is to the next action
+    above: Offsets  # [N] the same hand on the street before; empty on the first street
+    boards: Floats  # [N] how many boards the hand's board stands for; 0 where there is no hand
+    board: Offsets  # [N] the number of the hand's board
+    decision: Offsets  # [N] the number of the first decision on the hand's board
+
+    def at(self, slot: int) -> Offsets:
+        """[N] where the numbers of an action are stored."""
+        return self.first + slot * self.width
+
+    def actions(self, slot: int, count: int) -> Offsets:
+        """[actions, N] where the numbers of a decision are stored."""
+        return self.at(slot) + np.arange(count)[:, None] * self.width
+
+
+def hand_rows(game: HoldemGame, player: int) -> list[HandRows]:
+    """Of every street."""
+    found: list[HandRows] = []
+    copies = np.ones(1)
+    for depth, level in enumerate(game.boards):
+        hands = level.hands[player]
+        widths = np.diff(hands.start)
+        board = np.repeat(np.arange(len(widths)), widths)
+        place = np.arange(int(hands.start[-1])) - hands.start[board]
+        above = np.zeros(0, np.int64)
+        if depth:
+            parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
+            copies = copies[parent] * np.diff(level.image)
+            map_start = hands.map_start[level.image[:-1]]  # of the board itself: its first image
+            over = game.boards[depth - 1].hands[player]
+            above = over.start[parent][board] + hands.map[map_start[board] + place]
+        count = np.where(place < hands.held[board], copies[board], 0.0)
+        found.append(HandRows(hands.storage[board] + place, widths[board], above, count, board, hands.decision[board]))
+    return found
+
+
+def shares(numbers: Floats) -> Floats:
+    """[actions, N] strategies from numbers of which they are shares; even where all are zero."""
+    positive = np.maximum(numbers, 0.0)
+    total = positive.sum(axis=0)
+    return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / len(numbers))

@@ -1,0 +1,124 @@
+"""What a player of an abstraction does in the real game, and what the best response to it is worth.
+
+The readings of a bet (``games.holdem.translation``) are the player's secret. So its plan in the real game is the
+mixture over readings: with r_m the probability, by its own doing, of being at a real node and taking it for the
+abstract node m,
+
+    plan(a) = sum over m of r_m sigma_m(abstract action that becomes a)
+
+hand by hand and board by board, and a best response is one to this plan. A responder who was told the readings could do
+only better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import BEST_KEPT, HandLearner, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.boards import placed
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.rows import HandRows, hand_rows, shares
+from treeplex.engines.boards.streets import Decision, split_streets
+from treeplex.games.holdem.betting import CHANCE, DECISION, Node
+from treeplex.games.holdem.translation import Real
+
+
+def with_tree(game: HoldemGame, root: Node) -> HoldemGame:
+    """The same cards and money with another betting tree."""
+    streets = split_streets(root)
+    return replace(game, streets=streets, boards=placed(streets, game.boards[: len(streets)]), locks=())
+
+
+def by_node(game: HoldemGame) -> dict[int, tuple[int, Decision]]:
+    """The street and the record of every decision, by the identity of its node."""
+    return {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
+
+
+class Plan(NamedTuple):
+    """A player's plan in a real game."""
+
+    game: HoldemGame
+    player: int
+    numbers: Floats  # of which strategies are shares
+
+
+def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan:
+    """The plan of ``player``, who has the average strategies of ``sources`` in the abstraction ``game``."""
+    real = with_tree(game, tree.node)
+    known, decisions = by_node(game), by_node(real)
+    rows, placed_rows = hand_rows(game, player), hand_rows(real, player)
+    numbers = np.zeros(real.elements(player))
+    source = sources[player]
+    start = np.where(rows[0].boards > 0.0, 1.0, 0.0)
+    waiting: list[tuple[Real, list[Floats]]] = [(tree, [start])]
+    while waiting:
+        at, reach = waiting.pop()
+        if at.node.kind == CHANCE:
+            (child,) = at.children
+            if child.node.kind in (CHANCE, DECISION):
+                above = rows[_depth(game, child.node)].above
+                waiting.append((child, [each[above] for each in reach]))
+            continue
+        if at.node.kind != DECISION:
+            continue
+        depth, decision = decisions[id(at.node)]
+        strategies = [
+            _strategy(known, rows, source, one.node) if at.node.player == player else None for one in at.readings
+        ]
+        for number, child in enumerate(at.children):
+            below: list[Floats] = []
+            for _, before, action, share in child.readings:
+                strategy, own = strategies[before], reach[before]
+                if strategy is not None and action >= 0:
+                    own = own * strategy[action]
+                below.append(own * share if share != 1.0 else own)
+            if at.node.player == player:
+                numbers[placed_rows[depth].at(decision.slot + number)] = sum(below)
+            if child.node.kind in (CHANCE, DECISION):
+                waiting.append((child, below))
+    return Plan(real, player, numbers)
+
+
+def _strategy(
+    known: dict[int, tuple[int, Decision]], rows: list[HandRows], source: Floats, node: Node | None
+) -> Floats | None:
+    """[actions, N] the abstract strategy at a reading."""
+    if node is None:
+        return None
+    depth, decision = known[id(node)]
+    return shares(source[rows[depth].actions(decision.slot, len(node.actions))].astype(np.float64))
+
+
+def _depth(game: HoldemGame, node: Node) -> int:
+    """Streets since the start."""
+    return node.street - game.streets[0].decisions[0].node.street
+
+
+class Response(NamedTuple):
+    """A best response to a plan."""
+
+    taken: float  # what it takes of the pot on average
+    values: Floats  # counterfactual value of every action of the responder, where its numbers are stored
+
+
+def best_response(plan: Plan, storage: str = "float64", threads: int = 0) -> Response:
+    """The responder's best response to a plan, in the real game."""
+    game, player = plan.game, 1 - plan.player
+    values, none = np.zeros(game.elements(player), storage), np.zeros(0, storage)
+    learner = no_learner(storage)._replace(regret=values)
+    learners: list[HandLearner] = [no_learner(storage), no_learner(storage)]
+    learners[player] = learner
+    numbers = plan.numbers.astype(storage)
+    sources = Sources(numbers, none) if plan.player == 0 else Sources(none, numbers)
+    playing = Playing((learners[0], learners[1]), sources, no_locks(game, storage))
+    runner = engine(game, storage, threads)
+    found = runner.run(playing, plain_rule(), [(player, BEST_KEPT, 0)], keep=True)
+    weights = game.weights(player)
+    total = float(found[0, : len(weights)] @ weights) / game.combinations
+    return Response(game.spot.pot / 2 + game.spot.chip * total, values)

@@ -1,0 +1,126 @@
+"""A spot with one more size at one decision: what an abstraction that grows becomes.
+
+Menus of single decisions stand in the ``line_sizes`` of the spot, so a grown spot is a spot like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from treeplex.games.holdem.betting import (
+    CHANCE,
+    DECISION,
+    Action,
+    Moment,
+    Node,
+    act,
+    chips_of,
+    deal,
+    menu_at,
+    most_of,
+    pot_after_call,
+    sized_action,
+    start,
+)
+from treeplex.games.holdem.sizes import Size, text_of
+from treeplex.games.holdem.spot import Spot
+from treeplex.games.holdem.translation import reading_shares, rule_of
+
+Line = tuple[Action, ...]
+"""Actions from the start, whatever the cards are; amounts in the unit of the spot."""
+
+
+class Grown(NamedTuple):
+    """A spot with a new size, the action that it is, and the action whose menus it took over."""
+
+    spot: Spot
+    action: Action
+    closest: Action | None  # None: nothing could be bet there
+
+
+def line_text(line: Line) -> str:
+    """As people write it."""
+    return ", ".join(action.name for action in line)
+
+
+def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
+    """The spot in which a size may be bet at the decision that ``line`` leads to; ``root``: of its betting tree.
+
+    What follows the new size has the menus of what follows the size that it is most likely read as.
+    """
+    node, moment = _walk(spot, line)
+    source = root
+    for action in line:
+        source = _skip(source.children[source.actions.index(action)])
+    (chips,) = chips_of(spot, node, moment, (size,))
+    new = sized_action(moment, chips, most_of(node, moment), size)
+    sized = {spot.chips(action.amount): number for number, action in enumerate(source.actions) if action.amount}
+    lines = dict(spot.line_sizes)
+    menu = [rule_of(action) for action in source.actions if action.amount]
+    lines[line_text(line)] = _texts([*menu, rule_of(new)])
+    action = replace(new, amount=spot.amount(int(chips)))
+    if not sized:
+        return Grown(replace(spot, line_sizes=lines), action, None)
+    shares = reading_shares(sorted(sized), chips, node.faced, pot_after_call(spot, node))
+    closest = sized[int(max(shares, key=lambda one: one[1])[0])]
+    if source.actions[closest].kind != "all-in":  # behind which nothing could be bet
+        child, after = act(spot, node, moment, new)
+        _take_over(replace(spot, line_sizes={}), source.children[closest], child, after, (*line, action), lines)
+    return Grown(replace(spot, line_sizes=lines), action, source.actions[closest])
+
+
+def _texts(menu: list[Size]) -> str:
+    return ", ".join(dict.fromkeys(text_of(size) for size in menu))
+
+
+def _take_over(spot: Spot, source: Node, node: Node, moment: Moment, line: Line, lines: dict[str, Any]) -> None:
+    """Write into ``lines`` the menus below ``node`` that differ from those of the spot, as below ``source``."""
+    waiting = [(source, node, moment, line)]
+    while waiting:
+        source, node, moment, line = waiting.pop()
+        if node.kind == CHANCE:
+            child, after = deal(node, moment)
+            waiting.append((_below(source), child, after, line))
+        elif node.kind == DECISION and source.kind == DECISION and not moment.all_in:
+            menu = tuple(rule_of(action) for action in source.actions if action.amount)
+            usual = menu_at(spot, node, moment)
+            pairs = list(zip(source.actions, source.children, strict=True))
+            by_size = {rule_of(action): (action, child) for action, child in pairs if action.amount}
+            plain = {action.kind: child for action, child in pairs if not action.amount}
+            if chips_of(spot, node, moment, menu) != chips_of(spot, node, moment, usual) and (menu or usual):
+                lines[line_text(line)] = _texts(list(menu))
+            amounts = chips_of(spot, node, moment, menu)
+            first = [Action("fold"), Action("call")] if moment.raises else [Action("check")]
+            sized = [(a, sized_action(moment, a, most_of(node, moment), amounts[a])) for a in sorted(amounts)]
+            for action in first:
+                child, after = act(spot, node, moment, action)
+                waiting.append((plain.get(action.kind, source), child, after, (*line, action)))
+            for chips, action in sized:
+                child, after = act(spot, node, moment, action)
+                told = replace(action, amount=spot.amount(int(chips)))
+                known, below = by_size[amounts[chips]]
+                if known.kind != "all-in" or action.kind == "all-in":
+                    waiting.append((below, child, after, (*line, told)))
+
+
+def _below(node: Node) -> Node:
+    return node.children[0] if node.kind == CHANCE else node
+
+
+def _skip(node: Node) -> Node:
+    """The next node at which something is decided or paid: cards that are dealt on the way do not matter."""
+    while node.kind == CHANCE:
+        node = node.children[0]
+    return node
+
+
+def _walk(spot: Spot, line: Line) -> tuple[Node, Moment]:
+    """The decision that a line leads to, in chips."""
+    node, moment = start(spot)
+    for action in line:
+        told = replace(action, amount=spot.chips(action.amount))
+        node, moment = act(spot, node, moment, told)
+        while node.kind == CHANCE:
+            node, moment = deal(node, moment)
+    return node, moment
