@@ -75,13 +75,13 @@ class Growth:
         within(int, "archive", self.archive, "a whole number from 0 up", 0)
         if self.remove == "current" and not RULES[self.algorithm].floor:
             raise ParameterError(
-                'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies converge,'
-                f" got {self.algorithm!r}."
+                'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
+                f" converge, got {self.algorithm!r}."
             )
         if self.remove == "current" and self.archive:
             raise ParameterError(
-                "The 'archive' parameter must be 0 where 'remove' is \"current\", which visits nothing that nobody plays,"
-                f" got {self.archive}."
+                "The 'archive' parameter must be 0 where 'remove' is \"current\", which visits nothing that nobody"
+                f" plays, got {self.archive}."
             )
 
 
