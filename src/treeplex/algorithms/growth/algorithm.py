@@ -20,13 +20,13 @@ from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
 from treeplex.algorithms.growth.discount import DISCOUNTS
 from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth
-from treeplex.algorithms.growth.remove import Removal, discard, discards_at, remove
+from treeplex.algorithms.growth.remove import Removal, extend, remove
 from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
 from treeplex.engines.public.arrays import Nodes, Rows
 from treeplex.engines.public.build import Start, build
-from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.game import RULES, GrowingGame, Sums
 from treeplex.engines.public.store import Place
 from treeplex.engines.public.tree import DTYPES, Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
@@ -35,6 +35,7 @@ from treeplex.games.sized import Abstraction
 from treeplex.tensors import Tensors, leaves
 
 ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
+MARK: Final = "mark"  # tensors of sums that are to be discarded
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
@@ -81,8 +82,6 @@ class Growing(Algorithm[Abstraction, State]):
         last = tree.iteration + iterations
         while tree.iteration < last and not stop():
             check = (tree.iteration // every + 1) * every
-            if self.growth.remove == "discard" and discards_at(tree.iteration, every):
-                discard(tree)
             tree.advance(min(check, last) - tree.iteration)
             if tree.iteration % every == 0:
                 self._check(state)
@@ -156,7 +155,8 @@ class Growing(Algorithm[Abstraction, State]):
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
         game = state.game
-        parts = (*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows"))
+        parts = [*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows")]
+        parts += leaves(game.mark, MARK) if game.mark is not None else []
         tensors = {name: np.ascontiguousarray(array) for name, array in parts}
         game.archive.store.flush()
         if self.folder is None:
@@ -187,6 +187,8 @@ class Growing(Algorithm[Abstraction, State]):
             if array.dtype != "float64" or array.shape != (count, tree.tree.hands):
                 raise ValueError(f"rows.{name} is {array.dtype}{list(array.shape)}")
         tree.tree = GrowingTree(Block(nodes, rows))
+        if f"{MARK}.average" in tensors:
+            tree.mark = Sums(*(tensors[f"{MARK}.{name}"].copy() for name in Sums._fields))
         tree.halves, tree.touched, tree.weight = int(records["halves"]), int(records["touched"]), records["weight"]
         state.growing = float(records["growing"])
         state.additions = [Addition(*addition) for addition in records["additions"]]
@@ -221,6 +223,7 @@ def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, 
     node, player = candidate.node, int(game.tree.nodes.mover[candidate.node])
     scale = game.weight * game.effective  # of sums, to an average iteration
     added = METHODS[growth.method](game, node, candidate.size)
+    extend(game)
     discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
     game.discount(discount)
     return Addition(

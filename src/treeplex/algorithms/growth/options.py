@@ -78,10 +78,10 @@ class Growth:
                 'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
                 f" converge, got {self.algorithm!r}."
             )
-        if self.remove == "current" and self.archive:
+        if self.remove != "never" and self.archive:
             raise ParameterError(
-                "The 'archive' parameter must be 0 where 'remove' is \"current\", which visits nothing that nobody"
-                f" plays, got {self.archive}."
+                f"The 'archive' parameter must be 0 where sizes are removed (here by \"{self.remove}\")"
+                f", got {self.archive}."
             )
 
 

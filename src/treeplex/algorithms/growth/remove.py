@@ -10,9 +10,9 @@ A size that was taken out is one that is missing: the heuristic may suggest it a
 iterations that it skipped. Nothing is changed at other moves: neither regrets nor averages.
 
 Differs from the paper in: it does not say when to remove. "current" removes a size that its player has not chosen at
-any hand for ``PATIENCE`` checks in a row. "discard" discards all iterations before the first check from 100, 1,000,
-10,000, ... iterations on, keeping regrets; and when as many again have been played it removes the sizes that were not
-chosen since. A decision keeps one size at least: others are mapped to it.
+any hand for ``PATIENCE`` checks in a row. "discard" does so at the first check from 200, 2,000, 20,000, ... iterations
+on: it discards the first half of them and removes the sizes that were not chosen in the other. A decision keeps one
+size at least: others are mapped to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.public.cpu.growing import reach, rematch
-from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.game import GrowingGame, Sums
 
 REMOVALS: Final = ("never", "current", "discard")
 """Ways to remove sizes."""
@@ -52,25 +52,43 @@ def discards_at(iteration: int, every: int, times: int = 1) -> bool:
     return iteration % every == 0 and mark <= iteration
 
 
+def mark(game: GrowingGame) -> None:
+    """Remember the sums so far: they are to be discarded."""
+    game.mark = Sums(*(getattr(game.tree.rows, name).copy() for name in Sums._fields))
+
+
+def extend(game: GrowingGame) -> None:
+    """After an addition: the share of its sums that is to be discarded, that of the iterations that they stand for."""
+    if game.mark is not None:
+        share, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
+        new = (share * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
+        game.mark = Sums(*(np.concatenate(parts) for parts in zip(game.mark, new, strict=True)))
+
+
 def discard(game: GrowingGame) -> None:
-    """Discard all iterations so far: averages and sums begin anew. Regrets stay, and so do the current strategies.
+    """Discard all iterations up to the mark, from averages and sums. Regrets stay, and so do the current strategies.
 
     What is discarded is finite, so each player's regret over the iterations that are kept is at most a constant more
     than its regret over all of them.
     """
-    game.archive.bring_back_below(game.tree, 0)
-    rows = game.tree.rows
-    for sums in (rows.average, rows.value, rows.fold_out, rows.earned):
-        sums[:] = 0.0
+    if game.mark is not None:
+        for name, sums in game.mark._asdict().items():
+            getattr(game.tree.rows, name)[:] -= sums
+        game.mark = None
 
 
 def remove(game: GrowingGame, how: str, every: int) -> list[Removal]:
     """What ``how`` removes at this check."""
+    removed: list[Removal] = []
     if how == "current":
-        return take_out(game, _not_played(game))
-    if how == "discard" and discards_at(game.iteration, every, 2):
-        return take_out(game, _in_no_average(game))
-    return []
+        removed = take_out(game, _not_played(game))
+    if how == "discard":
+        if discards_at(game.iteration, every, 2):
+            discard(game)
+            removed = take_out(game, _in_no_average(game))
+        if discards_at(game.iteration, every):
+            mark(game)
+    return removed
 
 
 def take_out(game: GrowingGame, moves: list[int]) -> list[Removal]:

@@ -44,6 +44,15 @@ class Measure(NamedTuple):
         return max(sum(self.best_responses), 0.0)
 
 
+class Sums(NamedTuple):
+    """What is added up over iterations, but for regrets: ``Rows`` as they were once."""
+
+    average: Floats
+    value: Floats
+    fold_out: Floats
+    earned: Floats
+
+
 class Response(NamedTuple):
     """A best response, node by node and hand by hand."""
 
@@ -72,6 +81,7 @@ class GrowingGame:
         self.halves = 0  # two make an iteration
         self.weight = 1.0  # of an iteration from now on: larger, where earlier ones have been discounted
         self.touched = 0  # histories
+        self.mark: Sums | None = None  # sums of iterations that are to be discarded
         self._scratch: Scratch | None = None
         self.peak_bytes = 0
 
@@ -125,7 +135,7 @@ class GrowingGame:
         if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
             self.archive.bring_back_below(self.tree, 0)
             rows = self.tree.rows
-            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned):
+            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned, *(self.mark or ())):
                 sums[:] /= self.weight
             self.weight = 1.0
 
