@@ -259,6 +259,7 @@ def grow(
         fingerprint=solver.fingerprint(start),
         algorithm=f"grow({how.algorithm})",
         asked=how.algorithm,
+        iterate="current" if how.remove == "current" else "average",
         options=growth_fields(how),
         limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
     )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
 Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 

@@ -135,5 +135,9 @@ def test_the_figure_is_drawn_and_judged(tmp_path) -> None:
     report = saef_fig1.reproduce(tmp_path, lambda line: None, nodes=3_000_000)
     assert [path.name for path in report.files] == ["saef-fig1.csv", "saef-fig1.png"]
     assert all(path.stat().st_size > 1000 for path in report.files)
-    assert len(report.claims) == 10
+    assert len(report.claims) == 12
+    levels = saef_fig1.plateaus(2_000_000)
+    assert set(levels) == set(saef_fig1.FIXED)
+    assert all(0.0 < level.inside < level.full for level in levels.values())
+    assert levels["Branch-2"].full == pytest.approx(0.95, abs=0.3)
     assert saef_fig1.ID in REPRODUCTIONS

@@ -39,8 +39,10 @@ GAMES = {
 WAYS = {
     "cfr": Growth(factor=1.0),
     "cfr, transfer, bound": Growth("transfer", 1.0, discount="bound"),
-    "cfr+": Growth(factor=1.0, algorithm="cfr+"),
-    "cfr+, transfer, best-response": Growth("transfer", 1.0, estimate="best-response", algorithm="cfr+"),
+    "cfr+": Growth(factor=1.0, discount="recommended", algorithm="cfr+"),
+    "cfr+, transfer, best-response": Growth(
+        "transfer", 1.0, estimate="best-response", discount="recommended", algorithm="cfr+"
+    ),
 }
 KERNELS = {
     "treeplex.engines.public.build": ("rematch",),

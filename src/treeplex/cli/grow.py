@@ -16,13 +16,34 @@ from treeplex.runs.limits import Limits
 
 Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
 Factor = Annotated[
-    float, typer.Option(help="Multiple of the threshold of proposition 1 that a new size must exceed; inf: never add.")
+    float,
+    typer.Option(
+        help="Multiple of the threshold of proposition 1 that a new size must exceed; inf: never add; 0: 1.01 with cfr,"
+        " 1 with cfr+."
+    ),
 ]
 Every = Annotated[int, typer.Option("--check-every", "--every", help="Iterations between two checks for new actions.")]
 Estimate = Annotated[str, typer.Option(help="How regrets of missing sizes are estimated: transfer or best-response.")]
-Discount = Annotated[str, typer.Option(help="How the past is weighted: recommended (22) or by the bound (8).")]
+Discount = Annotated[
+    str,
+    typer.Option(
+        help="How the past is weighted: recommended (22), its root, or by the bound (8). Default: recommended with cfr,"
+        " root with cfr+."
+    ),
+]
+PerCheck = Annotated[
+    int, typer.Option(help="Sizes that a check adds at most; 0: one with cfr, all that pay with cfr+.")
+]
 Algorithm = Annotated[str, typer.Option(help="cfr or cfr+.")]
 Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
+
+Remove = Annotated[
+    str,
+    typer.Option(
+        help="Take sizes out again: never; current: those that the current strategies, which are then the answer, do"
+        " not play (cfr+ only); discard: early iterations, and sizes chosen only in them."
+    ),
+]
 
 
 @grouped
@@ -31,12 +52,14 @@ def grow(
     game: GameName,
     goal: Goal,
     method: Method = "recovery",
-    factor: Factor = 1.01,
+    factor: Factor = 0.0,
     every: Every = 5,
     estimate: Estimate = "transfer",
-    discount: Discount = "recommended",
+    discount: Discount = "",
     algorithm: Algorithm = "cfr",
     archive: Archive = 0,
+    remove: Remove = "never",
+    per_check: PerCheck = 0,
     saving: Saving,
     show: Show = 12,
     quiet: Quiet = False,
@@ -44,7 +67,8 @@ def grow(
 ) -> None:
     """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""
     limits = goal.limits().otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
-    growth, start = Growth(method, factor, every, estimate, discount, algorithm, archive), sized_game(game)
+    growth = Growth(method, factor, every, estimate, discount, algorithm, archive, remove, per_check)
+    start = sized_game(game)
     with saving.folder(f"{start.rules.name}-grow") as folder:
         running = partial(
             api.grow,

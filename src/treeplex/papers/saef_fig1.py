@@ -1,19 +1,21 @@
 """Brown & Sandholm (2015), simultaneous abstraction and equilibrium finding, Figure 1: continuous Leduc hold'em.
 
 Fixed abstractions against ones that grow, by vanilla CFR: NashConv in the full game, where bets of every size are legal
-and mapped by the pseudo-harmonic mapping, and the size of the abstraction, against nodes touched.
+and mapped by the pseudo-harmonic mapping, and the size of the abstraction, against nodes touched. Beside each fixed
+abstraction stands its plateau: what it converges to.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.algorithms.growth.algorithm import Growing, State
 from treeplex.algorithms.growth.options import Growth
+from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.evaluation.plot import drawing
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Table, Tell, report
@@ -27,7 +29,7 @@ NODES: Final = 3_000_000_000
 SNAPSHOTS: Final = tuple(float(nodes) for nodes in np.geomspace(1e6, NODES, 36))
 EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
-
+CONVERGED: Final = 0.01  # NashConv in the abstraction over that in the full game, at a plateau
 
 CURVES: Final = {  # by label: the sizes to start with, and how they grow
     "Branch-2": ("branch-2", Growth(factor=math.inf)),
@@ -42,6 +44,14 @@ CURVES: Final = {  # by label: the sizes to start with, and how they grow
 """The figure's six, and the two thresholds that its text compares."""
 
 
+class Plateau(NamedTuple):
+    """What a fixed abstraction converges to."""
+
+    full: float  # NashConv in the full game
+    inside: float  # in the abstraction, which is nearly solved
+    nodes: int  # that it took CFR+
+
+
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     """Run all curves to ``nodes``; leaves a CSV and a figure."""
     runs: dict[str, Outcome[State]] = {}
@@ -49,16 +59,33 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
         start = sized_game(f'continuous_leduc(sizes="{sizes}")')
         runs[name] = dense_run(start, Growing(growth), Limits(nodes=nodes))
+    tell("plateaus of the fixed abstractions")
+    levels = plateaus(nodes)
     rows = [
-        (name, row.iteration, row.nodes_touched, row.nash_conv, *(row.extra[column] for column in EXTRA))
+        (name, row.iteration, row.nodes_touched, row.nash_conv, *(row.extra[column] for column in EXTRA), level)
         for name, run in runs.items()
+        for level in [levels[name].full if name in levels else ""]
         for row in run.rows
     ]
-    table = Table(["curve", "iteration", "nodes", "nash_conv", *EXTRA], rows)
-    return report(ID, folder, measure(runs, nodes), table, lambda path: _plot(runs, path))
+    table = Table(["curve", "iteration", "nodes", "nash_conv", *EXTRA, "plateau"], rows)
+    return report(ID, folder, measure(runs, levels, nodes), table, lambda path: _plot(runs, levels, path))
 
 
-def measure(runs: dict[str, Outcome[State]], nodes: int) -> dict[str, float]:
+def plateaus(nodes: int = NODES) -> dict[str, Plateau]:
+    """By CFR+, until NashConv in the abstraction is small against that in the full game, or for so many nodes."""
+    found: dict[str, Plateau] = {}
+    for name in FIXED:
+        start = sized_game(f'continuous_leduc(sizes="{CURVES[name][0]}")')
+        game = GrowingGame(start.rules, start.menu, RULES["cfr+"])
+        while name not in found:
+            game.advance(100)
+            full, inside = game.measure().nash_conv, game.measure(whole=False).nash_conv
+            if inside <= CONVERGED * full or game.touched >= nodes:
+                found[name] = Plateau(full, inside, game.touched)
+    return found
+
+
+def measure(runs: dict[str, Outcome[State]], levels: dict[str, Plateau], nodes: int) -> dict[str, float]:
     """What the claims are about."""
     snapshots = [snapshot for snapshot in SNAPSHOTS if snapshot <= nodes]
     ours = runs["Recovery-1.01"]
@@ -68,6 +95,8 @@ def measure(runs: dict[str, Outcome[State]], nodes: int) -> dict[str, float]:
     return {
         "worst_snapshot": max(at(ours, n) / min(at(runs[name], n) for name in FIXED) for n in snapshots),
         "final_over_best_fixed": final["Recovery-1.01"] / min(final[name] for name in FIXED),
+        "final_over_best_plateau": final["Recovery-1.01"] / min(level.full for level in levels.values()),
+        "branch_5_over_plateau": final["Branch-5"] / levels["Branch-5"].full,
         "fixed_fall": min(fall[name] for name in FIXED),
         "coarse_fixed_fall": min(fall["Branch-2"], fall["Branch-3"]),
         "grown_fall": max(fall["Recovery-1.01"], fall["Transfer"]),
@@ -89,15 +118,17 @@ def _street(decision: str) -> int:
     return 2 if any(move in ("J", "Q", "K") for move in decision.split()) else 1
 
 
-def _plot(runs: dict[str, Outcome[State]], path: Path) -> None:
-    """NashConv above, the size of the abstraction below."""
+def _plot(runs: dict[str, Outcome[State]], levels: dict[str, Plateau], path: Path) -> None:
+    """NashConv above, dotted lines at plateaus; the size of the abstraction below."""
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
     with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):
         for name, run in runs.items():
             touched = [row.nodes_touched for row in run.rows]
             histories = [row.extra["histories"] + row.extra["archived"] for row in run.rows]
             style = {"label": name, "linewidth": 1.6, "linestyle": "--" if name in FIXED else "-"}
-            upper.plot(touched, [row.nash_conv for row in run.rows], **style)
+            (line,) = upper.plot(touched, [row.nash_conv for row in run.rows], **style)
+            if name in levels:
+                upper.axhline(levels[name].full, color=line.get_color(), linewidth=1.0, linestyle=":")
             lower.plot(touched, histories, **style)
         upper.set(xscale="log", yscale="log", ylabel="NashConv in the full game, chips per hand")
         lower.set(xscale="log", yscale="log", ylabel="histories of the abstraction", xlabel="nodes touched")

@@ -118,10 +118,10 @@ def _by_options(request: Request) -> Algorithm[Any, Any]:
 
         return exploring(request.asked, **options)
     from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
-    from treeplex.algorithms.growth.options import Growth  # noqa: PLC0415
+    from treeplex.algorithms.growth.options import UNSAID, Growth  # noqa: PLC0415
 
     options["factor"] = float(options["factor"])
-    return Growing(Growth(**options))
+    return Growing(Growth(**{**UNSAID, **options}))
 
 
 def assembled(algorithm: Any) -> Algorithm[Any, Any]:

@@ -20,12 +20,13 @@ from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
 from treeplex.algorithms.growth.discount import DISCOUNTS
 from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth
+from treeplex.algorithms.growth.remove import Removal, extend, remove
 from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
 from treeplex.engines.public.arrays import Nodes, Rows
 from treeplex.engines.public.build import Start, build
-from treeplex.engines.public.game import RULES, GrowingGame
+from treeplex.engines.public.game import RULES, GrowingGame, Sums
 from treeplex.engines.public.store import Place
 from treeplex.engines.public.tree import DTYPES, Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
@@ -34,17 +35,19 @@ from treeplex.games.sized import Abstraction
 from treeplex.tensors import Tensors, leaves
 
 ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
+MARK: Final = "mark"  # tensors of sums that are to be discarded
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
 
 
 class State:
-    """A growing tree, what was added to it, and how long checks for new actions took; modified in place."""
+    """A growing tree, what was added to it and taken out, and how long checks took; modified in place."""
 
     def __init__(self, game: GrowingGame) -> None:
         self.game = game
         self.additions: list[Addition] = []
+        self.removals: list[Removal] = []
         self.growing = 0.0  # seconds
 
 
@@ -56,7 +59,7 @@ class Growing(Algorithm[Abstraction, State]):
     folder: str | None = None  # for subtrees that are moved to disk
     trees: dict[int, tuple[Abstraction, Start]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
 
-    iterates: ClassVar[tuple[str, ...]] = ("average",)
+    iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # which of them, ``growth.remove`` decides
 
     def prepared(self, game: Abstraction, execution: Execution) -> Growing:
         """As ``Algorithm``."""
@@ -70,7 +73,8 @@ class Growing(Algorithm[Abstraction, State]):
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
         folder = None if self.folder is None else Path(self.folder)
-        return State(GrowingGame(game.rules, game.menu, RULES[self.growth.algorithm], folder, self._tree(game)))
+        rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
+        return State(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
 
     def advance(self, game: Abstraction, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``: after every ``growth.every`` iterations, check for a size to add."""
@@ -86,10 +90,14 @@ class Growing(Algorithm[Abstraction, State]):
     def _check(self, state: State) -> None:
         began, tree = time.perf_counter(), state.game
         if self.growth.factor < np.inf:
-            addition = check_and_add(tree, self.growth)
-            state.additions += [addition] if addition else []
+            for _ in range(self.growth.per_check):
+                addition = check_and_add(tree, self.growth)
+                if addition is None:
+                    break
+                state.additions.append(addition)
         if self.growth.archive and tree.iteration % (self.growth.every * ARCHIVE_EVERY) == 0:
             tree.archive.check(tree.tree, self.growth.archive)
+        state.removals += remove(tree, self.growth.remove, self.growth.every)
         state.growing += time.perf_counter() - began
 
     def work(self, game: Abstraction, state: State) -> Work:
@@ -97,7 +105,7 @@ class Growing(Algorithm[Abstraction, State]):
         return Work(state.game.iteration, state.game.touched)
 
     def strategies(self, game: Abstraction, state: State, iterate: str) -> State:
-        """The average strategies, where they are."""
+        """The strategies that are the answer, where they are."""
         return state
 
     def evaluate(self, game: Abstraction, strategies: State, threads: int = 0) -> Evaluation:
@@ -110,6 +118,7 @@ class Growing(Algorithm[Abstraction, State]):
             "histories": tree.tree.histories,
             "archived": tree.archive.histories,
             "sizes": len(strategies.additions),
+            "removed": len(strategies.removals),
             "weight": tree.weight,
             "bytes": tree.tree.used_bytes,
         }
@@ -121,7 +130,8 @@ class Growing(Algorithm[Abstraction, State]):
 
     def extras(self, game: Abstraction, state: State, strategies: Any, evaluation: Evaluation) -> Grown:
         """The sizes that were found, what each wins and how often it is used."""
-        return Grown(state.game, state.additions, f"{game.rules.name}, grown", self.growth, evaluation)
+        name = f"{game.rules.name}, grown"
+        return Grown(state.game, state.additions, name, self.growth, evaluation, state.removals)
 
     def fingerprint(self, game: Abstraction) -> str:
         """Of the tree at the start, its payoffs and bounds."""
@@ -145,7 +155,8 @@ class Growing(Algorithm[Abstraction, State]):
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
         game = state.game
-        parts = (*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows"))
+        parts = [*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows")]
+        parts += leaves(game.mark, MARK) if game.mark is not None else []
         tensors = {name: np.ascontiguousarray(array) for name, array in parts}
         game.archive.store.flush()
         if self.folder is None:
@@ -156,6 +167,7 @@ class Growing(Algorithm[Abstraction, State]):
             "touched": game.touched,
             "growing": state.growing,
             "additions": [list(addition) for addition in state.additions],
+            "removals": [list(removal) for removal in state.removals],
             "archive": [[entry.node, list(entry.place), *entry[2:]] for entry in game.archive.entries],
             "stored": game.archive.store.size,
         }
@@ -175,9 +187,12 @@ class Growing(Algorithm[Abstraction, State]):
             if array.dtype != "float64" or array.shape != (count, tree.tree.hands):
                 raise ValueError(f"rows.{name} is {array.dtype}{list(array.shape)}")
         tree.tree = GrowingTree(Block(nodes, rows))
+        if f"{MARK}.average" in tensors:
+            tree.mark = Sums(*(tensors[f"{MARK}.{name}"].copy() for name in Sums._fields))
         tree.halves, tree.touched, tree.weight = int(records["halves"]), int(records["touched"]), records["weight"]
         state.growing = float(records["growing"])
         state.additions = [Addition(*addition) for addition in records["additions"]]
+        state.removals = [Removal(*removal) for removal in records.get("removals", [])]
         archive = tree.archive
         archive.entries = [
             Entry(node, Place(*place), histories, (largest[0], largest[1]), (squares[0], squares[1]))
@@ -208,6 +223,7 @@ def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, 
     node, player = candidate.node, int(game.tree.nodes.mover[candidate.node])
     scale = game.weight * game.effective  # of sums, to an average iteration
     added = METHODS[growth.method](game, node, candidate.size)
+    extend(game)
     discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
     game.discount(discount)
     return Addition(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple, get_type_hints
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from treeplex.algorithms.growth.add import neighbours
 from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.growth.remove import Removal
 from treeplex.algorithms.protocol import Extras
 from treeplex.arrow import Table, table
 from treeplex.engines.public.arrays import NONE
@@ -45,13 +47,20 @@ class Grown(Extras):
     """What the answer of a growing run has beside value and NashConv."""
 
     def __init__(
-        self, game: GrowingGame, additions: list[Addition], name: str, growth: Growth, evaluation: Evaluation
+        self,
+        game: GrowingGame,
+        additions: list[Addition],
+        name: str,
+        growth: Growth,
+        evaluation: Evaluation,
+        removals: list[Removal],
     ) -> None:
         self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
+        self.removals = removals
 
     @cached_property
     def found(self) -> list[Found]:
-        """Every size that was added, what it wins and how much it is used; largest win first."""
+        """Every size that was added and is there, what it wins and how much it is used; largest win first."""
         return found(self.grown, self.additions)
 
     @cached_property
@@ -67,6 +76,7 @@ class Grown(Extras):
             "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
             "histories": extra["histories"] + extra["archived"],
             "archived": extra["archived"],
+            "removed": len(self.removals),
             "sizes": [
                 one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
                 for one in self.found
@@ -75,9 +85,8 @@ class Grown(Extras):
 
     def tables(self) -> dict[str, Table]:
         """As ``Extras``."""
-        types = {name: KINDS[hint] for name, hint in get_type_hints(Addition).items()}
-        columns = list(zip(*self.additions, strict=True)) or [()] * len(types)
-        return {"additions": table(dict(zip(types, columns, strict=True)), types)}
+        tables = {"additions": _table(Addition, self.additions)}
+        return tables | ({"removals": _table(Removal, self.removals)} if self.growth.remove != "never" else {})
 
     def documents(self) -> dict[str, Any]:
         """As ``Extras``."""
@@ -87,9 +96,17 @@ class Grown(Extras):
         """As ``Extras``."""
         return {
             "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
+            "removals.parquet": "every size that was taken out again: iteration, decision, size",
             "sizes.json": "the sizes in the abstraction at every decision at the end",
             "archive.bin": "subtrees that nobody reaches",
         }
+
+
+def _table(record: type[NamedTuple], listed: Sequence[tuple[Any, ...]]) -> Table:
+    """One row per record, one column per field."""
+    types = {name: KINDS[hint] for name, hint in get_type_hints(record).items()}
+    columns = list(zip(*listed, strict=True)) or [()] * len(types)
+    return table(dict(zip(types, columns, strict=True)), types)
 
 
 class Found(NamedTuple):
@@ -107,18 +124,23 @@ def everything(game: GrowingGame) -> None:
 
 
 def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
-    """Every size that was added, with its use in the average strategies; largest loss of the opponent first."""
+    """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
     everything(game)
-    strategy = game.averages()
+    strategy = game.answer()
     arriving = np.ones((2, game.tree.count, game.tree.hands))
     for player in (0, 1):
         reach(game.tree.nodes, strategy, player, arriving[player])
     nodes = game.tree.nodes
     places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
     listed: list[Found] = []
-    for addition in additions:
-        node = places[addition.decision]
-        child = next(c for c in game.tree.children(node) if nodes.size[c] == addition.size)
+    last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back
+    for addition in last.values():
+        node = places.get(addition.decision, NONE)
+        child = (
+            next((c for c in game.tree.children(node) if nodes.size[c] == addition.size), NONE) if node >= 0 else NONE
+        )
+        if child == NONE:  # taken out since
+            continue
         hands = game.rules.hands()[addition.player]
         used = strategy[child][: len(hands)]
         deal = game.builder.joint(int(nodes.cards[node]))
@@ -163,9 +185,9 @@ def abstraction(game: GrowingGame, name: str) -> Abstraction:
 
 
 def policy(game: GrowingGame, name: str) -> Policy:
-    """The average strategies."""
+    """The strategies that are the answer."""
     everything(game)
-    nodes, strategy = game.tree.nodes, game.averages()
+    nodes, strategy = game.tree.nodes, game.answer()
     rows: list[tuple[int, str, str, float]] = []
     for n in np.flatnonzero(nodes.mover >= 0).tolist():
         player, line = int(nodes.mover[n]), game.line(n)

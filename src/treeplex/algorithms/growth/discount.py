@@ -24,6 +24,19 @@ def recommended(game: GrowingGame, before: Balance, added: Added, player: int) -
     return rest / (rest + head) if head > 0.0 else 1.0
 
 
+def root(game: GrowingGame, before: Balance, added: Added, player: int) -> float:
+    """The square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
+
+    Weighing the past by w multiplies regrets by w and the iterations that they come from by w. With regrets that grow
+    with T^a, they are as large for so many iterations as before the addition if
+
+        w^2 after = w^(2a) before,        w = (before / after)^(1 / (2 - 2a))
+
+    before and after being squared regrets. CFR's grow with the square root of T: a = 1/2 is (22), and a = 0 its root.
+    """
+    return recommended(game, before, added, player) ** 0.5
+
+
 def bound(game: GrowingGame, before: Balance, added: Added, player: int) -> float:
     """Equation (8): the largest weight that the theorem allows, min(1, |I| Delta^2 |A| T / sum of squared regrets)."""
     nodes = game.tree.nodes
@@ -45,5 +58,5 @@ def _squares(added: Added, player: int) -> tuple[float, float]:
     return float(squares[player]), float((np.maximum(added.regret, 0.0) ** 2).sum())
 
 
-DISCOUNTS: Final = {"recommended": recommended, "bound": bound}
+DISCOUNTS: Final = {"recommended": recommended, "root": root, "bound": bound}
 """Ways to choose the weight."""

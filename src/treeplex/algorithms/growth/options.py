@@ -8,12 +8,30 @@ from typing import Any, Final
 
 from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.discount import DISCOUNTS
+from treeplex.algorithms.growth.remove import REMOVALS
 from treeplex.algorithms.growth.where import ESTIMATES
 from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError, within
 
-CHOICES: Final = {"method": METHODS, "estimate": ESTIMATES, "discount": DISCOUNTS, "algorithm": RULES}
+CHOICES: Final = {
+    "method": METHODS,
+    "estimate": ESTIMATES,
+    "discount": DISCOUNTS,
+    "algorithm": RULES,
+    "remove": REMOVALS,
+}
 ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
+
+ALL: Final = 1_000_000  # sizes per check: as many as pay
+
+FITTING: Final[dict[str, dict[str, Any]]] = {
+    "cfr": {"factor": 1.01, "discount": "recommended", "per_check": 1},
+    "cfr+": {"factor": 1.0, "discount": "root", "per_check": ALL},
+}
+"""What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
+
+UNSAID: Final[dict[str, Any]] = {"remove": "never", "per_check": 1}
+"""Options of runs that were made before there were others."""
 
 
 @dataclass(frozen=True)
@@ -21,31 +39,53 @@ class Growth:
     """How an abstraction grows.
 
     ``method``: add by "recovery" game or by regret "transfer". ``factor``: by how much proposition 1 is made stronger;
-    infinity adds nothing. ``every``: iterations between two checks for new actions; each adds one size at most.
+    infinity adds nothing. ``every``: iterations between two checks for new actions, each of which adds ``per_check``
+    sizes at most.
     ``estimate``: how regrets of missing sizes are estimated, by "transfer", at once, or by "best-response".
-    ``discount``: weigh the past by the "recommended" equation (22) or by the "bound" (8).
+    ``discount``: weigh the past by the "recommended" equation (22), its "root", or by the "bound" (8).
     ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this many checks to
-    disk; 0 never does.
+    disk; 0 never does. ``remove``: take sizes out again: "never"; "current", what the current strategies do not play,
+    which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them.
+
+    What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
+    as in the paper; 1, all that pay and "root" for "cfr+".
     """
 
     method: str = "recovery"
-    factor: float = 1.01
+    factor: float = 0.0
     every: int = 5
     estimate: str = "transfer"
-    discount: str = "recommended"
+    discount: str = ""
     algorithm: str = "cfr"
     archive: int = 0
+    remove: str = "never"
+    per_check: int = 0
 
     def __post_init__(self) -> None:
+        for name, value in FITTING.get(self.algorithm, FITTING["cfr"]).items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
         for name, legal in CHOICES.items():
             if getattr(self, name) not in legal:
                 options = ", ".join(f'"{option}"' for option in legal)
                 raise ParameterError(f"The '{name}' parameter must be one of {options}, got {getattr(self, name)!r}.")
         within(float, "factor", self.factor, "a number from 1 up", 1)
         within(int, "every", self.every, "a whole number from 1 up", 1)
+        within(int, "per_check", self.per_check, "a whole number from 0 up", 1)
         within(int, "archive", self.archive, "a whole number from 0 up", 0)
+        if self.remove == "current" and not RULES[self.algorithm].floor:
+            raise ParameterError(
+                'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
+                f" converge, got {self.algorithm!r}."
+            )
+        if self.remove != "never" and self.archive:
+            raise ParameterError(
+                f"The 'archive' parameter must be 0 where sizes are removed (here by \"{self.remove}\")"
+                f", got {self.archive}."
+            )
 
 
 def growth_fields(growth: Growth) -> dict[str, Any]:
-    """For JSON, which has no infinity."""
-    return asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})
+    """For JSON, which has no infinity; without what is as in runs that knew no other way."""
+    fields = asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})
+    return {name: value for name, value in fields.items() if name not in UNSAID or UNSAID[name] != value}

@@ -33,7 +33,7 @@ RULES: Final = {"cfr": Rule(True, False, False), "cfr+": Rule(False, True, True)
 
 
 class Measure(NamedTuple):
-    """Value of the average strategies for player 0, and both best-response values."""
+    """Value of strategies for player 0, and both best-response values."""
 
     value: float
     best_responses: tuple[float, float]
@@ -42,6 +42,15 @@ class Measure(NamedTuple):
     def nash_conv(self) -> float:
         """The sum of what both players could gain."""
         return max(sum(self.best_responses), 0.0)
+
+
+class Sums(NamedTuple):
+    """What is added up over iterations, but for regrets: ``Rows`` as they were once."""
+
+    average: Floats
+    value: Floats
+    fold_out: Floats
+    earned: Floats
 
 
 class Response(NamedTuple):
@@ -56,9 +65,15 @@ class GrowingGame:
     """Rules with sizes, a tree that offers some of them, and the state of the solver in it."""
 
     def __init__(
-        self, rules: ActionMenu, menu: Menu, rule: Rule, folder: Path | None = None, start: Start | None = None
+        self,
+        rules: ActionMenu,
+        menu: Menu,
+        rule: Rule,
+        folder: Path | None = None,
+        start: Start | None = None,
+        current: bool = False,
     ) -> None:
-        self.rules, self.rule = rules, rule
+        self.rules, self.rule, self.current = rules, rule, current
         self.builder, block = start or build(rules, menu)
         self.tree = GrowingTree(block)
         self.tables, self.bounds = self.builder.tables, self.builder.bounds
@@ -66,6 +81,7 @@ class GrowingGame:
         self.halves = 0  # two make an iteration
         self.weight = 1.0  # of an iteration from now on: larger, where earlier ones have been discounted
         self.touched = 0  # histories
+        self.mark: Sums | None = None  # sums of iterations that are to be discarded
         self._scratch: Scratch | None = None
         self.peak_bytes = 0
 
@@ -119,7 +135,7 @@ class GrowingGame:
         if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
             self.archive.bring_back_below(self.tree, 0)
             rows = self.tree.rows
-            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned):
+            for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned, *(self.mark or ())):
                 sums[:] /= self.weight
             self.weight = 1.0
 
@@ -127,9 +143,13 @@ class GrowingGame:
         """[P, H] the average strategies."""
         return _averages(Block(self.tree.nodes, self.tree.rows))
 
+    def answer(self) -> Floats:
+        """[P, H] the strategies that are the answer: the averages, or the current ones if ``current``."""
+        return self.tree.rows.strategy.copy() if self.current else self.averages()
+
     def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> Response:
-        """A best response to the opponent's average, over all legal sizes or those in the abstraction."""
-        strategy = self.averages() if strategy is None else strategy
+        """A best response to the opponent's strategy, over all legal sizes or those in the abstraction."""
+        strategy = self.answer() if strategy is None else strategy
         opponent = np.ones((self.tree.count, self.tree.hands))
         reach(self.tree.nodes, strategy, 1 - player, opponent)
         response = Response(*(np.zeros_like(opponent) for _ in Response._fields))
@@ -142,8 +162,8 @@ class GrowingGame:
         return response
 
     def measure(self, whole: bool = True) -> Measure:
-        """Value and best-response values of the average strategies; ``whole``: in the full game, every size legal."""
-        strategy = self.averages()
+        """Value and best-response values of the answer; ``whole``: in the full game, where every size is legal."""
+        strategy = self.answer()
         first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
         return Measure(self._value(strategy), (first, second))
 
@@ -164,7 +184,7 @@ class GrowingGame:
         return found.values[0], found.fold_out[0]
 
     def _value(self, strategy: Floats) -> float:
-        """Player 0's, when both play their averages."""
+        """Player 0's, when both play ``strategy``."""
         total = _play(self.tree.nodes, self.tables, strategy, np.ones((2, self.tree.hands)))
         if len(self.archive.nodes):
             arriving = np.ones((2, self.tree.count, self.tree.hands))

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Bools, Ints
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes, Rows, Scratch
 from treeplex.engines.public.cpu.growing import subtree
 
@@ -146,6 +146,24 @@ class GrowingTree:
             keep[self.subtree(root)[1:]] = False
             self._nodes.mover[root] = mover
             self._nodes.child[root] = NONE
+        return self._keep(keep)
+
+    def remove(self, roots: list[int]) -> Ints:
+        """Take away subtrees, none inside another, with their roots; returns new numbers of old nodes, or NONE."""
+        keep = np.ones(self.count, dtype=np.bool_)
+        nodes = self._nodes
+        for root in roots:
+            keep[self.subtree(root)] = False
+            parent = int(nodes.parent[root])
+            if nodes.child[parent] == root:
+                nodes.child[parent] = nodes.sibling[root]
+            else:
+                before = next(child for child in self.children(parent) if nodes.sibling[child] == root)
+                nodes.sibling[before] = nodes.sibling[root]
+        return self._keep(keep)
+
+    def _keep(self, keep: Bools) -> Ints:
+        """Only these rows, whose links lead to rows that are kept; returns new numbers of old nodes, or NONE."""
         where = np.flatnonzero(keep).astype(np.int32)
         place = _places(where, self.count)
         self._nodes = Nodes._make(array[where] for array in self._nodes)
