@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.growth.options import Growth, fitted_to_spot, growth_fields
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import canonical, with_parameters
 from treeplex.errors import ParameterError, quoted
@@ -18,6 +18,7 @@ from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
 from treeplex.games.dealt import DealtGame
+from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
@@ -203,13 +204,13 @@ def resume(
     options = Options(threads, backend, checkpoint_seconds, watch, answer)
     given = Limits(nash_conv, seconds, iterations, nodes)
     kept = RunFolder.open(folder)
-    pot = float(kept.request.source["pot"]) if kept.request.kind == SPOT else None
+    pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
     return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
 
 
 def grow(
-    game: str | Abstraction | DealtGame,
+    game: str | Abstraction | DealtGame | Any,
     *,
     nash_conv: float | None = None,
     exploitability: float | str | None = None,
@@ -217,6 +218,8 @@ def grow(
     iterations: int | None = None,
     nodes: int | None = None,
     growth: Growth | None = None,
+    storage: str | None = None,
+    threads: int = 0,
     out: str | Path | None = None,
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
@@ -225,17 +228,20 @@ def grow(
 ) -> Solution:
     """Solve a game whose actions have sizes while the sizes that matter are found and added.
 
-    Without limits: ten seconds. NashConv counts bets of every legal size.
+    Without limits: ten seconds. NashConv counts bets of every legal size; of a hold'em spot, of every candidate.
 
     Args:
-        game: A name such as ``"continuous_leduc"``, whose sizes are those to start with, or an ``Abstraction`` of
-            rules of your own.
+        game: A name such as ``"continuous_leduc"``, whose sizes are those to start with, an ``Abstraction`` of
+            rules of your own, or a hold'em spot, whose menus are those to start with (half the pot and all-in, if it
+            names none).
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
         iterations: Stop after so many iterations, each of which updates every player once.
         nodes: Stop once so many nodes have been touched: histories entered by traversals.
-        growth: How the sizes are found; see ``Growth``.
+        growth: How the sizes are found, and for a spot among which candidates; see ``Growth``.
+        storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
+        threads: How many; 0: as many as pay. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
         folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
@@ -246,24 +252,40 @@ def grow(
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
     (True, True)
     """
-    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
-
-    limits = limits_of(Limits(nash_conv, seconds, iterations, nodes), exploitability)
-    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, folder)
-    start, how = games.sized_game(game), growth or Growth()
-    solver = Growing(how)
+    given = Limits(nash_conv, seconds, iterations, nodes)
+    options, kept = Options(threads, "auto", checkpoint_seconds, watch, answer), folder_of(out, folder)
+    start, solver, source = _growing(game, growth)
+    how, limits = solver.growth, limits_of(given, exploitability, pot_of(start))
     request = Request(
         kind=GROWTH,
         game=start.name,
-        source=game if isinstance(game, str) else start.name if _is_named(start) else None,
+        source=source,
         fingerprint=solver.fingerprint(start),
         algorithm=f"grow({how.algorithm})",
         asked=how.algorithm,
+        storage=storage,
         iterate="current" if how.remove == "current" else "average",
         options=growth_fields(how),
         limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
     )
     return execute(start, solver, request, options, kept)
+
+
+def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
+    """The game to start with, the algorithm that grows it, and how to load the game again."""
+    spot = game.spot if _is_spot_game(game) else games.spot_of(game)
+    if spot is not None:
+        from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
+
+        start = games.spot_game(start_of(spot))
+        how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
+        offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is said at once
+        return start, GrowingHoldem(how), start.spot.summary()
+    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+
+    abstraction = games.sized_game(game)
+    source = game if isinstance(game, str) else abstraction.name if _is_named(abstraction) else None
+    return abstraction, Growing(growth or Growth()), source
 
 
 def regrow(folder: str | Path, **options: Any) -> Solution:

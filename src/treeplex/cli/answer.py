@@ -13,6 +13,7 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.output import print_json, print_table, say, tell
 from treeplex.cli.progress import ProgressLine
 from treeplex.evaluation.policy import Policy
+from treeplex.games.holdem.spot import PLAYERS
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED
 from treeplex.runs.loop import Progress as Moment
@@ -149,6 +150,9 @@ def _close(solution: Solution) -> tuple[str, ...]:
 
 
 def _growth(solution: Solution, show: int) -> None:
+    if solution.request.is_spot:
+        _grown_spot(solution, show)
+        return
     first, last = solution.rows[0].extra, solution.rows[-1].extra
     tell(
         f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g})",
@@ -157,6 +161,34 @@ def _growth(solution: Solution, show: int) -> None:
     )
     if show and solution.found:
         _sizes(solution, show)
+
+
+def _grown_spot(solution: Solution, show: int) -> None:
+    first, last, pot = solution.rows[0].extra, solution.rows[-1].extra, solution.game.spot.pot
+    inside = 50.0 * last["nash_conv_in_abstraction"] / pot
+    tell(
+        f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {pot}",
+        f"exploitability {solution.percent_of_pot:.3g}% of the pot if every candidate may be bet, and bets off the menu"
+        f" are read in secret as sizes on it; {inside:.3g}% if only sizes on the menus may",
+        f"{len(solution.additions):,} sizes found; the tree grew from {first['histories']:,} to {last['histories']:,}"
+        " nodes",
+    )
+    rows: list[list[str]] = []
+    for one in solution.found[:show]:
+        added = one.addition
+        where, player = added.decision or "(first to act)", PLAYERS[added.player]
+        counts = f"{added.gain:.3g}", f"{one.frequency:.1%}", f"{added.iteration:,}"
+        rows.append([where, player, added.action, added.size, *counts])
+    if not rows:
+        return
+    if len(solution.found) > show:
+        rows.append([f"... {len(solution.found) - show:,} more", "", "", "", "", "", ""])
+    print_table(["decision", "player", "found", "size", "gain", "used", "added at"], rows)
+    tell(
+        "gain: when it was added, what the size won from an opponent who read it as one of its neighbours, in % of the"
+        " pot, had the player come there with every hand; used: how often it is chosen there now; added at: the"
+        " iteration"
+    )
 
 
 def _sizes(solution: Solution, show: int) -> None:

@@ -10,8 +10,9 @@ import typer
 from treeplex import api
 from treeplex.algorithms.growth.options import Growth
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Saving, Show, as_arguments, grouped
-from treeplex.runs.games import sized_game
+from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Saving, Show, Threads, as_arguments, grouped
+from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
+from treeplex.runs.games import sized_game, spot_of
 from treeplex.runs.limits import Limits
 
 Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
@@ -22,8 +23,20 @@ Factor = Annotated[
         " 1 with cfr+."
     ),
 ]
-Every = Annotated[int, typer.Option("--check-every", "--every", help="Iterations between two checks for new actions.")]
-Estimate = Annotated[str, typer.Option(help="How regrets of missing sizes are estimated: transfer or best-response.")]
+Every = Annotated[
+    int,
+    typer.Option(
+        "--check-every",
+        "--every",
+        help="Iterations between two checks for new sizes; 0: 5, on a hold'em spot 10 and then a fifth more each.",
+    ),
+]
+Estimate = Annotated[
+    str,
+    typer.Option(
+        help="How regrets of missing sizes are estimated: transfer, or best-response, as always on hold'em spots."
+    ),
+]
 Discount = Annotated[
     str,
     typer.Option(
@@ -34,7 +47,15 @@ Discount = Annotated[
 PerCheck = Annotated[
     int, typer.Option(help="Sizes that a check adds at most; 0: one with cfr, all that pay with cfr+.")
 ]
-Algorithm = Annotated[str, typer.Option(help="cfr or cfr+.")]
+Algorithm = Annotated[
+    str | None, typer.Option(help="cfr or cfr+; on a hold'em spot also lcfr and dcfr, which is its default.")
+]
+Bets = Annotated[
+    str, typer.Option(help=f"Hold'em: bets to choose from, a list, from:to:step, or every; {BETS} if left out.")
+]
+Raises = Annotated[str, typer.Option(help=f"Hold'em: raises to choose from; {RAISES} if left out.")]
+Street = Annotated[str, typer.Option(help="Hold'em: where sizes are added: a street, or all; the first if left out.")]
+Storage = Annotated[str | None, typer.Option(help="Hold'em: float64 or float32, which is the default.")]
 Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
 
 Remove = Annotated[
@@ -53,29 +74,46 @@ def grow(
     goal: Goal,
     method: Method = "recovery",
     factor: Factor = 0.0,
-    every: Every = 5,
-    estimate: Estimate = "transfer",
+    every: Every = 0,
+    estimate: Estimate = "",
     discount: Discount = "",
-    algorithm: Algorithm = "cfr",
+    algorithm: Algorithm = None,
     archive: Archive = 0,
     remove: Remove = "never",
     per_check: PerCheck = 0,
+    bets: Bets = "",
+    raises: Raises = "",
+    street: Street = "",
+    storage: Storage = None,
+    threads: Threads = 0,
     saving: Saving,
     show: Show = 12,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game while the bet sizes that matter are found. Without a limit: for ten seconds. Ctrl-C keeps all."""
-    limits = goal.limits().otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
-    growth = Growth(method, factor, every, estimate, discount, algorithm, archive, remove, per_check)
-    start = sized_game(game)
-    with saving.folder(f"{start.rules.name}-grow") as folder:
+    """Solve a game or a hold'em spot while the bet sizes that matter are found. Ctrl-C keeps all.
+
+    Without a limit: for ten seconds.
+    """
+    spot = spot_of(game)
+    name = spot.board if spot is not None else sized_game(game).name
+    pot, usual = (float(spot.pot), api.DEFAULT_SPOT_ALGORITHM) if spot is not None else (None, "cfr")
+    limits = goal.limits(pot).otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
+    asked = algorithm or usual
+    choice = (bets, raises, street)
+    growth = Growth(method, factor, every, estimate, discount, asked, archive, remove, per_check, *choice)
+    note = f"it starts with bets {START_BETS} and raises {START_RAISES}"
+    note = note if spot is not None and spot.has_default_sizes else ""
+    with saving.folder(f"{name.replace(' ', '').partition('(')[0]}-grow") as folder:
         running = partial(
             api.grow,
             game,
             **as_arguments(limits),
             growth=growth,
+            storage=storage,
+            threads=threads,
             out=folder,
             checkpoint_seconds=saving.checkpoint_seconds,
         )
-        raise exit_code(limits, follow(start.name, limits, Screen(folder, as_json, show), running))
+        screen = Screen(folder, as_json, show, goal.big_blind, note=note)
+        raise exit_code(limits, follow(name, limits, screen, running, pot))

@@ -17,12 +17,12 @@ from treeplex.cli.output import EVERY, check_new, console, print_json, print_tab
 from treeplex.cli.progress import duration
 from treeplex.cli.spots import SpotOptions
 from treeplex.errors import ParameterError
+from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.poker.sizes.answer import COLUMNS, Sizes
 from treeplex.poker.sizes.find import ACCURACY, GAP
 from treeplex.poker.sizes.find import sizes as find_sizes
-from treeplex.poker.sizes.menus import BETS, RAISES
 from treeplex.poker.sizes.plot import plot_sizes
 
 COUNTS: Final = 3  # numbers of sizes that a picture compares

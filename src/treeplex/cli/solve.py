@@ -16,7 +16,6 @@ from treeplex.cli.output import loaded
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.request import SPOT
 
 Algorithm = Annotated[
     str | None,
@@ -101,7 +100,7 @@ def resume(
 ) -> None:
     """Continue any run that was stopped or killed. Without a limit: to those it had."""
     request = RunFolder.open(folder).request
-    pot = float(request.source["pot"]) if request.kind == SPOT else None
+    pot = float(request.source["pot"]) if request.is_spot else None
     limits = goal.limits(pot)
     start = partial(
         api.resume,

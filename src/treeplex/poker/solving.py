@@ -13,7 +13,6 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import algorithm_of, game_of
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, run
-from treeplex.runs.request import SPOT
 from treeplex.runs.solution import Solution
 
 
@@ -37,7 +36,7 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     """Browse a solved spot without solving it again."""
     kept = RunFolder.open(folder)
     request = kept.request
-    if request.kind != SPOT:
+    if not request.is_spot:
         raise ParameterError(f"The run in {folder} is about {request.game}, not a hold'em spot.")
     game = game_of(kept)
     solver = algorithm_of(request).prepared(game, Execution("auto", request.storage, threads))

@@ -86,6 +86,8 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
             raise ParameterError(
                 f"The run in {kept.path} is of a game of your own, '{request.game}'; give it as game=."
             )
+        if request.is_spot:
+            return spot_game(make_spot(source))
         return sized_game(source) if request.kind == GROWTH else rules_of(source)
     if source is not None:
         return load_game(source)
@@ -121,7 +123,12 @@ def _by_options(request: Request) -> Algorithm[Any, Any]:
     from treeplex.algorithms.growth.options import UNSAID, Growth  # noqa: PLC0415
 
     options["factor"] = float(options["factor"])
-    return Growing(Growth(**{**UNSAID, **options}))
+    growth = Growth(**{**UNSAID, **options})
+    if request.is_spot:
+        from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415
+
+        return GrowingHoldem(growth)
+    return Growing(growth)
 
 
 def assembled(algorithm: Any) -> Algorithm[Any, Any]:

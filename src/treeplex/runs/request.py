@@ -43,6 +43,11 @@ class Request:
         object.__setattr__(self, "seed", seed_of(self.seed))
 
     @property
+    def is_spot(self) -> bool:
+        """Is it about a hold'em spot, whether that is solved or grows?"""
+        return self.kind == SPOT or isinstance(self.source, dict)
+
+    @property
     def identity(self) -> dict[str, Any]:
         """Two requests with the same identity are the same run."""
         every = asdict(self)
@@ -64,7 +69,7 @@ class Request:
         words: list[Any] = [request.game, request.algorithm, request.asked, request.fingerprint]
         if not all(isinstance(word, str) for word in words):
             raise ValueError("game, algorithm and fingerprint must be text")
-        if request.kind == SPOT and not isinstance(request.source["pot"], int | float):
+        if request.is_spot and not isinstance(request.source["pot"], int | float):
             raise ValueError("the pot of a spot must be a number")
         return request
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
 from treeplex.algorithms.growth.discount import DISCOUNTS
-from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth
+from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game
 from treeplex.algorithms.growth.remove import Removal, extend, remove
 from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
@@ -60,6 +60,9 @@ class Growing(Algorithm[Abstraction, State]):
     trees: dict[int, tuple[Abstraction, Start]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
 
     iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # which of them, ``growth.remove`` decides
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "growth", fitted_to_game(self.growth))
 
     def prepared(self, game: Abstraction, execution: Execution) -> Growing:
         """As ``Algorithm``."""
@@ -209,7 +212,7 @@ def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     """Add the size with the most regret per history, if proposition 1 says that it pays."""
     state = balance(game)
     game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
-    for candidate in candidates(game, state, growth.estimate, growth.factor):
+    for candidate in candidates(game, state, growth.estimate or "transfer", growth.factor):
         largest = state.largest[game.tree.nodes.mover[candidate.node]]
         least = float(needed(largest, state.histories, candidate.histories, game.effective, growth.factor))
         known = game.tree.nodes.size[game.tree.children(candidate.node)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from treeplex.algorithms.growth.add import METHODS
@@ -12,14 +12,18 @@ from treeplex.algorithms.growth.remove import REMOVALS
 from treeplex.algorithms.growth.where import ESTIMATES
 from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError, within
+from treeplex.spec import parse
 
 CHOICES: Final = {
     "method": METHODS,
-    "estimate": ESTIMATES,
+    "estimate": ("", *ESTIMATES),
     "discount": DISCOUNTS,
-    "algorithm": RULES,
     "remove": REMOVALS,
 }
+FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
+"""Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
+
+EVERY: Final = 5  # iterations between two checks of a dealt game
 ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
 
 ALL: Final = 1_000_000  # sizes per check: as many as pay
@@ -27,10 +31,11 @@ ALL: Final = 1_000_000  # sizes per check: as many as pay
 FITTING: Final[dict[str, dict[str, Any]]] = {
     "cfr": {"factor": 1.01, "discount": "recommended", "per_check": 1},
     "cfr+": {"factor": 1.0, "discount": "root", "per_check": ALL},
+    "dcfr": {"factor": 1.01, "discount": "recommended", "per_check": ALL},
 }
 """What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
 
-UNSAID: Final[dict[str, Any]] = {"remove": "never", "per_check": 1}
+UNSAID: Final[dict[str, Any]] = {"remove": "never", "per_check": 1, "bets": "", "raises": "", "street": ""}
 """Options of runs that were made before there were others."""
 
 
@@ -48,21 +53,30 @@ class Growth:
     which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them.
 
     What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
-    as in the paper; 1, all that pay and "root" for "cfr+".
+    as in the paper; 1, all that pay and "root" for "cfr+". A check every 5 iterations; estimates by "transfer".
+
+    Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", by recovery games and best responses alone, and with
+    ``every`` 0 are checked after 10, 20, ... iterations and then after a fifth more each. ``bets``, ``raises``:
+    candidates, such as "20%, 33%", "20%:200%:20%" or "every" chip amount; ``street``: where, by default the spot's
+    first, or "all".
     """
 
     method: str = "recovery"
     factor: float = 0.0
-    every: int = 5
-    estimate: str = "transfer"
+    every: int = 0
+    estimate: str = ""
     discount: str = ""
     algorithm: str = "cfr"
     archive: int = 0
     remove: str = "never"
     per_check: int = 0
+    bets: str = ""
+    raises: str = ""
+    street: str = ""
 
     def __post_init__(self) -> None:
-        for name, value in FITTING.get(self.algorithm, FITTING["cfr"]).items():
+        family = parse(self.algorithm)[0]
+        for name, value in FITTING.get(family, FITTING["dcfr" if family == "lcfr" else "cfr"]).items():
             if not getattr(self, name):
                 object.__setattr__(self, name, value)
         for name, legal in CHOICES.items():
@@ -70,10 +84,14 @@ class Growth:
                 options = ", ".join(f'"{option}"' for option in legal)
                 raise ParameterError(f"The '{name}' parameter must be one of {options}, got {getattr(self, name)!r}.")
         within(float, "factor", self.factor, "a number from 1 up", 1)
-        within(int, "every", self.every, "a whole number from 1 up", 1)
+        within(int, "every", self.every, "a whole number from 0 up", 0)
+        if family not in FAMILIES:
+            raise ParameterError(
+                f"The 'algorithm' parameter must be one of {', '.join(FAMILIES)}, got {self.algorithm!r}."
+            )
         within(int, "per_check", self.per_check, "a whole number from 0 up", 1)
         within(int, "archive", self.archive, "a whole number from 0 up", 0)
-        if self.remove == "current" and not RULES[self.algorithm].floor:
+        if self.remove == "current" and family != "cfr+":
             raise ParameterError(
                 'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
                 f" converge, got {self.algorithm!r}."
@@ -83,6 +101,32 @@ class Growth:
                 f"The 'archive' parameter must be 0 where sizes are removed (here by \"{self.remove}\")"
                 f", got {self.archive}."
             )
+
+
+def fitted_to_game(growth: Growth) -> Growth:
+    """With what was left open as it suits a game whose payoffs are proportional to a size."""
+    for name in ("bets", "raises", "street"):
+        if getattr(growth, name):
+            raise ParameterError(f"The '{name}' parameter is for hold'em spots; other games know their sizes.")
+    if growth.algorithm not in RULES:
+        names = ", ".join(RULES)
+        raise ParameterError(
+            f"The 'algorithm' parameter must be one of {names} where no hold'em spot grows, got {growth.algorithm!r}."
+        )
+    return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
+
+
+def fitted_to_spot(growth: Growth) -> Growth:
+    """The same for a hold'em spot; refused if it asks for what spots do not have."""
+    legal = {"method": "recovery", "estimate": "best-response", "remove": "never", "archive": 0}
+    fitted = replace(growth, estimate=growth.estimate or "best-response")
+    for name, only in legal.items():
+        if getattr(fitted, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
+                f" not proportional to it and all boards share a menu, got {getattr(fitted, name)!r}."
+            )
+    return fitted
 
 
 def growth_fields(growth: Growth) -> dict[str, Any]:

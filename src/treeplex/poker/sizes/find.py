@@ -12,13 +12,14 @@ from typing import Any, Final, cast
 from treeplex.algorithms.options import named
 from treeplex.engines.boards.game import load_spot
 from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
 from treeplex.jit import CompileTimer, timed_compilation
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import Watch, choose, menus_of
 from treeplex.poker.sizes.lines import keep_lines, restricted_lines, told
-from treeplex.poker.sizes.menus import BETS, RAISES, Candidates, Menu, Slot, listed
+from treeplex.poker.sizes.menus import Candidates, Menu, Slot, listed
 from treeplex.poker.sizes.solves import Solve
 
 ACCURACY: Final = 0.04  # NashConv of rich and kept game, per cent of the pot

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import first_bets
 from treeplex.games.holdem.sizes import ALL_IN, parse_sizes
 from treeplex.games.holdem.spot import PLAYERS, Spot
-
-BETS: Final = "20%, 33%, 50%, 75%, 100%, 150%, 200%, a"
-RAISES: Final = "40%, 70%, 100%, 150%, a"
 
 Menu = tuple[int, ...]
 """Numbers of candidates, in order."""

@@ -1,0 +1,172 @@
+"""Menus that grow beside fixed ones: exploitability in the real game against work, seconds and memory.
+
+    python benchmarks/sizes/growth.py turn:0-3 flop:0-1 [--threads N]      # curves, a line of results each; resumable
+    python benchmarks/sizes/growth.py --report                             # tables, and docs/images/growth.png
+
+The spots are those of ``spots.json``. Candidates: on turns both streets have all of them; on flops the flop has, and
+later streets have one bet and two raises. Fixed menus have 1, 2, 3 and 5 bets; the rich tree has all candidates. All are
+solved by the same algorithm in float32, on the same engine. *Work* is public nodes entered by passes, recovery games and
+checks included. Snapshots are taken at 1/2^k of the work of 100 iterations of the rich tree. Seconds do not count
+what measuring exploitability takes; everybody is measured in the same real game, with all candidates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from spots import USUAL_LATER, spots
+
+from treeplex.algorithms.growth.options import Growth, fitted_to_spot
+from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem
+from treeplex.algorithms.protocol import Execution
+from treeplex.api import DEFAULT_SPOT_ALGORITHM
+from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
+from treeplex.holdem import Spot, load_spot
+
+RESULTS = Path(__file__).parent / "results" / "growth.jsonl"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "growth.png"
+MENUS = {  # bets and raises on streets with candidates
+    "1 size": ("75%", "100%"),
+    "2 sizes": ("50%, a", "a"),
+    "3 sizes": ("33%, 75%, a", "60%, a"),
+    "5 sizes": ("20%, 50%, 100%, 200%, a", "40%, 100%, a"),
+    "rich": (BETS, RAISES),
+    "grown": (START_BETS, START_RAISES),
+}
+FIXED = ("1 size", "2 sizes", "3 sizes", "5 sizes")
+ITERATIONS = 100  # of the rich tree
+SNAPSHOTS = 9
+
+
+def with_menu(spot: Spot, menu: tuple[str, str]) -> Spot:
+    """Turns: on both streets; flops: on the flop."""
+    asked = spot.streets if spot.street != "flop" else ("flop",)
+    sizes = {}
+    for street in spot.streets:
+        bet, raise_ = menu if street in asked else USUAL_LATER
+        sizes[street] = {player: {"bet": bet, "raise": raise_} for player in ("oop", "ip")}
+    return replace(spot, sizes=sizes)
+
+
+def curve(spot: Spot, name: str, threads: int) -> list[dict]:
+    rich = load_spot(with_menu(spot, MENUS["rich"])).nodes
+    street = "all" if spot.street != "flop" else ""
+    factor = 0.0 if name == "grown" else math.inf
+    growth = fitted_to_spot(Growth(factor=factor, algorithm=DEFAULT_SPOT_ALGORITHM, street=street))
+    game = load_spot(with_menu(spot, MENUS[name]))
+    solver = GrowingHoldem(growth).prepared(game, Execution(storage="float32", threads=threads))
+    solver.advance(game, solver.start(game), 1)  # compiles
+    state, seconds, rows = solver.start(game), 0.0, []
+    for k in range(SNAPSHOTS - 1, -1, -1):
+        upto = 2 * ITERATIONS * rich / 2**k
+        while state.game.touched + 2 * state.game.game.nodes <= upto:
+            began = time.perf_counter()
+            state = solver.advance(game, state, 1)
+            seconds += time.perf_counter() - began
+        if not state.game.iteration:
+            continue
+        first, second = state.game.taken()
+        now = state.game.game
+        rows.append(
+            {
+                "snapshot": k,
+                "work": state.game.touched,
+                "iterations": state.game.iteration,
+                "seconds": seconds,
+                "nodes": now.nodes,
+                "bytes": now.memory("float32", threads=1),
+                "sizes": len(state.additions),
+                "exploitability_percent_of_pot": 50.0 * (first + second - spot.pot) / spot.pot,
+            }
+        )
+        print(f"   {name} {rows[-1]}", flush=True)
+    return rows
+
+
+def known() -> dict[tuple[str, int, str], list[dict]]:
+    if not RESULTS.exists():
+        return {}
+    lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    return {(line["street"], line["number"], line["curve"]): line["rows"] for line in lines}
+
+
+def run(street: str, number: int, threads: int) -> None:
+    spot = spots(street)[number]
+    for name in MENUS:
+        if (street, number, name) in known():
+            continue
+        print(street, number, name, flush=True)
+        rows = curve(spot, name, threads)
+        RESULTS.parent.mkdir(exist_ok=True)
+        with RESULTS.open("a") as file:
+            file.write(json.dumps({"street": street, "number": number, "curve": name, "rows": rows}) + "\n")
+
+
+def report() -> None:
+    found = known()
+    for street, number in sorted({key[:2] for key in found}, key=lambda key: (key[0] != "turn", key)):
+        curves = {name: found[street, number, name] for name in MENUS if (street, number, name) in found}
+        snapshots = sorted({row["snapshot"] for rows in curves.values() for row in rows}, reverse=True)
+        print(f"\n{street} {number}: exploitability in % of the pot (seconds)\n")
+        print(f"| work | {' | '.join(curves)} | grown ÷ best fixed |\n| --- |{' --- |' * (len(curves) + 1)}")
+        for k in snapshots:
+            at = {name: next((row for row in rows if row["snapshot"] == k), None) for name, rows in curves.items()}
+            cells = [
+                "" if row is None else f"{row['exploitability_percent_of_pot']:.3g} ({row['seconds']:.1f})"
+                for row in at.values()
+            ]
+            best = min((at[name]["exploitability_percent_of_pot"] for name in FIXED if at.get(name)), default=math.nan)
+            ours = at["grown"]["exploitability_percent_of_pot"] if at.get("grown") else math.nan
+            print(f"| 1/{2**k} | {' | '.join(cells)} | {ours / best:.2f} |")
+        last = {name: rows[-1] for name, rows in curves.items()}
+        print("\nnodes at the end:", ", ".join(f"{name} {row['nodes']:,}" for name, row in last.items()))
+        print("MB at the end:", ", ".join(f"{name} {row['bytes'] / 1e6:.0f}" for name, row in last.items()))
+    draw(found)
+
+
+def draw(found: dict) -> None:
+    from treeplex.evaluation.plot import drawing
+
+    which = sorted({key[:2] for key in found}, key=lambda key: (key[0] != "turn", key))
+    title = "Menus that grow beside fixed ones: exploitability if every candidate may be bet"
+    with drawing(PICTURE, (14, 3.4 * len(which)), title, len(which), 3, squeeze=False) as axes:
+        for row, (street, number) in zip(axes, which, strict=True):
+            for axis, (column, label) in zip(
+                row, (("work", "public nodes entered"), ("seconds", "seconds"), ("bytes", "bytes")), strict=True
+            ):
+                for name in MENUS:
+                    rows = found.get((street, number, name), [])
+                    style = {"linestyle": "--" if name in FIXED else "-", "linewidth": 2.2 if name == "grown" else 1.4}
+                    axis.plot(
+                        [one[column] for one in rows],
+                        [one["exploitability_percent_of_pot"] for one in rows],
+                        marker=".",
+                        label=name,
+                        **style,
+                    )
+                axis.set(xscale="log", yscale="log", xlabel=label, ylabel="% of the pot", title=f"{street} {number}")
+        axes[0][0].legend(frameon=False, fontsize=8)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("spots", nargs="*")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--report", action="store_true")
+    given = parser.parse_args()
+    for part in given.spots:
+        street, _, numbers = part.partition(":")
+        low, _, high = numbers.partition("-")
+        for number in range(int(low), int(high or low) + 1):
+            run(street, number, given.threads)
+    if given.report:
+        report()
+
+
+if __name__ == "__main__":
+    main()

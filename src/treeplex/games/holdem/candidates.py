@@ -1,0 +1,57 @@
+"""Sizes that may be bet in the real game, whatever a menu has: what growth chooses from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.sizes import ALL_IN, Size, parse_candidates
+from treeplex.games.holdem.spot import STREETS, Spot, sizes_for
+
+BETS: Final = "20%, 33%, 50%, 75%, 100%, 150%, 200%, a"
+RAISES: Final = "40%, 70%, 100%, 150%, a"
+"""The usual candidates; raises are shares of the pot after the call."""
+
+START_BETS: Final = "50%, a"
+START_RAISES: Final = "a"
+"""What growth starts with where a spot names no sizes: one size and all-in. Without all-in on the menu, large bets
+would be read as small ones."""
+
+ALL: Final = "all"
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Candidates on some streets; on others the game is as the spot has it."""
+
+    streets: tuple[int, ...]
+    bets: tuple[Size, ...]
+    raises: tuple[Size, ...]
+
+    def __call__(self, street: int, player: int, raises: bool) -> tuple[Size, ...]:
+        """The candidates of a decision; the same for both players."""
+        return () if street not in self.streets else self.raises if raises else self.bets
+
+
+def offered(spot: Spot, bets: str = "", raises: str = "", street: str = "") -> Offered:
+    """Candidates for both players on one street of a spot, by default its first, or on ``"all"``; all-in is one."""
+    if street not in ("", ALL, *spot.streets):
+        legal = ", ".join((*spot.streets, ALL))
+        raise ParameterError(f"The 'street' parameter must be one of {legal}, got {quoted(street)}.")
+    streets = spot.streets if street == ALL else (street or spot.street,)
+    all_in = (Size(ALL_IN),)
+    first = dict.fromkeys(parse_candidates(bets or BETS, "bets", raises=False) + all_in)
+    more = dict.fromkeys(parse_candidates(raises or RAISES, "raises", raises=True) + all_in)
+    return Offered(tuple(STREETS.index(name) for name in streets), tuple(first), tuple(more))
+
+
+def start_of(spot: Spot) -> Spot:
+    """The spot to start growing from: its own menus, or few sizes if it names none.
+
+    Nothing adds, forces or merges all-ins: what is on a menu is what was put there.
+    """
+    none = {"add_allin_threshold": 0.0, "force_allin_threshold": 0.0, "merging_threshold": 0.0}
+    if spot.has_default_sizes:
+        return replace(spot, sizes=sizes_for(START_BETS, START_RAISES), **none)
+    return replace(spot, **none)
