@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.algorithms.growth.check import Added, Balance, Bounds, Candidate
 from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.carry import carried
+from treeplex.engines.boards.cpu.sums import excess, regret_sums
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.recovery import Head, Recovered, recover, values_at, way_to
@@ -34,8 +36,7 @@ class Look(NamedTuple):
 
     line: Line
     real: Real
-    values: Floats  # [actions, N]
-    rows: HandRows
+    gains: Floats  # [actions] by how much each is better than all actions on the menu, summed over hands
 
 
 class GrowingSpot:
@@ -78,10 +79,11 @@ class GrowingSpot:
         for player in (0, 1):
             learner, rows = self.state.learners[player], hand_rows(self.game, player)
             for depth, decision in _decisions(self.game, player):
-                positive = np.maximum(learner.regret[_where(rows[depth], decision)], 0.0).astype(np.float64)
-                positive *= fading[0][learner.last[rows[depth].decision + decision.number]]
-                largest[player] += float(positive.max(axis=0) @ rows[depth].boards)
-                squares[player] += float((positive**2).sum(axis=0) @ rows[depth].boards)
+                here, actions = rows[depth], len(decision.node.actions)
+                left = fading[0][learner.last[here.decision + decision.number]]
+                one, two = regret_sums(learner.regret, *here.places, here.boards, left, decision.slot, actions)
+                largest[player] += one
+                squares[player] += two
         return Balance(largest, squares, self.game.nodes)
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
@@ -94,7 +96,8 @@ class GrowingSpot:
         for player in (0, 1):
             for look in self._looks(player):
                 best: Candidate | None = None
-                for k, gain in _gains(look).items():
+                for k in np.flatnonzero(look.gains).tolist():
+                    gain = float(look.gains[k])
                     nodes = spans[id(_most_likely(look.real.children[k], look.real))]
                     one = Candidate(look.line, player, rule_of(look.real.node.actions[k]), self.effective * gain, nodes)
                     if best is None or one.gain * best.histories > best.gain * one.histories:
@@ -170,8 +173,9 @@ class GrowingSpot:
                 waiting += [(real.children[k], (*line, action)) for k, action in enumerate(real.node.actions)]
                 if real.node.player == player:
                     depth, decision = known[id(real.node)]
-                    values = response.values[_where(rows[depth], decision)].astype(np.float64)
-                    yield Look(line, real, values, rows[depth])
+                    here, gains = rows[depth], np.zeros(len(real.node.actions))
+                    excess(response.values, *here.places, here.boards, decision.slot, _on_menu(real), gains)
+                    yield Look(line, real, gains)
 
     def _fading(self, *, cuts: bool = True) -> tuple[Floats, Floats]:
         """[T + 1] what is left by now of a regret that was brought up to date at t, if positive and if negative.
@@ -228,13 +232,13 @@ class GrowingSpot:
                     continue
                 target = known[id(decision.node)][1]
                 there, here = _where(to[depth], target), _where(rows[depth], decision)
-                learner.regret[there] = source.regret[here]
+                positive = np.maximum(source.regret[here], 0.0)  # CFR+ forgets what is negative
+                learner.regret[there] = positive
                 learner.last[to[depth].decision + target.number] = self.iteration
                 if who != player:
                     learner.average[there] = scale * source.average[here]
                 else:
-                    positive = np.maximum(source.regret[here], 0.0).astype(np.float64)
-                    squares += float((positive**2).sum(axis=0) @ to[depth].boards)
+                    squares += float((positive.astype(np.float64) ** 2).sum(axis=0) @ to[depth].boards)
         return squares
 
 
@@ -249,17 +253,11 @@ def _where(rows: HandRows, decision: Decision) -> Any:
     return rows.actions(decision.slot, len(decision.node.actions))
 
 
-def _gains(look: Look) -> dict[int, float]:
-    """By action that is not in the abstraction: by how much it is better than all that are, summed over hands."""
-    (reading, *_), actions = look.real.readings, look.real.node.actions
-    inside: set[Action] = set() if reading.node is None else set(reading.node.actions)
-    base = look.values[[k for k, action in enumerate(actions) if action in inside]].max(axis=0)
-    gains = {
-        k: float(np.maximum(look.values[k] - base, 0.0) @ look.rows.boards)
-        for k, action in enumerate(actions)
-        if action not in inside
-    }
-    return {k: gain for k, gain in gains.items() if gain > 0.0}
+def _on_menu(real: Real) -> npt.NDArray[np.bool_]:
+    """[actions] which actions of a decision of the abstraction are in it."""
+    reading = real.readings[0].node
+    known: set[Action] = set() if reading is None else set(reading.actions)
+    return np.array([action in known for action in real.node.actions])
 
 
 def _most_likely(child: Real, parent: Real) -> Node:

@@ -51,6 +51,7 @@ class Rules(NamedTuple):
     dither: Callable[[Key, int, int], Floats | float] = lambda key, t, array: 0.5  # [actions, H] before rounding down
     prune: bool = False  # is what the opponent never reaches left alone?
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
+    leaving: Mapping[Key, Floats] = MappingProxyType({})  # [H] what a recovery game pays for leaving it: action 0
 
 
 class Stored(NamedTuple):
@@ -72,11 +73,12 @@ class Memory(NamedTuple):
     last: dict[Key, int]  # the iteration of the last update
     predicted: dict[Key, Stored]  # what predictive rules play from
     average: dict[Key, Stored]  # sums of weight times reach times strategy
+    entered: dict[Key, Floats]  # [H] of a recovery game: sums of weight times the value of entering: action 1
 
 
 def new_memory() -> Memory:
     """Nothing is known yet."""
-    return Memory({}, {}, {}, {})
+    return Memory({}, {}, {}, {}, {})
 
 
 def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> Stored:
@@ -118,6 +120,17 @@ def iterate(rules: Rules, memory: Memory, t: int) -> None:
         _pass(rules, memory, t, player, rules.root, rules.board, (), rules.weights[1 - player], True)
 
 
+def recover(rules: Rules, memory: Memory, player: int, iterations: int) -> None:
+    """The recovery game (Brown & Sandholm 2015, section 3) of ``player``: the opponent learns first in an iteration.
+
+    ``rules.root`` has one way to the decisions of ``rules.leaving``, where the player leaves, for what that pays, or
+    enters; ``rules.locked`` has the opponent's average strategies on the way.
+    """
+    for t in range(1, iterations + 1):
+        for learner in (1 - player, player):
+            _pass(rules, memory, t, learner, rules.root, rules.board, (), rules.weights[1 - learner], True)
+
+
 def _pass(
     rules: Rules, memory: Memory, t: int, player: int, node: Any, board: tuple[int, ...], line: tuple[Any, ...],
     reach: Floats, alive: bool,
@@ -128,6 +141,8 @@ def _pass(
     kept where it did not.
     """
     if rules.prune and not alive:
+        return np.zeros(len(rules.hands[player]))
+    if node.kind == "nothing":
         return np.zeros(len(rules.hands[player]))
     if node.kind in ("fold", "showdown"):
         return terminal(rules, node, board, player) @ reach
@@ -150,6 +165,9 @@ def _pass(
     children = [(child, (*line, action)) for action, child in enumerate(node.children)]
     if owner == player:
         values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
+        if key in rules.leaving:
+            values[0] = rules.leaving[key]
+            memory.entered[key] = memory.entered.get(key, 0.0) + rules.weight(t) * values[1]
         expected = (sigma * values).sum(axis=0)
         if key not in rules.locked or not held(rules, key).all():
             _learn(rules, memory, t, key, values - expected)

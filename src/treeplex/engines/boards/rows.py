@@ -27,6 +27,11 @@ class HandRows(NamedTuple):
     board: Offsets  # [N] the number of the hand's board
     decision: Offsets  # [N] the number of the first decision on the hand's board
 
+    @property
+    def places(self) -> tuple[Offsets, Offsets]:
+        """``first`` and ``width``."""
+        return self.first, self.width
+
     def at(self, slot: int) -> Offsets:
         """[N] where the numbers of an action are stored."""
         return self.first + slot * self.width

@@ -1,0 +1,60 @@
+"""Sums over all boards and hands of a street that growth weighs: regrets of a decision, and what an action gains.
+
+Numbers of any floating-point storage, sums in float64 in the order of the hands. One thread; no fastmath.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import Offsets
+from treeplex.jit import kernel
+
+
+@kernel
+def regret_sums(
+    regret: npt.NDArray[Any], first: Offsets, width: Offsets, boards: Floats, left: Floats, slot: int, actions: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Of one decision: the sum over hands of the largest positive regret, and of all squared positive ones.
+
+    ``first``, ``width``, ``boards`` [N]: see ``rows.HandRows``. ``left`` [N]: what is left of a positive regret by now.
+    """
+    largest, squares = 0.0, 0.0
+    for n in range(len(first)):
+        if boards[n] == 0.0:
+            continue
+        most = 0.0
+        total = 0.0
+        for a in range(actions):
+            r = np.float64(regret[first[n] + (slot + a) * width[n]])
+            if r > 0.0:
+                r *= left[n]
+                most = max(most, r)
+                total += r * r
+        largest += most * boards[n]
+        squares += total * boards[n]
+    return largest, squares
+
+
+@kernel
+def excess(
+    values: npt.NDArray[Any], first: Offsets, width: Offsets, boards: Floats, slot: int,
+    inside: npt.NDArray[np.bool_], gains: Floats,
+) -> None:  # fmt: skip
+    """Of one decision: by how much each action is better than all actions ``inside``, summed over hands, in place."""
+    gains[:] = 0.0
+    for n in range(len(first)):
+        if boards[n] == 0.0:
+            continue
+        best = -np.inf
+        for a in range(len(inside)):
+            if inside[a]:
+                best = max(best, np.float64(values[first[n] + (slot + a) * width[n]]))
+        for a in range(len(inside)):
+            value = np.float64(values[first[n] + (slot + a) * width[n]])
+            if value > best:
+                gains[a] += (value - best) * boards[n]
