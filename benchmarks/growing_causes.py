@@ -1,13 +1,14 @@
 """Why growth does as it does on continuous Leduc: each cause that the documentation names, switched on and off.
 
-    .venv/bin/python benchmarks/growing_causes.py                     # everything, about six minutes
+    .venv/bin/python benchmarks/growing_causes.py                     # everything, about eight minutes
     .venv/bin/python benchmarks/growing_causes.py cfr+ --nodes 1e9    # one group
 
-Groups: cfr+ (schedules for CFR+), rates (how fast regrets grow), excess (how R(S) is read), start (sizes of new
-subgames), transfer (bumps), archive (what it changes), remove (the other two ways of section 6), plateau (what fixed
-abstractions come to). Each prints a table: NashConv in the full game by nodes touched, the largest ratio to the best
-fixed abstraction of the same algorithm over snapshots from 1e6 nodes on (ten per factor of ten), and the snapshots at
-which that ratio exceeds 1. The switches replace functions of the product here; it has no such options.
+Groups: cfr+ (schedules for CFR+), rates (how fast regrets grow), early (where nodes go at first), excess (how R(S) is
+read), start (sizes of new subgames), transfer (bumps), archive (what it changes), remove (the other two ways of section
+6), plateau (what fixed abstractions come to). Most print a table: NashConv in the full game by nodes touched, the mean
+and the largest ratio to the best fixed abstraction of the same algorithm over snapshots from 1e6 nodes on (ten per
+factor of ten), the largest ratio to the smallest NashConv so far, and the snapshots at which the best fixed one leads.
+The switches replace functions of the product here; it has no such options.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import pytest
 from treeplex.algorithms.growth import add, where
 from treeplex.algorithms.growth.algorithm import Growing, State
 from treeplex.algorithms.growth.options import Growth
+from treeplex.algorithms.growth.remove import discard
+from treeplex.algorithms.growth.remove import mark as mark_sums
 from treeplex.algorithms.growth.where import balance
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.tree import Block, GrowingTree
@@ -290,19 +293,57 @@ def same_iterates(iterations: int = 3000) -> None:
         )
 
 
+def early() -> None:
+    """Why growth by CFR+ trails at first: where its nodes go, and how much of NashConv is inside the abstraction."""
+    print("\nearly: CFR+, by nodes touched")
+    print(f"{'':20}{'nodes':>8} iterations histories sizes  nodes in iterations  NashConv  in the abstraction")
+    for case in (Case("growth", plus()), Case("Branch-3", plus(factor=math.inf), "branch-3")):
+        game, solver = sized_game(f'continuous_leduc(sizes="{case.sizes}")'), Growing(case.growth)
+        state, visited = solver.start(game), 0
+        for nodes in (1e6, 3e6, 1e7, 2e7):
+            while state.game.touched < nodes:
+                visited += 2 * state.game.tree.histories
+                solver.advance(game, state, 1)
+            tree = state.game
+            full, inside = (tree.measure(whole).nash_conv for whole in (True, False))
+            print(
+                f"{case.name:20}{nodes:8.0e} {tree.iteration:10,} {tree.tree.histories:9,} {len(state.additions):5,}"
+                f" {visited / tree.touched:20.2f} {full:9.3f} {inside:19.3f}"
+            )
+
+
+def discarding() -> None:
+    """What discarding the first half of 200 iterations does by itself."""
+    for algorithm in ("cfr", "cfr+"):
+        solver = Growing(Growth(algorithm=algorithm))
+        game = sized_game("continuous_leduc")
+        state = solver.advance(game, solver.start(game), 100)
+        mark_sums(state.game)
+        tree = solver.advance(game, state, 100).game
+        before = tree.measure().nash_conv
+        discard(tree)
+        print(
+            f"{algorithm}: NashConv {before:.3f} after 200 iterations, {tree.measure().nash_conv:.3f} of the last 100"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("groups", nargs="*", default=[*CASES, "rates", "plateau"])
+    parser.add_argument("groups", nargs="*", default=[*CASES, "rates", "early", "plateau"])
     parser.add_argument("--nodes", type=float, default=1e9)
     arguments = parser.parse_args()
     for group in arguments.groups:
         if group == "rates":
             rates()
+        elif group == "early":
+            early()
         elif group == "plateau":
             plateau()
         else:
             if group == "archive":
                 same_iterates()
+            if group == "remove":
+                discarding()
             table(group, int(arguments.nodes))
 
 

@@ -14,7 +14,7 @@ from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.algorithm import check_and_add
 from treeplex.algorithms.growth.answer import abstraction, everything, found, loss_if_unknown, policy
-from treeplex.algorithms.growth.discount import bound, recommended
+from treeplex.algorithms.growth.discount import bound, recommended, root
 from treeplex.algorithms.growth.options import Growth
 from treeplex.algorithms.growth.where import balance, candidates, needed
 from treeplex.api import grow, load, regrow, resume, solve
@@ -230,6 +230,7 @@ def test_discounts_follow_their_equations() -> None:
     after = balance(game).squares[1]
     assert head > 0.0
     assert recommended(game, before, added, 1) == pytest.approx((after - head) / after)
+    assert root(game, before, added, 1) == pytest.approx(((after - head) / after) ** 0.5)
     infosets = 3 * int(np.count_nonzero(game.tree.nodes.mover == 1))
     widest = max(len(game.tree.children(n)) for n in np.flatnonzero(game.tree.nodes.mover == 1).tolist())
     spread = 2.0 * 3.0**4  # all in four times

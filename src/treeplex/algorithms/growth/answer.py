@@ -9,14 +9,13 @@ from typing import Any, Final, NamedTuple, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-from treeplex.algorithms.growth.add import neighbours
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.growth.remove import Removal
+from treeplex.algorithms.growth.where import loss_if_unknown
 from treeplex.algorithms.protocol import Extras
 from treeplex.arrow import Table, table
 from treeplex.engines.public.arrays import NONE
 from treeplex.engines.public.cpu.growing import reach
-from treeplex.engines.public.cpu.sizes import Known, curve
 from treeplex.engines.public.game import GrowingGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
@@ -150,27 +149,6 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         by_hand = dict(zip(hands, used.tolist(), strict=True))
         listed.append(Found(addition, loss_if_unknown(game, node, child), frequency, by_hand))
     return sorted(listed, key=lambda one: -one.worth)
-
-
-def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
-    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
-
-    As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
-    hands.
-    """
-    nodes, rows = game.tree.nodes, game.tree.rows
-    near = neighbours(game, node, float(nodes.size[child]))
-    lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
-    upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
-    others = [c for c in game.tree.children(node) if c != child]
-    base = np.maximum(rows.regret[others].max(axis=0), 0.0)
-    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.rules.payoff_scale)
-    u, total = 1.0 + float(nodes.size[child]), 0.0
-    for h in range(game.tree.hands):
-        rise, level, fall = curve(known, lower, upper, h)
-        won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
-        total += max(won - float(base[h]), 0.0)
-    return total / (game.weight * game.effective)
 
 
 def abstraction(game: GrowingGame, name: str) -> Abstraction:

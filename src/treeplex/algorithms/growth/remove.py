@@ -10,9 +10,11 @@ A size that was taken out is one that is missing: the heuristic may suggest it a
 iterations that it skipped. Nothing is changed at other moves: neither regrets nor averages.
 
 Differs from the paper in: it does not say when to remove. "current" removes a size that its player has not chosen at
-any hand for ``PATIENCE`` checks in a row. "discard" does so at the first check from 200, 2,000, 20,000, ... iterations
-on: it discards the first half of them and removes the sizes that were not chosen in the other. A decision keeps one
-size at least: others are mapped to it.
+any hand for ``PATIENCE`` checks in a row, if proposition 1 would not suggest it were it missing: the opponent's answer
+to it is lost, too. "discard" removes at the first check from 200, 2,000, 20,000, ... iterations on: it discards the
+first half of them, and removes sizes that neither player's average of the other half reaches. Nothing that can be
+reached changes then, and NashConv is the same before and after. A decision keeps one size at least: others are mapped
+to it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.growth.add import neighbours, opponents_share
+from treeplex.algorithms.growth.where import balance, loss_if_unknown, needed
 from treeplex.arrays import Floats
 from treeplex.engines.public.cpu.growing import reach, rematch
 from treeplex.engines.public.game import GrowingGame, Sums
@@ -121,26 +125,43 @@ def take_out(game: GrowingGame, moves: list[int]) -> list[Removal]:
 
 
 def _not_played(game: GrowingGame) -> list[int]:
-    """Sized moves that have not been chosen at any of the last checks, whatever the hand; counts this one."""
-    nodes = game.tree.nodes
+    """Sized moves that no hand has chosen at the last checks and that would not be added now; counts this check."""
+    tree, nodes = game.tree, game.tree.nodes
     nodes.idle[:] = np.where((nodes.size > 0.0) & ~_played(game).any(axis=1), nodes.idle + 1, 0)
-    return np.flatnonzero(nodes.idle >= PATIENCE).tolist()
+    idle: list[int] = np.flatnonzero(nodes.idle >= PATIENCE).tolist()
+    state, scale = balance(game), game.weight * game.effective
+    found: list[int] = []
+    for move in idle:
+        head, histories = int(nodes.parent[move]), int(nodes.deals[tree.subtree(move)].sum())
+        least = needed(state.largest[nodes.mover[head]], state.histories, histories, game.effective, 1.0)
+        if neighbours(game, head, float(nodes.size[move])) and scale * loss_if_unknown(game, head, move) <= float(
+            least
+        ):
+            found.append(move)
+    return found
 
 
 def _in_no_average(game: GrowingGame) -> list[int]:
-    """Sized moves that no hand has chosen in the iterations that are kept, nor would choose next."""
-    chosen = (game.tree.rows.average > 0.0) | (_played(game) > 0.0)
-    return np.flatnonzero((game.tree.nodes.size > 0.0) & ~chosen.any(axis=1)).tolist()
+    """Sized moves that neither player has reached in the iterations that are kept, nor would reach next."""
+    tree, nodes = game.tree, game.tree.nodes
+    now = _arriving(game).any(axis=(0, 2))
+    unused = (nodes.size > 0.0) & ~now & ~tree.rows.average.any(axis=1)
+    listed: list[int] = np.flatnonzero(unused).tolist()
+    return [move for move in listed if not opponents_share(game, int(nodes.parent[move])).any()]
 
 
 def _played(game: GrowingGame) -> Floats:
     """[P, H] the probability, by its player's own doing, of getting to a move and choosing it now."""
-    tree = game.tree
-    arriving = np.ones((2, tree.count, tree.hands))
+    nodes = game.tree.nodes
+    return _arriving(game)[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
+
+
+def _arriving(game: GrowingGame) -> Floats:
+    """[2, P, H] each player's own probability of getting to a node now."""
+    arriving = np.ones((2, game.tree.count, game.tree.hands))
     for player in (0, 1):
-        reach(tree.nodes, tree.rows.strategy, player, arriving[player])
-    chooser = np.maximum(tree.nodes.mover[tree.nodes.parent], 0)
-    return arriving[chooser, np.arange(tree.count)]
+        reach(game.tree.nodes, game.tree.rows.strategy, player, arriving[player])
+    return arriving
 
 
 def _but_the_last_size(game: GrowingGame, moves: set[int]) -> set[int]:

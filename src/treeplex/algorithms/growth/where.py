@@ -6,8 +6,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.growth.add import neighbours
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.public.cpu.sizes import best_sizes, regrets, spans
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.cpu.sizes import Known, best_sizes, curve, regrets, spans
 from treeplex.engines.public.game import GrowingGame
 from treeplex.games.sized import rounded
 
@@ -102,6 +104,27 @@ def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) 
     columns = (found[order], size[found][order], gain[found][order], histories[order])
     listed = zip(*(column.tolist() for column in columns), strict=True)
     return [Candidate(n, rounded(chosen), most, int(added)) for n, chosen, most, added in listed]
+
+
+def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
+    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
+
+    As when a size is considered: by how much it exceeds the largest regret of another action, summed over
+    hands.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    near = neighbours(game, node, float(nodes.size[child]))
+    lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
+    upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
+    others = [c for c in game.tree.children(node) if c != child]
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0)
+    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.rules.payoff_scale)
+    u, total = 1.0 + float(nodes.size[child]), 0.0
+    for h in range(game.tree.hands):
+        rise, level, fall = curve(known, lower, upper, h)
+        won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
+        total += max(won - float(base[h]), 0.0)
+    return total / (game.weight * game.effective)
 
 
 def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> Sizes:
