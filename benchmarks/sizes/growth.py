@@ -4,10 +4,10 @@
     python benchmarks/sizes/growth.py --report                             # tables, and docs/images/growth.png
 
 The spots are those of ``spots.json``. Candidates: on turns both streets have all of them; on flops the flop has, and
-later streets have one bet and two raises. Fixed menus have 1, 2, 3 and 5 bets; the rich tree has all candidates. All are
-solved by the same algorithm in float32, on the same engine. *Work* is public nodes entered by passes, recovery games and
-checks included. Snapshots are taken at 1/2^k of the work of 100 iterations of the rich tree. Seconds do not count
-what measuring exploitability takes; everybody is measured in the same real game, with all candidates.
+later streets have one bet and two raises. Fixed menus have 1, 2, 3 and 5 bets; the rich tree has all candidates. All
+are solved by the same algorithm in float32, on the same engine. *Work* is public nodes entered by passes, recovery
+games and checks included. Snapshots are taken at 1/2^k of the work of 100 iterations of the rich tree. Seconds do not
+count what measuring exploitability takes; everybody is measured in the same real game, with all candidates.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from treeplex.engines.boards import recovery
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.recovery import Head, recover, values_at, way_to
+from treeplex.engines.boards.recovery import Head, action_values, recover, value_of, way_to
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
 from treeplex.engines.boards.rows import hand_rows, shares
@@ -59,7 +59,10 @@ def rows_at(game: HoldemGame, player: int, line: Any) -> Any:
 
 @pytest.mark.parametrize("name", CASES)
 def test_recovery_games_follow_the_reference(name: str) -> None:
-    """Regrets, averages and values of the new action, on every board, after five iterations."""
+    """Regrets, averages and values of the new action, on every board, after four iterations.
+
+    After a fifth, two actions of the turn that are worth the same would be told apart by rounding.
+    """
     spot, names = CASES[name]
     grown = growing(spot)
     grown.advance(6)
@@ -67,7 +70,8 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     line = line_of(old, names)
     depth, decision = decisions_by_line(old)[line]
     player = decision.player
-    staying = values_at(old, grown.averages, decision, depth, "float64", 1)
+    played = action_values(old, grown.averages, player, "float64", 1)
+    staying = value_of(old, grown.averages, played, depth, decision)
     made = with_size(spot, grown.root, line, Size("%", 0.8))
     new = load_spot(made.spot, like=old)
     way = way_to(new, line)
@@ -75,7 +79,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     for each, (_, there) in decisions_by_line(old).items():
         if there.player != player:  # in place of what carrying over does
             opponent[rows_at(new, 1 - player, each)] = grown.averages[1 - player][rows_at(old, 1 - player, each)]
-    found = recover(Head(new, way, way[-1].actions.index(made.action)), opponent, staying, 5, "float64", 1)
+    found = recover(Head(new, way, way[-1].actions.index(made.action)), opponent, staying, 4, "float64", 1)
 
     ways = lines(found.game)
     rules = rules_of(spot, grown.solver)
@@ -98,7 +102,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
         positive=lambda t: 1.0, negative=lambda t: 0.0, weight=float,
     )  # fmt: skip
     memory = new_memory()
-    reference(rules, memory, player, 5)
+    reference(rules, memory, player, 4)
     compared = 0
     for kind in ("regret", "average"):
         for at in all_rows(found.game, [getattr(learner, kind) for learner in found.learners]):
@@ -113,21 +117,21 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     for at in all_rows(found.game, found.learners[0][:1] + found.learners[1][:1]):
         if at.decision is gate:
             where = np.flatnonzero((rows.decision + gate.number == at.place) & (rows.boards > 0.0))
-            theirs = memory.entered[key_of(spot, at, ways)][columns_of(spot, at)] / 15.0
+            theirs = memory.entered[key_of(spot, at, ways)][columns_of(spot, at)] / 10.0
             np.testing.assert_allclose(found.value[where], theirs, rtol=0, atol=1e-9 * spot.pot)
 
 
 @pytest.mark.parametrize("storage", ["float64", "float32"])
 @pytest.mark.parametrize("name", ["dcfr(gamma=4)", "cfr+", "cfr"])
-def test_nothing_but_the_head_and_the_subgame_changes(name: str, storage: str) -> None:
+def test_nothing_but_the_head_and_the_subgame_changes(small_river: Spot, name: str, storage: str) -> None:
     """A size added where another action has positive regret leaves the next iterate as it was, hand by hand."""
-    grown = growing(TURN, name, storage)
-    grown.advance(7)
+    grown = growing(small_river, name, storage)
+    grown.advance(30)
     old, before = grown.game, grown.state.learners
     kept = [[numbers.copy() for numbers in (learner.regret, learner.average)] for learner in before]
     line = line_of(old, ("check",))
     player = decisions_by_line(old)[line][1].player
-    added = grown.add(Candidate(line, player, Size("%", 0.8), 1.0, 1))
+    (added,) = grown.add([Candidate(line, player, Size("%", 0.8), 1.0, 1)])
     new, after = grown.game, grown.state.learners
     assert new.nodes == old.nodes + added.histories
     for who in (0, 1):
@@ -138,7 +142,7 @@ def test_nothing_but_the_head_and_the_subgame_changes(name: str, storage: str) -
                 np.testing.assert_array_equal(learner[rows_at(new, who, each)], numbers[rows_at(old, who, each)])
     regret, was = after[player].regret[rows_at(new, player, line)], kept[player][0][rows_at(old, player, line)]
     actions = [action.name for action in decisions_by_line(new)[line][1].node.actions]
-    fresh = actions.index("bet 48")
+    fresh = actions.index("bet 80")
     silent = (regret[fresh] <= 0.0) & (was > 0.0).any(axis=0)
     assert silent.any()
     ours, theirs = shares(np.delete(regret, fresh, axis=0)), shares(was)
@@ -183,7 +187,7 @@ def test_averages_after_growth_are_mixtures_of_the_past_and_what_came_since(spot
     grown = growing(spot, name)
     grown.advance(12)
     line = line_of(grown.game, ())
-    grown.add(Candidate(line, 0, Size("%", 0.8), 1.0, 1))
+    grown.add([Candidate(line, 0, Size("%", 0.8), 1.0, 1)])
     then = Sources(*(numbers.copy() for numbers in grown.averages))
     weights = grown.solver.schedules(60).weight
     past = inside(grown.game, then)
@@ -200,13 +204,14 @@ def test_averages_after_growth_are_mixtures_of_the_past_and_what_came_since(spot
 
 def test_grown_spots_converge_in_the_real_game() -> None:
     """Also where every chip amount is a candidate."""
-    grown = growing(Spot("Ks 9h 6d 3c Jh", 6, 9, "AA,KQs,98s", "QQ,AJs,T8s", sizes_for("50%, a", "a")), bets="every")
-    first = None
-    for _ in range(25):
-        grown.advance(20)
+    hands = "AA,KQs,T9s,87s", "KK:0.5,QQ,AJs,T8s,76s"
+    grown = growing(Spot("Ks 9h 6d 3c Jh", 6, 10, *hands, sizes_for("50%, a", "a")), bets="every", raises="every")
+    found: list[float] = []
+    for _ in range(12):
+        grown.advance(30)
         check(grown, 1.0, "recommended", 1000)
-        first = first or sum(grown.taken()) - 6
-    assert sum(grown.taken()) - 6 < 0.05 * first
+        found.append(sum(grown.taken()) - 6)
+    assert found[-1] < 0.1 * found[0]
     assert len(grown.game.spot.line_sizes) > 2
 
 

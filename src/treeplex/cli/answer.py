@@ -176,7 +176,7 @@ def _grown_spot(solution: Solution, show: int) -> None:
     rows: list[list[str]] = []
     for one in solution.found[:show]:
         added = one.addition
-        where, player = added.decision or "(first to act)", PLAYERS[added.player]
+        where, player = str(added.decision) or "(first to act)", PLAYERS[int(added.player)]
         counts = f"{added.gain:.3g}", f"{one.frequency:.1%}", f"{added.iteration:,}"
         rows.append([where, player, added.action, added.size, *counts])
     if not rows:

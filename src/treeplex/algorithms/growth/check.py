@@ -20,14 +20,14 @@ class Candidate(NamedTuple):
     place: Any  # the decision
     player: int
     size: Any
-    gain: float  # summed over hands, on the scale of regrets
+    gain: float  # summed over hands, on the scale of ``Balance.largest``
     histories: int  # that a subgame behind it adds: those behind the size it is most likely mapped to
 
 
 class Balance(NamedTuple):
     """What proposition 1 weighs: regret that the game has, and the histories that an iteration visits."""
 
-    largest: Floats  # [2] each player's sum over infosets of the largest positive regret
+    largest: Floats  # [2] each player's regret: the sum over infosets of the largest positive one, or the overall one
     squares: Floats  # [2] sum of all squared positive regrets
     histories: int
 
@@ -64,11 +64,11 @@ class Growable(Protocol):
         ...
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
-        """Sizes that may pay, most regret per history first; all of one list may be added one after the other."""
+        """Sizes that may pay, one per decision at most, most regret per history first."""
         ...
 
-    def add(self, candidate: Candidate) -> Added:
-        """Put a size into the abstraction and fill in what happened behind it."""
+    def add(self, candidates: list[Candidate]) -> list[Added]:
+        """Put sizes of different decisions into the abstraction, and fill in what happened behind each."""
         ...
 
     def discount(self, share: float) -> None:
@@ -141,19 +141,24 @@ DISCOUNTS: Final[dict[str, Callable[[float, Added, Bounds], float]]] = {
 
 
 def check(game: Growable, factor: float, discount: str, most: int) -> list[Grew]:
-    """Add up to ``most`` sizes of which proposition 1 says that they pay; weigh the past after each (theorem 2)."""
-    state, grown = game.balance(), list[Grew]()
+    """Add up to ``most`` sizes of which proposition 1 says that they pay; weigh the past for each (theorem 2)."""
+    state, chosen = game.balance(), list[tuple[Candidate, float]]()
     for candidate in game.candidates(state, factor):
-        if len(grown) == most:
+        if len(chosen) == most:
             break
-        began = time.perf_counter()
         largest = state.largest[candidate.player]
         least = float(needed(largest, state.histories, candidate.histories, game.effective, factor))
-        if candidate.gain <= least:
-            continue
-        added = game.add(candidate)
-        bounds, before = game.bounds(candidate.player), float(state.squares[candidate.player])
+        if candidate.gain > least:
+            chosen.append((candidate, least))
+    if not chosen:
+        return []
+    began = time.perf_counter()
+    additions = game.add([candidate for candidate, _ in chosen])
+    seconds = (time.perf_counter() - began) / len(chosen)
+    grown: list[Grew] = []
+    for (candidate, least), added in zip(chosen, additions, strict=True):
+        before, bounds = float(state.squares[candidate.player]), game.bounds(candidate.player)
         share = DISCOUNTS[discount](before, added, bounds)  # the opponent's regrets are as before
         game.discount(share)
-        grown.append(Grew(candidate, least, added, share, time.perf_counter() - began))
+        grown.append(Grew(candidate, least, added, share, seconds))
     return grown

@@ -7,6 +7,7 @@ response against an opponent who reads it as one of its neighbours; what happene
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,14 +18,17 @@ from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.carry import carried
-from treeplex.engines.boards.cpu.sums import excess, regret_sums
+from treeplex.engines.boards.cpu.sums import excess, regret_squares
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import decisions_by_line
-from treeplex.engines.boards.recovery import Head, Recovered, recover, values_at, way_to
+from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.recovery import Head, Recovered, action_values, recover, value_of, way_to
 from treeplex.engines.boards.rows import HandRows, hand_rows
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.translated import Plan, best_response, by_node, plan_of
+from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 
@@ -73,24 +77,35 @@ class GrowingSpot:
         return float(self._fading()[0][1:].sum())
 
     def balance(self) -> Balance:
-        """As ``Growable``."""
-        largest, squares = np.zeros(2), np.zeros(2)
-        fading = self._fading(cuts=False)
+        """As ``Growable``.
+
+        Differs from the paper in: the regret of the abstraction is each player's overall regret (4), by a best
+        response, of which the sum over infosets is only a bound. With thousands of hands and boards that bound is
+        many times the regret, and sizes would be added late.
+        """
+        game, solver, squares = self.game, self.solver, np.zeros(2)
+        reader = Reader(game, self.averages, no_locks(game, solver.storage), solver.storage, solver.threads)
+        found, unit = reader.evaluation(), self.effective * game.combinations / game.spot.chip
+        self.touched += 3 * game.nodes
+        taken = (found.value, game.spot.pot - found.value)
+        regret = [max(best - own, 0.0) for best, own in zip(found.best_response_values, taken, strict=True)]
+        left = self._fading(cuts=False)[0]
         for player in (0, 1):
-            learner, rows = self.state.learners[player], hand_rows(self.game, player)
-            for depth, decision in _decisions(self.game, player):
+            learner, rows = self.state.learners[player], hand_rows(game, player)
+            for depth, decision in _decisions(game, player):
                 here, actions = rows[depth], len(decision.node.actions)
-                left = fading[0][learner.last[here.decision + decision.number]]
-                one, two = regret_sums(learner.regret, *here.places, here.boards, left, decision.slot, actions)
-                largest[player] += one
-                squares[player] += two
-        return Balance(largest, squares, self.game.nodes)
+                aged = left[learner.last[here.decision + decision.number]]
+                squares[player] += regret_squares(
+                    learner.regret, *here.places, here.boards, aged, decision.slot, actions
+                )
+        return Balance(unit * np.array(regret), squares, game.nodes)
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
         """As ``Growable``: of every decision the size that pays most per node.
 
         A best response bets one size off the menu on a line at most. What counts is by how much its value exceeds that
-        of the best action in the abstraction, both played on as well as possible.
+        of the best action in the abstraction, both played on as well as possible, if the player gets to the decision
+        with every hand it starts with.
         """
         spans, found = _spans(self.game), list[Candidate]()
         for player in (0, 1):
@@ -105,31 +120,55 @@ class GrowingSpot:
                 found += [] if best is None else [best]
         return sorted(found, key=lambda one: -one.gain / one.histories)
 
-    def add(self, candidate: Candidate) -> Added:
-        """As ``Growable``: by a recovery game, as long as the run, in which chance deals the opponent's average reach.
+    def add(self, candidates: list[Candidate]) -> list[Added]:
+        """As ``Growable``: by recovery games as long as the run, in which chance deals the opponent's average reach.
 
         Differs from the paper in: the opponent's regrets behind the new size are those of the recovery game, not zero:
         with uniform strategies there the mover would rush in. Regrets of either player may start anywhere
         (docs/theory/abstraction.md). No more than ``MOST_RECOVERY`` iterations are played.
         """
-        old, player, line = self.game, candidate.player, candidate.place
-        depth, decision = decisions_by_line(old)[line]
-        storage, threads = self.solver.storage, self.solver.threads
-        staying = values_at(old, self.averages, decision, depth, storage, threads)
-        grown = with_size(old.spot, self.root, line, candidate.size)
-        new = load_spot(grown.spot, like=old)
+        old = self.game
+        known, lines, heads = decisions_by_line(old), dict(old.spot.line_sizes), list[tuple[Candidate, Action]]()
+        for candidate in candidates:
+            grown = with_size(old.spot, self.root, candidate.place, candidate.size)
+            lines |= {
+                line: text for line, text in grown.spot.line_sizes.items() if old.spot.line_sizes.get(line) != text
+            }
+            heads.append((candidate, grown.action))
+        staying = self._staying([known[candidate.place] for candidate in candidates])
+        new = load_spot(replace(old.spot, line_sizes=lines), like=old)
         learners = (carried(old, new, self.state.learners[0], 0), carried(old, new, self.state.learners[1], 1))
-        way, opponent = way_to(new, line), learners[1 - player].average
-        at = way[-1].actions.index(grown.action)
-        iterations = min(self.iteration, MOST_RECOVERY)
-        recovered = recover(Head(new, way, at), opponent, staying, iterations, storage, threads)
-        self.touched += 2 * iterations * recovered.game.nodes
         self.game, self.state = new, State(learners, self.iteration)
-        head = by_node(new)[id(way[-1])][1]
+        return [
+            self._recover(candidate, action, pays, known[candidate.place][0])
+            for (candidate, action), pays in zip(heads, staying, strict=True)
+        ]
+
+    def _staying(self, heads: list[tuple[int, Decision]]) -> list[Floats]:
+        """[N] each, the values of decisions to their players' hands, as the averages play."""
+        storage, threads = self.solver.storage, self.solver.threads
+        players = {decision.player for _, decision in heads}
+        played = {player: action_values(self.game, self.averages, player, storage, threads) for player in players}
+        self.touched += len(players) * self.game.nodes
+        return [
+            value_of(self.game, self.averages, played[decision.player], depth, decision) for depth, decision in heads
+        ]
+
+    def _recover(self, candidate: Candidate, action: Action, staying: Floats, depth: int) -> Added:
+        """Play the recovery game of one size, which is in the tree already, and write what it has come to."""
+        game, player, learners = self.game, candidate.player, self.state.learners
+        way = way_to(game, candidate.place)
+        at = way[-1].actions.index(action)
+        iterations = min(self.iteration, MOST_RECOVERY)
+        storage, threads = self.solver.storage, self.solver.threads
+        opponent = learners[1 - player].average
+        recovered = recover(Head(game, way, at), opponent, staying, iterations, storage, threads)
+        self.touched += 2 * iterations * recovered.game.nodes
+        head = by_node(game)[id(way[-1])][1]
         regret = self._regret(learners[player], depth, head, at, recovered.value - staying)
         inside = self._merge(recovered, player)
-        boards = hand_rows(new, player)[depth].boards
-        return Added(inside, float(regret**2 @ boards), float(regret @ boards), new.nodes - old.nodes, iterations)
+        boards, nodes = hand_rows(game, player)[depth].boards, _spans(game)[id(way[-1].children[at])]
+        return Added(inside, float(regret**2 @ boards), float(regret @ boards), nodes, iterations)
 
     def discount(self, share: float) -> None:
         """As ``Growable``: regrets and averages times ``share``."""
@@ -174,7 +213,8 @@ class GrowingSpot:
                 if real.node.player == player:
                     depth, decision = known[id(real.node)]
                     here, gains = rows[depth], np.zeros(len(real.node.actions))
-                    excess(response.values, *here.places, here.boards, decision.slot, _on_menu(real), gains)
+                    held = here.boards * _start_weights(self.game, player, depth)
+                    excess(response.values, *here.places, held, decision.slot, _on_menu(real), gains)
                     yield Look(line, real, gains)
 
     def _fading(self, *, cuts: bool = True) -> tuple[Floats, Floats]:
@@ -247,6 +287,14 @@ def _decisions(game: HoldemGame, player: int) -> Iterator[tuple[int, Decision]]:
         for decision in street.decisions:
             if decision.player == player:
                 yield depth, decision
+
+
+def _start_weights(game: HoldemGame, player: int, depth: int) -> Floats:
+    """[N] how often the player has each hand of a street at the start."""
+    weights, first = np.zeros(HANDS + 1), game.boards[0].hands[player]
+    weights[first.number] = game.weights(player)
+    weights[HANDS] = 0.0
+    return weights[game.boards[depth].hands[player].number]
 
 
 def _where(rows: HandRows, decision: Decision) -> Any:

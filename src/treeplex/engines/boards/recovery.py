@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
@@ -38,6 +39,8 @@ from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.translated import by_node, with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, Node
+
+Array = npt.NDArray[Any]
 
 LEAVE: Final = Action("leave")
 
@@ -69,16 +72,21 @@ def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
     return way
 
 
-def values_at(game: HoldemGame, sources: Sources, decision: Decision, depth: int, storage: str, threads: int) -> Floats:
-    """[N] counterfactual values of a decision to its player's hands, if both play ``sources``."""
-    player = decision.player
+def action_values(game: HoldemGame, sources: Sources, player: int, storage: str, threads: int) -> Array:
+    """Counterfactual values of all actions of ``player``, if both play ``sources``, where its numbers are stored."""
     kept = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
     learners = (kept, no_learner(storage)) if player == 0 else (no_learner(storage), kept)
     playing = Playing(learners, sources, no_locks(game, storage))
     engine(game, storage, threads).run(playing, plain_rule(), [(player, VALUE_KEPT, 0)])
+    return kept.regret
+
+
+def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:
+    """[N] the counterfactual value of a decision to its player's hands, from ``action_values``."""
+    player = decision.player
     where = hand_rows(game, player)[depth].actions(decision.slot, len(decision.node.actions))
     strategy = shares(sources[player][where].astype(np.float64))
-    return (strategy * kept.regret[where].astype(np.float64)).sum(axis=0)
+    return (strategy * values[where].astype(np.float64)).sum(axis=0)
 
 
 def recover(

@@ -16,28 +16,24 @@ from treeplex.jit import kernel
 
 
 @kernel
-def regret_sums(
+def regret_squares(
     regret: npt.NDArray[Any], first: Offsets, width: Offsets, boards: Floats, left: Floats, slot: int, actions: int,
-) -> tuple[float, float]:  # fmt: skip
-    """Of one decision: the sum over hands of the largest positive regret, and of all squared positive ones.
+) -> float:  # fmt: skip
+    """Of one decision: the sum of all squared positive regrets.
 
     ``first``, ``width``, ``boards`` [N]: see ``rows.HandRows``. ``left`` [N]: what is left of a positive regret by now.
     """
-    largest, squares = 0.0, 0.0
+    squares = 0.0
     for n in range(len(first)):
         if boards[n] == 0.0:
             continue
-        most = 0.0
         total = 0.0
         for a in range(actions):
             r = np.float64(regret[first[n] + (slot + a) * width[n]])
             if r > 0.0:
-                r *= left[n]
-                most = max(most, r)
                 total += r * r
-        largest += most * boards[n]
-        squares += total * boards[n]
-    return largest, squares
+        squares += total * left[n] * left[n] * boards[n]
+    return squares
 
 
 @kernel
