@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
 from treeplex.algorithms.growth.discount import DISCOUNTS
-from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game
+from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game, fitted_to_rules
 from treeplex.algorithms.growth.remove import Removal, extend, remove
 from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
@@ -39,6 +39,7 @@ MARK: Final = "mark"  # tensors of sums that are to be discarded
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
+TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
 
 
 class State:
@@ -75,6 +76,7 @@ class Growing(Algorithm[Abstraction, State]):
 
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
+        fitted_to_rules(self.growth, game.rules)
         folder = None if self.folder is None else Path(self.folder)
         rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
         return State(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
@@ -137,17 +139,21 @@ class Growing(Algorithm[Abstraction, State]):
         return Grown(state.game, state.additions, name, self.growth, evaluation, state.removals)
 
     def fingerprint(self, game: Abstraction) -> str:
-        """Of the tree at the start, its payoffs and bounds."""
+        """Of the tree at the start, its payoffs and bounds; and of all states, where the rules list their sizes."""
         builder, block = self._tree(game)
         digest = hashlib.blake2b(digest_size=16)
         for array in (*block.nodes, builder.tables, builder.bounds):
             digest.update(np.ascontiguousarray(array).tobytes())
+        for state in builder.states:
+            parts = (state.mover, state.cards, state.plain, state.sized, state.unit, state.default, state.amount)
+            digest.update(repr((*parts, state.table)).encode())
         return digest.hexdigest()
 
     def cost(self, game: Abstraction) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""
-        numbers = float(self._tree(game).block.rows.regret.size)
-        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers)
+        builder, block = self._tree(game)
+        numbers, translated = float(block.rows.regret.size), TRANSLATING * len(builder.states)
+        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers + translated)
 
     def _tree(self, game: Abstraction) -> Start:
         """The tree at the start, built once per game."""

@@ -58,6 +58,11 @@ class Grown(Extras):
         self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
         self.removals = removals
 
+    @property
+    def reading(self) -> str:
+        """Of sizes off the menu in the full game: "told", so that NashConv is an upper bound, or kept "secret"."""
+        return self.grown.reading
+
     @cached_property
     def found(self) -> list[Found]:
         """Every size that was added and is there, what it wins and how much it is used; largest win first."""
@@ -74,6 +79,7 @@ class Grown(Extras):
         return {
             "growth": growth_fields(self.growth),
             "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "reading": self.reading,
             "histories": extra["histories"] + extra["archived"],
             "archived": extra["archived"],
             "removed": len(self.removals),
@@ -159,18 +165,36 @@ def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
     hands.
     """
     nodes, rows = game.tree.nodes, game.tree.rows
+    if game.states:
+        return _loss_by_translation(game, node, child)
     near = neighbours(game, node, float(nodes.size[child]))
     lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
     upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
     others = [c for c in game.tree.children(node) if c != child]
     base = np.maximum(rows.regret[others].max(axis=0), 0.0)
-    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.rules.payoff_scale)
+    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.payoff_scale)
     u, total = 1.0 + float(nodes.size[child]), 0.0
     for h in range(game.tree.hands):
         rise, level, fall = curve(known, lower, upper, h)
         won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
         total += max(won - float(base[h]), 0.0)
     return total / (game.weight * game.effective)
+
+
+def _loss_by_translation(game: GrowingGame, node: int, child: int) -> float:
+    """The same for rules that list their sizes, by a best response behind the size, as where it is estimated."""
+    nodes, rows = game.tree.nodes, game.tree.rows
+    player, size = int(nodes.mover[node]), float(nodes.size[child])
+    others = [c for c in game.tree.children(node) if c != child]
+    if not (nodes.size[others] > 0.0).any():
+        return 0.0  # there is none to map it to
+    arriving = np.ones((game.tree.count, game.tree.hands))
+    reach(nodes, game.averages(), 1 - player, arriving)
+    at = game.numbers(game.tree, game.tree.path(node))[node]
+    translation = game.translation(player, 1, child, averages=True)
+    won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0) + rows.earned[node] / game.norm
+    return float(np.maximum(won - base, 0.0).sum()) / (game.weight * game.effective)
 
 
 def abstraction(game: GrowingGame, name: str) -> Abstraction:
@@ -181,7 +205,7 @@ def abstraction(game: GrowingGame, name: str) -> Abstraction:
     for n in np.flatnonzero(nodes.key != NONE).tolist():
         sizes = nodes.size[game.tree.children(n)]
         by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
-    return Abstraction(game.rules, Menu(by_line={OTHERWISE: by_line[""]} | by_line), name)
+    return Abstraction(game.rules, Menu(by_line={OTHERWISE: by_line.get("") or next(iter(by_line.values()))} | by_line), name)
 
 
 def policy(game: GrowingGame, name: str) -> Policy:

@@ -6,7 +6,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.growth.add import closest_move
 from treeplex.arrays import Floats, Ints
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import best_sizes, regrets, spans
 from treeplex.engines.public.game import GrowingGame
 from treeplex.games.sized import rounded
@@ -91,6 +94,8 @@ ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_r
 
 def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
     """What proposition 1 would add now, most regret per history first."""
+    if game.states:
+        return by_translation(game)
     nodes = game.tree.nodes
     span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
     spans(nodes, span, smallest)
@@ -104,10 +109,41 @@ def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) 
     return [Candidate(n, rounded(chosen), most, int(added)) for n, chosen, most, added in listed]
 
 
+def by_translation(game: GrowingGame) -> list[Candidate]:
+    """The same for rules that list their sizes: the best one of every decision, most regret per history first.
+
+    What a size would have won is its value to a best response that leaves the menu once, against the average strategy
+    as its player would apply it in the real state (``engines.public.translated``), times the iterations: an upper
+    bound.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    span = game.archive.histories_by_node(game.tree.count)
+    spans(nodes, span, np.empty(game.tree.count))
+    numbers = game.numbers(game.tree, range(1, game.tree.count))
+    found: list[Candidate] = []
+    for player in (0, 1):
+        translation = game.translation(player, 1, averages=True)
+        arriving = np.ones((game.tree.count, game.tree.hands))
+        reach(nodes, game.averages(), 1 - player, arriving)
+        for node in np.flatnonzero((nodes.mover == player) & (nodes.key != NONE)).tolist():
+            children, at = game.tree.children(node), numbers[node]
+            base = np.maximum(rows.regret[children].max(axis=0), 0.0) + rows.earned[node] / game.norm
+            best = Candidate(node, 0.0, 0.0, 0)
+            for size in set(game.states[at].sized).difference(nodes.size[children].tolist()):
+                won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+                gain = float(np.maximum(won - base, 0.0).sum())
+                if (gain, -size) > (best.gain, -best.size):
+                    best = best._replace(size=size, gain=gain)
+            if best.gain > 0.0:
+                found.append(best._replace(histories=int(span[closest_move(game, node, best.size)])))
+        game.touched += translation.visited
+    return sorted(found, key=lambda one: -one.gain / one.histories)
+
+
 def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> Sizes:
     nodes, rows = game.tree.nodes, game.tree.rows
     found = Sizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
     best_sizes(
-        nodes, rows.regret, value, fold_out, rows.earned, norm, game.bounds, game.rules.payoff_scale, thresholds, *found
+        nodes, rows.regret, value, fold_out, rows.earned, norm, game.bounds, game.payoff_scale, thresholds, *found
     )  # fmt: skip
     return found
