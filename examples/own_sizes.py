@@ -1,8 +1,8 @@
 """Poker with stacks, whose bet sizes are found while it is solved. Run me: python examples/own_sizes.py
 
-Three cards, jack, queen and king. Both players put in 1 and have 6 more; there is one round of betting. A bet or raise is
-any number of whole chips on top of a call. The abstraction begins with two sizes, one chip and all-in; `treeplex.grow`
-adds those that pay.
+Four cards, ten to king. Both players put in 1 and have 8 more; there is one round of betting. A bet or raise is any
+number of whole chips on top of a call. The abstraction begins with two sizes, one chip and all-in; `treeplex.grow` adds
+those that pay.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Stacks(OneCard):
     together, separator, ranked = False, " ", False
     payoff_scale = None  # payoffs behind a bet are not proportional to it: what can follow depends on the stack
 
-    def __init__(self, stack=7, ranks="JQK"):
+    def __init__(self, stack=9, ranks="TJQK"):
         self.name, self.stack = f"stacks of {stack}", stack
         self.deck = tuple(Card(label, rank, 1) for rank, label in enumerate(ranks))
 
@@ -73,11 +73,11 @@ class Stacks(OneCard):
 if __name__ == "__main__":
     rules = Stacks()
     start = Abstraction(rules, Menu(everywhere=(1, rules.stack - 1)), "stacks, two sizes")
-    grown = tp.grow(start, iterations=2000, growth=tp.Growth(algorithm="cfr+"))
+    grown = tp.grow(start, iterations=1000, growth=tp.Growth(algorithm="cfr+"))
     every = tp.solve(Abstraction(rules, Menu(everywhere=tuple(range(1, rules.stack))), "stacks, all sizes"), "lp")
     few = tp.solve(start, "lp")
     print(f"value with two sizes {few.value:.4f}, grown {grown.value:.4f}, with all sizes {every.value:.4f}")
     print(f"NashConv in the full game {grown.nash_conv:.4f}; readings are kept {grown.reading}")
     for one in grown.found[:8]:
-        where = one.addition.decision or "(first to act)"
-        print(f"player {one.addition.player}  {where:16} {one.addition.word} {one.addition.size:g}  {one.frequency:.1%}")
+        new = one.addition
+        print(f"player {new.player}  {new.decision or '(first)':16} {new.word} {new.size:g}, used {one.frequency:.1%}")

@@ -47,8 +47,8 @@ def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
     the recovery game, where the paper plays CFR "or any other regret-minimization algorithm"; it leaves less regret
     after as many iterations. The paper does not say which actions a new subgame has; ours has the sizes that have been
     found behind the size it is most likely mapped to. With the two sizes of the start only, what had been learnt behind
-    that size would be lost to whoever bets the new one, and exploitability would jump at every large addition. Rules that
-    list their sizes say themselves what follows; sizes that were found are taken over where they are legal.
+    that size would be lost to whoever bets the new one, and exploitability would jump at every large addition.
+    Rules that list their sizes say themselves what follows; sizes that were found are taken over where they are legal.
     """
     tree, mover = game.tree, int(game.tree.nodes.mover[node])
     block = (_built if game.states else _copied)(game, closest_move(game, node, size), size)

@@ -205,7 +205,8 @@ def abstraction(game: GrowingGame, name: str) -> Abstraction:
     for n in np.flatnonzero(nodes.key != NONE).tolist():
         sizes = nodes.size[game.tree.children(n)]
         by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
-    return Abstraction(game.rules, Menu(by_line={OTHERWISE: by_line.get("") or next(iter(by_line.values()))} | by_line), name)
+    otherwise = by_line.get("") or next(iter(by_line.values()))
+    return Abstraction(game.rules, Menu(by_line={OTHERWISE: otherwise} | by_line), name)
 
 
 def policy(game: GrowingGame, name: str) -> Policy:

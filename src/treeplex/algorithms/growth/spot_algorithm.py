@@ -291,7 +291,6 @@ class GrownSpot(Spotted):
             "growth": growth_fields(self.growth),
             "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
             "reading": "secret",
-            "reading": "secret",
             "sizes": [one.addition._asdict() | {"frequency": one.frequency} for one in self.found],
         }
 

@@ -1,7 +1,7 @@
 """The public tree to start with, from rules with sizes, and subgames that are added later.
 
-Where payoffs are proportional to a size's payoff scale, what is added is copied from the tree and scaled; elsewhere it is
-built from the rules.
+Where payoffs are proportional to a size's payoff scale, what is added is copied from the tree and scaled; elsewhere it
+is built from the rules.
 """
 
 from __future__ import annotations

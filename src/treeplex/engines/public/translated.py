@@ -1,7 +1,7 @@
 """Play an abstract strategy in the full game of rules that list their sizes, and respond to it.
 
-One player, the *translator*, knows the tree of the abstraction alone; the other, who responds, may choose any legal size.
-The translator
+One player, the *translator*, knows the tree of the abstraction alone; the other, who responds, may choose any legal
+size. The translator
 
 - reads a size that is not in the abstraction as one of its two neighbours there, at random by the pseudo-harmonic
   mapping, and goes on as the abstract strategy does there;
@@ -9,8 +9,8 @@ The translator
   rules call ``default``;
 - takes that action, too, wherever the abstraction has no decision of its own left.
 
-Readings are the translator's secret. So its plan in the full game is the mixture over readings: with r_m its probability,
-by its own doing, of being at a real state and taking it for the abstract node m,
+Readings are the translator's secret. So its plan in the full game is the mixture over readings: with r_m its
+probability, by its own doing, of being at a real state and taking it for the abstract node m,
 
     plan(a) = sum over m of r_m sigma_m(abstract action that becomes a)
 
@@ -87,10 +87,11 @@ class Translation:
             return np.zeros(self._tree.hands)
         self.visited += state.deals
         if state.mover == TERMINAL:
-            return state.amount * (self._pays[state.table] @ sum(readings.values()))
+            earned: Floats = self._pays[state.table] @ self._sum(readings.values())
+            return state.amount * earned
         if state.mover == CHANCE:
             return self._sum(
-                (self._value(to, self._after(state, readings, card), left) for card, to in state.plain.items())
+                self._value(to, self._after(state, readings, card), left) for card, to in state.plain.items()
             )
         readings = self._decisions(state, readings)
         return (self._respond if state.mover == self._responder else self._act)(state, readings, left)
