@@ -64,12 +64,13 @@ class Translation:
         """``deviations``: how many sizes off the menu are responded with on a line; ``hidden``: a move not known."""
         self._states, self._pays, self._tree, self._words = states, tables[responder], tree, words
         self._strategy, self._responder, self._deviations, self._hidden = strategy, responder, deviations, hidden
+        self._hands: int = tree.hands
         self._moves = cache(self._children)
         self.visited = 0  # histories
 
     def best_response(self) -> Floats:
         """[H] the responder's counterfactual value of the game."""
-        return self._value(0, {0: np.ones(self._tree.hands)}, self._deviations)
+        return self._value(0, {0: np.ones(self._hands)}, self._deviations)
 
     def value_of_size(self, node: int, at: int, size: float, arriving: Floats) -> Floats:
         """[H] the value of a legal size at a decision of the abstraction, in state ``at``.
@@ -84,7 +85,7 @@ class Translation:
         state = self._states[at]
         readings = {node: weight for node, weight in readings.items() if weight.any()}
         if not readings:
-            return np.zeros(self._tree.hands)
+            return np.zeros(self._hands)
         self.visited += state.deals
         if state.mover == TERMINAL:
             earned: Floats = self._pays[state.table] @ self._sum(readings.values())
@@ -98,7 +99,7 @@ class Translation:
 
     def _respond(self, state: State, readings: Readings, left: float) -> Floats:
         """All actions without a size; all legal sizes, or those on the menu of a reading if no deviation is left."""
-        best = np.full(self._tree.hands, -np.inf)
+        best = np.full(self._hands, -np.inf)
         for action, to in state.plain.items():
             np.maximum(best, self._value(to, self._after(state, readings, action), left), out=best)
         known = {size for node in readings for size in self._moves(node).sized}
@@ -167,7 +168,7 @@ class Translation:
         return moves
 
     def _sum(self, values: Iterable[Floats]) -> Floats:
-        total = np.zeros(self._tree.hands)
+        total = np.zeros(self._hands)
         for value in values:
             total += value
         return total
