@@ -163,7 +163,7 @@ def constant(patch: pytest.MonkeyPatch) -> None:
         return np.asarray(largest) * (factor * (1.0 + np.asarray(added) / inside) - 1.0)
 
     patch.setattr(where, "needed", needed)
-    patch.setattr("treeplex.algorithms.growth.algorithm.needed", needed)
+    patch.setattr("treeplex.algorithms.growth.check.needed", needed)
 
 
 SWITCHES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.growth.options import Growth, fitted_to_spot, growth_fields
+from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import canonical, with_parameters
 from treeplex.errors import ParameterError, quoted
@@ -285,7 +285,7 @@ def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
 
     abstraction = games.sized_game(game)
     source = game if isinstance(game, str) else abstraction.name if _is_named(abstraction) else None
-    return abstraction, Growing(growth or Growth()), source
+    return abstraction, Growing(fitted_to_rules(growth or Growth(), abstraction.rules)), source
 
 
 def regrow(folder: str | Path, **options: Any) -> Solution:

@@ -49,7 +49,7 @@ KERNELS = {
     "treeplex.engines.public.game": ("iterate", "reach", "rematch"),
     "treeplex.algorithms.growth.add": ("recover", "rematch"),
     "treeplex.algorithms.growth.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.algorithms.growth.discount": ("regrets",),
+    "treeplex.algorithms.growth.dealt": ("regrets",),
 }
 
 

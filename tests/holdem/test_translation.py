@@ -18,7 +18,8 @@ from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.cards import HAND_CARDS, hand_name
 from treeplex.games.holdem.sizes import EVERY, Size, parse_sizes
 from treeplex.games.holdem.spot import Spot, sizes_for
-from treeplex.games.holdem.translation import Translation, reading_shares
+from treeplex.games.holdem.translation import Translation
+from treeplex.games.mapping import reading_shares
 
 BOARD = "Ks 9h 6d 3c Jh"
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.algorithm import check_and_add
+from treeplex.algorithms.growth.dealt import GrowingDealt, summed
 from treeplex.algorithms.growth.discount import bound, recommended
 from treeplex.algorithms.growth.options import Growth
 from treeplex.algorithms.growth.where import balance
@@ -106,7 +107,9 @@ def added(game: GrowingGame, line: str, size: float, method: str) -> tuple[float
     node = spot(game, line)
     before, player = balance(game), int(game.tree.nodes.mover[node])
     new = add.METHODS[method](game, node, size)
-    return bound(game, before, new, player), recommended(game, before, new, player)
+    squares, sums = float(before.squares[player]), summed(new, player)
+    bounds = GrowingDealt(game, "transfer", method).bounds(player)
+    return bound(squares, sums, bounds), recommended(squares, sums)
 
 
 def badly_played(seed: int, times: float, line: str, size: float, method: str) -> GrowingGame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.answer import abstraction
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
-from treeplex.games.continuous import ContinuousPoker
+from treeplex.games.continuous import ContinuousPoker, Spot
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -26,8 +27,31 @@ def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
     return ContinuousPoker("small", deck, streets)
 
 
+@dataclass(frozen=True)
+class Stacks(ContinuousPoker):
+    """Whole chips on top of a call, up to all-in: payoffs behind a size are proportional to nothing."""
+
+    payoff_scale: Any = None
+    stack: int = 5
+
+    def candidates(self, public: Spot) -> Any:
+        return range(1, self.stack - int(public.height) + 1) if public.bets < self.limit else ()
+
+    def sized(self, public: Spot, size: float) -> Spot:
+        height = public.height + size
+        return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
+
+    def unit(self, public: Spot) -> float:
+        return 2 * public.height
+
+    def default(self, public: Spot) -> str:
+        return self.actions(public)[-1]
+
+
 KUHN = poker(1, 3, 1)
 TWO_STREETS = poker(2, 3, 1)
+STACKS = Stacks("stacks", KUHN.deck, 1, limit=9)
+STACKS_TWO_STREETS = Stacks("stacks", KUHN.deck, 2)
 
 
 def strategies(game: GrowingGame, behaviour: Any = None) -> Strategy:
@@ -128,9 +152,20 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("rules", "line", "size"), CASES, ids=lambda case: str(getattr(case, "limit", case)))
+WITH_STACKS = [
+    (STACKS, "", 2),
+    (STACKS, "check", 3),
+    (STACKS, "bet1", 2),
+    (STACKS_TWO_STREETS, "check", 2),
+    (STACKS_TWO_STREETS, "check bet1 call 1", 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "size"), CASES + WITH_STACKS, ids=lambda case: str(getattr(case, "limit", case))
+)
 def test_theorem_1_the_combined_game_is_an_explicit_sequence_of_play(rules, line, size, monkeypatch) -> None:
-    game = GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
+    game = GrowingGame(rules, Menu(everywhere=(0.01, 1.0) if rules.payoff_scale else (1.0, 4.0)), RULES["cfr"])
     outside: list[Strategy] = []
     for _ in range(5):
         outside.append(strategies(game))

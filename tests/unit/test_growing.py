@@ -14,9 +14,11 @@ from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.algorithm import check_and_add
 from treeplex.algorithms.growth.answer import abstraction, everything, found, loss_if_unknown, policy
+from treeplex.algorithms.growth.check import needed
+from treeplex.algorithms.growth.dealt import GrowingDealt, summed
 from treeplex.algorithms.growth.discount import bound, recommended, root
 from treeplex.algorithms.growth.options import Growth
-from treeplex.algorithms.growth.where import balance, candidates, needed
+from treeplex.algorithms.growth.where import balance, candidates
 from treeplex.api import grow, load, regrow, resume, solve
 from treeplex.compile import CompiledGame
 from treeplex.engines.public.arrays import Rows, Step
@@ -229,15 +231,18 @@ def test_discounts_follow_their_equations() -> None:
     head = float((np.maximum(added.regret, 0.0) ** 2).sum())
     after = balance(game).squares[1]
     assert head > 0.0
-    assert recommended(game, before, added, 1) == pytest.approx((after - head) / after)
-    assert root(game, before, added, 1) == pytest.approx(((after - head) / after) ** 0.5)
+    growable, sums = GrowingDealt(game, "transfer", "transfer"), summed(added, 1)
+    assert recommended(before.squares[1], sums) == pytest.approx((after - head) / after)
+    assert root(before.squares[1], sums) == pytest.approx(((after - head) / after) ** 0.5)
     infosets = 3 * int(np.count_nonzero(game.tree.nodes.mover == 1))
     widest = max(len(game.tree.children(n)) for n in np.flatnonzero(game.tree.nodes.mover == 1).tolist())
     spread = 2.0 * 3.0**4  # all in four times
     allowed = infosets * spread**2 * widest * 40 / after
-    assert bound(game, before, added, 1) == pytest.approx(min(1.0, allowed))
+    assert bound(before.squares[1], sums, growable.bounds(1)) == pytest.approx(min(1.0, allowed))
     game.weight *= 1e-9  # as if regrets were that much larger
-    assert bound(game, before, added, 1) == pytest.approx(allowed * 1e-9)  # more effective iterations, too
+    assert bound(before.squares[1], sums, growable.bounds(1)) == pytest.approx(
+        allowed * 1e-9
+    )  # more effective iterations, too
 
 
 def test_a_look_adds_the_size_with_most_regret_a_history_or_nothing() -> None:
@@ -251,7 +256,7 @@ def test_a_look_adds_the_size_with_most_regret_a_history_or_nothing() -> None:
     addition = check_and_add(game, Growth())
     assert addition is not None
     assert addition.size == listed[0].size
-    assert addition.decision == " ".join(game.line(listed[0].node))
+    assert addition.decision == " ".join(game.line(listed[0].place))
     assert addition.gain > addition.needed > 0.0
     assert game.tree.histories == histories + addition.histories
     assert game.touched >= touched + addition.recovery * addition.histories
@@ -263,8 +268,8 @@ def test_the_best_response_estimate_is_no_less_than_transfer() -> None:
     game = leduc()
     game.advance(60)
     state = balance(game)
-    quick = {c.node: c.gain for c in candidates(game, state, "transfer", 1.0)}
-    upper = {c.node: c.gain for c in candidates(game, state, "best-response", 1.0)}
+    quick = {c.place: c.gain for c in candidates(game, state, "transfer", 1.0)}
+    upper = {c.place: c.gain for c in candidates(game, state, "best-response", 1.0)}
     assert len(quick) > 20
     assert set(quick) <= set(upper)
     assert all(upper[node] >= gain * (1.0 - 1e-9) for node, gain in quick.items())
@@ -392,9 +397,9 @@ def test_found_sizes_are_told_with_their_use() -> None:
         ({"method": "magic"}, """The 'method' parameter must be one of "recovery", "transfer", got 'magic'."""),
         ({"factor": 0.9}, "The 'factor' parameter must be a number from 1 up, got 0.9."),
         ({"factor": float("nan")}, "The 'factor' parameter must be a number from 1 up, got nan."),
-        ({"every": 0}, "The 'every' parameter must be a whole number from 1 up, got 0."),
+        ({"every": -1}, "The 'every' parameter must be a whole number from 0 up, got -1."),
         ({"archive": -1}, "The 'archive' parameter must be a whole number from 0 up, got -1."),
-        ({"algorithm": "dcfr"}, """The 'algorithm' parameter must be one of "cfr", "cfr+", got 'dcfr'."""),
+        ({"algorithm": "egt"}, "The 'algorithm' parameter must be one of cfr, cfr+, lcfr, dcfr, got 'egt'."),
     ],
 )
 def test_refusals(wrong, sentence) -> None:

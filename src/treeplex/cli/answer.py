@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -149,13 +149,21 @@ def _close(solution: Solution) -> tuple[str, ...]:
     )
 
 
+READINGS: Final = {
+    "told": "a bettor is told what a size off the menu is read as, so this is an upper bound",
+    "secret": "what a size off the menu is read as is kept secret",
+}
+"""What NashConv in the full game counts on."""
+
+
 def _growth(solution: Solution, show: int) -> None:
     if solution.request.is_spot:
         _grown_spot(solution, show)
         return
     first, last = solution.rows[0].extra, solution.rows[-1].extra
     tell(
-        f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g})",
+        f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g});"
+        f" {READINGS[solution.reading]}",
         f"{len(solution.additions):,} sizes found; the abstraction grew from {first['histories']:,} to"
         f" {last['histories'] + last['archived']:,} histories",
     )

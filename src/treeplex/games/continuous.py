@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError, brief, quoted
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import title
 from treeplex.games.poker import NO_CARD, Card, OneCard, court
-from treeplex.games.sized import Abstraction, ActionMenu, Menu
+from treeplex.games.sized import Abstraction, ActionMenu, Menu, interval_of
 
 LOWEST: Final = 0.01  # of the pot
 HIGHEST: Final = 1.0
@@ -125,7 +125,7 @@ def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
 
 def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
     """The menu that a name or lists of sizes describe, checked against the interval at the start of the game."""
-    interval = rules.interval(rules.start())
+    interval = interval_of(rules, rules.start())
     low, high = interval or (LOWEST, HIGHEST)
     if isinstance(sizes, str):
         if sizes.endswith(".json"):

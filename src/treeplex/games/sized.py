@@ -1,4 +1,4 @@
-"""Games in which some actions have a size, any number of an interval, and the finite games that have a few of them.
+"""Games in which some actions have a size, of an interval or of a list, and the finite games that have a few of them.
 
 ``ActionMenu`` is what such rules say beside ``DealtRules``. ``Abstraction`` is the finite game that a choice of sizes
 makes of them. ``treeplex.abstraction`` lets the choice grow while the game is being solved.
@@ -6,14 +6,16 @@ makes of them. ``treeplex.abstraction`` lets the choice grow while the game is b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, TypeGuard, cast, runtime_checkable
 
 from treeplex.arrays import Floats
-from treeplex.errors import ParameterError, quoted
+from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.dealt import DealtRules, Public, Settlement
-from treeplex.games.returned import Place, checked_actions, checked_mover, listed
+from treeplex.games.mapping import nearest_legal
+from treeplex.games.returned import Place, checked_actions, checked_mover, listed, number, refuse
 
 DIGITS: Final = 6  # significant digits of a size, so that labels tell sizes apart
 OTHERWISE: Final = "*"
@@ -25,21 +27,21 @@ Sizes = Sequence[float] | Sequence[Sequence[float]] | Mapping[str, Sequence[floa
 
 @runtime_checkable
 class ActionMenu(DealtRules, Protocol):
-    """Dealt rules in which a mover may also choose an action of any size in an interval.
+    """Dealt rules in which a mover may also choose an action that has a size.
 
-    ``actions`` and ``next`` are about the actions without a size. Behind an action of size x every payoff is
-    ``payoff_scale[0] + payoff_scale[1] * x`` times what it would be at a scale of one; only an answer that ends the
-    game at once (a fold) may pay the same whatever the size. Regret transfer and the exact best response over the
-    interval rest on this.
+    ``actions`` and ``next`` are about the actions without a size. Which sizes are legal is said in one of two ways:
+    ``IntervalMenu``, any number of an interval, or ``FiniteMenu``, some numbers at each state.
     """
 
     @property
-    def payoff_scale(self) -> tuple[float, float]:
-        """What a size multiplies payoffs by: a constant, and what is added for each unit of size."""
-        ...
+    def payoff_scale(self) -> tuple[float, float] | None:
+        """What a size multiplies payoffs by: a constant, and what is added for each unit of size.
 
-    def interval(self, public: Public) -> tuple[float, float] | None:
-        """The least and the largest legal size here; None where no action has a size."""
+        Behind an action of size x every payoff is ``payoff_scale[0] + payoff_scale[1] * x`` times what it would be at a
+        scale of one; only an answer that ends the game at once (a fold) may pay the same whatever the size. Regret
+        transfer and the exact best response over an interval rest on this. None: payoffs are not proportional to
+        anything, as where stacks are finite; the rules are then a ``FiniteMenu``.
+        """
         ...
 
     def sized(self, public: Public, size: float) -> Public:
@@ -53,6 +55,64 @@ class ActionMenu(DealtRules, Protocol):
     def street(self, public: Public) -> int:
         """The number of the betting round, for sizes that are chosen by street."""
         ...
+
+
+@runtime_checkable
+class IntervalMenu(ActionMenu, Protocol):
+    """Rules with sizes from an interval, whose payoffs are proportional to ``payoff_scale``."""
+
+    def interval(self, public: Public) -> tuple[float, float] | None:
+        """The least and the largest legal size here; None where no action has a size."""
+        ...
+
+
+@runtime_checkable
+class FiniteMenu(ActionMenu, Protocol):
+    """Rules with finitely many sizes; what follows a size is whatever the rules say. ``payoff_scale`` is None."""
+
+    def candidates(self, public: Public) -> Sequence[float]:
+        """The legal sizes here, positive numbers of six significant digits at most; none where no action has a size."""
+        ...
+
+    def unit(self, public: Public) -> float:
+        """The size that action translation counts as one: in poker, the pot after a call."""
+        ...
+
+    def default(self, public: Public) -> str:
+        """The action without a size of a player whose abstraction has no decision here: in poker, check or call."""
+        ...
+
+
+def is_finite(rules: ActionMenu) -> TypeGuard[FiniteMenu]:
+    """Do the rules list the legal sizes? Refused if they say neither which there are nor how payoffs scale."""
+    if rules.payoff_scale is not None:
+        return False
+    missing = [name for name in ("candidates", "unit", "default") if not hasattr(rules, name)]
+    if missing:
+        raise GameError(
+            f"{rules.name} has no payoff_scale and must then have the methods candidates, unit and default; "
+            f"{missing[0]} is missing."
+        )
+    return True
+
+
+def candidates_of(rules: FiniteMenu, public: Public) -> tuple[float, ...]:
+    """The legal sizes at a state where a player moves, in order."""
+    given = rules.candidates(public)
+    numbers = [number(each) for each in listed(given) or []]
+    sizes = [size for size in numbers if size is not None and 0.0 < size < math.inf and rounded(size) == size]
+    if listed(given) is None or len(set(sizes)) < len(numbers):
+        law = f"positive numbers of {DIGITS} significant digits at most, all different"
+        refuse(rules.name, "candidates", lambda: f"public state {quoted(public)}", given, law)
+    return tuple(sorted(sizes))
+
+
+def interval_of(rules: ActionMenu, public: Public) -> tuple[float, float] | None:
+    """The least and the largest legal size at a state where a player moves; None where no action has a size."""
+    if is_finite(rules):
+        legal = candidates_of(rules, public)
+        return (legal[0], legal[-1]) if legal else None
+    return cast(IntervalMenu, rules).interval(public)
 
 
 class _Seen(NamedTuple):
@@ -86,7 +146,17 @@ class Menu:
         return Menu(everywhere=_sizes(sizes, low, high))
 
     def at(self, rules: ActionMenu, public: Public, line: tuple[str, ...] | None) -> tuple[float, ...]:
-        """The sizes in the abstraction in a state that such a line has led to; None: some line that is not named."""
+        """The sizes in the abstraction in a state that such a line has led to; None: some line that is not named.
+
+        Where the rules list the legal sizes, one that is not legal here becomes the nearest one that is.
+        """
+        sizes = self._named(rules, public, line)
+        if not is_finite(rules):
+            return sizes
+        legal = candidates_of(rules, public)
+        return tuple(sorted({nearest_legal(size, legal) for size in sizes})) if legal else ()
+
+    def _named(self, rules: ActionMenu, public: Public, line: tuple[str, ...] | None) -> tuple[float, ...]:
         if self.by_line is not None:
             named = OTHERWISE if line is None else rules.separator.join(line)
             return self.by_line.get(named, self.by_line[OTHERWISE])
@@ -152,7 +222,7 @@ class Abstraction:
 
     def _offered(self, public: _Seen) -> dict[str, float]:
         mover = checked_mover(self.name, self.rules.mover(public.public), _place(public))
-        if mover < 0 or self.rules.interval(public.public) is None:
+        if mover < 0 or interval_of(self.rules, public.public) is None:
             return {}
         word = self.rules.word(public.public)
         return {sized_label(word, size): size for size in self.menu.at(self.rules, public.public, public.line)}

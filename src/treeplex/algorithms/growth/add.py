@@ -14,8 +14,11 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.public.cpu.growing import recover, rematch
 from treeplex.engines.public.cpu.sizes import nearest
+from treeplex.engines.public.follow import Guide
 from treeplex.engines.public.game import GrowingGame
 from treeplex.engines.public.tree import Block, fresh_scratch
+from treeplex.games.mapping import most_likely
+from treeplex.games.sized import sized_label
 
 
 class Added(NamedTuple):
@@ -45,9 +48,10 @@ def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
     after as many iterations. The paper does not say which actions a new subgame has; ours has the sizes that have been
     found behind the size it is most likely mapped to. With the two sizes of the start only, what had been learnt behind
     that size would be lost to whoever bets the new one, and exploitability would jump at every large addition.
+    Rules that list their sizes say themselves what follows; sizes that were found are taken over where they are legal.
     """
     tree, mover = game.tree, int(game.tree.nodes.mover[node])
-    block = _copied(game, closest_move(game, node, size), size)
+    block = (_built if game.states else _copied)(game, closest_move(game, node, size), size)
     for array in block.rows:
         array[:] = 0.0
     rematch(block.nodes, block.rows.regret, block.rows.strategy, 0, len(block.nodes.parent))
@@ -98,6 +102,10 @@ def neighbours(game: GrowingGame, node: int, size: float) -> list[int]:
 def closest_move(game: GrowingGame, node: int, size: float) -> int:
     """The move at ``node`` that an opponent most likely maps ``size`` to."""
     near = neighbours(game, node, size)
+    if game.states:
+        sizes = game.tree.nodes.size
+        like = most_likely([float(sizes[child]) for child in near], size, game.state(node).unit)
+        return next(child for child in near if sizes[child] == like)
     return int(nearest(game.tree.nodes.size, near[0], near[-1], 1.0 + size)) if len(near) > 1 else near[0]
 
 
@@ -111,6 +119,15 @@ def _copied(game: GrowingGame, source: int, size: float) -> Block:
     nodes.amount[:] *= np.where(at_once, 1.0, ratio)
     nodes.size[0], nodes.scale[0] = size, scale
     return block
+
+
+def _built(game: GrowingGame, source: int, size: float) -> Block:
+    """The subgame behind a size as the rules make it, with the sizes found behind ``source`` where they are legal."""
+    game.archive.bring_back_below(game.tree, source)
+    node, words = int(game.tree.nodes.parent[source]), game.builder.words
+    state = game.state(node)
+    line = (*game.line(node), sized_label(state.word, size))
+    return game.builder.behind(state, size, line, Guide(game.tree, words, source))
 
 
 def transferred(game: GrowingGame, node: int, child: int, size: float) -> Floats:

@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.answer import Addition, Grown, policy
-from treeplex.algorithms.growth.discount import DISCOUNTS
-from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game
-from treeplex.algorithms.growth.remove import Removal, extend, remove
-from treeplex.algorithms.growth.where import Balance, Candidate, balance, candidates, needed
+from treeplex.algorithms.growth.check import check
+from treeplex.algorithms.growth.dealt import GrowingDealt
+from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game, fitted_to_rules
+from treeplex.algorithms.growth.remove import Removal, remove
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
 from treeplex.engines.public.arrays import Nodes, Rows
@@ -39,6 +38,7 @@ MARK: Final = "mark"  # tensors of sums that are to be discarded
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
+TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
 
 
 class State:
@@ -75,6 +75,7 @@ class Growing(Algorithm[Abstraction, State]):
 
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
+        fitted_to_rules(self.growth, game.rules)
         folder = None if self.folder is None else Path(self.folder)
         rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
         return State(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
@@ -137,17 +138,21 @@ class Growing(Algorithm[Abstraction, State]):
         return Grown(state.game, state.additions, name, self.growth, evaluation, state.removals)
 
     def fingerprint(self, game: Abstraction) -> str:
-        """Of the tree at the start, its payoffs and bounds."""
+        """Of the tree at the start, its payoffs and bounds; and of all states, where the rules list their sizes."""
         builder, block = self._tree(game)
         digest = hashlib.blake2b(digest_size=16)
         for array in (*block.nodes, builder.tables, builder.bounds):
             digest.update(np.ascontiguousarray(array).tobytes())
+        for state in builder.states:
+            parts = (state.mover, state.cards, state.plain, state.sized, state.unit, state.default, state.amount)
+            digest.update(repr((*parts, state.table)).encode())
         return digest.hexdigest()
 
     def cost(self, game: Abstraction) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""
-        numbers = float(self._tree(game).block.rows.regret.size)
-        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers)
+        builder, block = self._tree(game)
+        numbers, translated = float(block.rows.regret.size), TRANSLATING * len(builder.states)
+        return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers + translated)
 
     def _tree(self, game: Abstraction) -> Start:
         """The tree at the start, built once per game."""
@@ -210,37 +215,24 @@ class Growing(Algorithm[Abstraction, State]):
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     """Add the size with the most regret per history, if proposition 1 says that it pays."""
-    state = balance(game)
-    game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
-    for candidate in candidates(game, state, growth.estimate or "transfer", growth.factor):
-        largest = state.largest[game.tree.nodes.mover[candidate.node]]
-        least = float(needed(largest, state.histories, candidate.histories, game.effective, growth.factor))
-        known = game.tree.nodes.size[game.tree.children(candidate.node)]
-        if candidate.gain > least and candidate.size not in known:
-            return _add(game, state, candidate, least, growth)
-    return None
-
-
-def _add(game: GrowingGame, state: Balance, candidate: Candidate, least: float, growth: Growth) -> Addition:
-    began = time.perf_counter()
-    node, player = candidate.node, int(game.tree.nodes.mover[candidate.node])
     scale = game.weight * game.effective  # of sums, to an average iteration
-    added = METHODS[growth.method](game, node, candidate.size)
-    extend(game)
-    discount = DISCOUNTS[growth.discount](game, state, added, player)  # the opponent's regrets are as before
-    game.discount(discount)
-    return Addition(
-        iteration=game.iteration,
-        player=player,
-        decision=game.rules.separator.join(game.line(node)),
-        word=game.builder.words[int(game.tree.nodes.word[added.root])],
-        size=candidate.size,
-        method=growth.method,
-        gain=candidate.gain / scale,
-        needed=least / scale,
-        regret=float(np.maximum(added.regret, 0.0).sum()) / scale,
-        histories=added.histories,
-        recovery=added.iterations,
-        discount=discount,
-        seconds=time.perf_counter() - began,
-    )
+    growable = GrowingDealt(game, growth.estimate or "transfer", growth.method)
+    for one in check(growable, growth.factor, growth.discount, 1):
+        node, player, size, gain, _ = one.candidate
+        child = next(c for c in game.tree.children(node) if game.tree.nodes.size[c] == size)
+        return Addition(
+            iteration=game.iteration,
+            player=player,
+            decision=game.rules.separator.join(game.line(node)),
+            word=game.builder.words[int(game.tree.nodes.word[child])],
+            size=size,
+            method=growth.method,
+            gain=gain / scale,
+            needed=one.needed / scale,
+            regret=one.added.regret / scale,
+            histories=one.added.histories,
+            recovery=one.added.iterations,
+            discount=one.share,
+            seconds=one.seconds,
+        )
+    return None

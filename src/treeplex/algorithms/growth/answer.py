@@ -57,6 +57,11 @@ class Grown(Extras):
         self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
         self.removals = removals
 
+    @property
+    def reading(self) -> str:
+        """Of sizes off the menu in the full game: "told", so that NashConv is an upper bound, or kept "secret"."""
+        return self.grown.reading
+
     @cached_property
     def found(self) -> list[Found]:
         """Every size that was added and is there, what it wins and how much it is used; largest win first."""
@@ -73,6 +78,7 @@ class Grown(Extras):
         return {
             "growth": growth_fields(self.growth),
             "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "reading": self.reading,
             "histories": extra["histories"] + extra["archived"],
             "archived": extra["archived"],
             "removed": len(self.removals),
@@ -159,7 +165,8 @@ def abstraction(game: GrowingGame, name: str) -> Abstraction:
     for n in np.flatnonzero(nodes.key != NONE).tolist():
         sizes = nodes.size[game.tree.children(n)]
         by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
-    return Abstraction(game.rules, Menu(by_line={OTHERWISE: by_line[""]} | by_line), name)
+    otherwise = by_line.get("") or next(iter(by_line.values()))
+    return Abstraction(game.rules, Menu(by_line={OTHERWISE: otherwise} | by_line), name)
 
 
 def policy(game: GrowingGame, name: str) -> Policy:

@@ -6,11 +6,11 @@ What is asked of a game that is being solved and may grow is ``Growable``; ``dea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from treeplex.algorithms.growth.discount import DISCOUNTS, Added, Bounds
 from treeplex.arrays import Floats
 
 
@@ -30,25 +30,6 @@ class Balance(NamedTuple):
     largest: Floats  # [2] each player's regret: the sum over infosets of the largest positive one, or the overall one
     squares: Floats  # [2] sum of all squared positive regrets
     histories: int
-
-
-class Added(NamedTuple):
-    """What an addition has come to."""
-
-    inside: float  # squared positive regrets of the mover inside what was added
-    head: float  # squared positive regrets of the new action
-    regret: float  # positive regrets of the new action
-    histories: int
-    iterations: int  # of the recovery game
-
-
-class Bounds(NamedTuple):
-    """What the bound of CFR is made of, for one player."""
-
-    infosets: int
-    spread: float  # Delta: the largest payoff less the smallest, on the scale of regrets per iteration
-    actions: int  # at an infoset, at most
-    iterations: float  # T, as regrets count them
 
 
 class Growable(Protocol):
@@ -104,40 +85,6 @@ def needed(largest: Floats | float, inside: int, added: Floats | float, effectiv
     """
     relief = factor * (1.0 + np.asarray(added) / inside) - 1.0
     return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
-
-
-def recommended(before: float, added: Added) -> float:
-    """Equation (22): squared positive regrets with the head's as before the addition, over those after it."""
-    rest = before + added.inside
-    return rest / (rest + added.head) if added.head > 0.0 else 1.0
-
-
-def root(before: float, added: Added) -> float:
-    """The square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
-
-    Weighing the past by w multiplies regrets by w and the iterations that they come from by w. With regrets that grow
-    with T^a, they are as large for so many iterations as before the addition if
-
-        w^2 after = w^(2a) before,        w = (before / after)^(1 / (2 - 2a))
-
-    before and after being squared regrets. CFR's grow with the square root of T: a = 1/2 is (22), and a = 0 its root.
-    """
-    return recommended(before, added) ** 0.5
-
-
-def bound(before: float, added: Added, bounds: Bounds) -> float:
-    """Equation (8): the largest weight that the theorem allows, min(1, |I| Delta^2 |A| T / sum of squared regrets)."""
-    squares = before + added.inside + added.head
-    allowed = bounds.infosets * bounds.spread**2 * bounds.actions * bounds.iterations
-    return min(1.0, allowed / squares) if squares > 0.0 else 1.0
-
-
-DISCOUNTS: Final[dict[str, Callable[[float, Added, Bounds], float]]] = {
-    "recommended": lambda before, added, bounds: recommended(before, added),
-    "root": lambda before, added, bounds: root(before, added),
-    "bound": bound,
-}
-"""Ways to choose the weight of the past."""
 
 
 def check(game: Growable, factor: float, discount: str, most: int) -> list[Grew]:

@@ -12,6 +12,7 @@ from treeplex.algorithms.growth.remove import REMOVALS
 from treeplex.algorithms.growth.where import ESTIMATES
 from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError, within
+from treeplex.games.sized import ActionMenu, is_finite
 from treeplex.spec import parse
 
 CHOICES: Final = {
@@ -24,6 +25,7 @@ FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
 """Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
 
 EVERY: Final = 5  # iterations between two checks of a dealt game
+EVERY_FINITE: Final = 20  # of one whose rules list their sizes, where a check takes longer
 ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
 
 ALL: Final = 1_000_000  # sizes per check: as many as pay
@@ -54,6 +56,8 @@ class Growth:
 
     What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
     as in the paper; 1, all that pay and "root" for "cfr+". A check every 5 iterations; estimates by "transfer".
+
+    Rules that list their sizes grow by recovery games and best responses alone, with a check every 20 iterations.
 
     Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", by recovery games and best responses alone, and with
     ``every`` 0 are checked after 10, 20, ... iterations and then after a fifth more each. ``bets``, ``raises``:
@@ -114,6 +118,20 @@ def fitted_to_game(growth: Growth) -> Growth:
             f"The 'algorithm' parameter must be one of {names} where no hold'em spot grows, got {growth.algorithm!r}."
         )
     return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
+
+
+def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
+    """The same for rules that list their sizes; refused if it asks for payoffs proportional to a size."""
+    if not is_finite(rules):
+        return growth
+    fitted = replace(growth, every=growth.every or EVERY_FINITE, estimate=growth.estimate or "best-response")
+    for name, only in {"method": "recovery", "estimate": "best-response"}.items():
+        if getattr(fitted, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where {rules.name} grows, since its payoffs behind a size are"
+                f" not proportional to it, got {getattr(fitted, name)!r}."
+            )
+    return fitted
 
 
 def fitted_to_spot(growth: Growth) -> Growth:

@@ -24,7 +24,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.growth.add import neighbours, opponents_share
-from treeplex.algorithms.growth.where import balance, loss_if_unknown, needed
+from treeplex.algorithms.growth.check import needed
+from treeplex.algorithms.growth.where import balance, loss_if_unknown
 from treeplex.arrays import Floats
 from treeplex.engines.public.cpu.growing import reach, rematch
 from treeplex.engines.public.game import GrowingGame, Sums

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.growth.check import Added, Balance, Bounds, Candidate
+from treeplex.algorithms.growth.check import Balance, Candidate
+from treeplex.algorithms.growth.discount import Added, Bounds
 from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources

@@ -1,8 +1,12 @@
-"""The public tree to start with, from rules with sizes. Whatever is added later is copied from it and scaled."""
+"""The public tree to start with, from rules with sizes, and subgames that are added later.
+
+Where payoffs are proportional to a size's payoff scale, what is added is copied from the tree and scaled; elsewhere it
+is built from the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -11,11 +15,13 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes
 from treeplex.engines.public.cpu.growing import rematch
+from treeplex.engines.public.follow import Guide
+from treeplex.engines.public.states import Numbers, State, every_state
 from treeplex.engines.public.tree import DTYPES, Block, fresh_rows
-from treeplex.errors import GameError
+from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.dealt import Public
 from treeplex.games.protocol import CHANCE, TERMINAL
-from treeplex.games.sized import ActionMenu, Menu, sized_label
+from treeplex.games.sized import ActionMenu, Menu, candidates_of, interval_of, is_finite, sized_label
 
 PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
 
@@ -28,6 +34,7 @@ class Move(NamedTuple):
     word: int = NONE
     fold_out: bool = False  # ends the game for the same payoff whatever the size of the move before
     twin: Public = None  # after a sized move: the state that another size would have led to
+    guide: Guide | None = None  # whose sizes are taken over where they are legal
 
 
 @dataclass
@@ -47,15 +54,36 @@ class Builder:
         self._tables: list[Floats] = []
         self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
+        self._finite = self.rules if is_finite(self.rules) else None
+        self.states: list[State] = []  # all of them, where the rules list their sizes
+        if self._finite is not None:
+            self.states = every_state(self._finite, Numbers(self.joint, self._reveal, self._table))
+            for state in self.states:
+                for word in (*state.plain, *((state.word,) if state.sized else ())):
+                    self._word(word)
+                self._key((state.sizes[0], state.sizes[-1]) if state.sized else None)
 
     def whole(self) -> Block:
         """The game from its start, with the sizes in the abstraction."""
+        block = self._from(self.rules.start(), 0, (), Move())
+        if self._finite is None:
+            self._check(block.nodes)
+        return block
+
+    def behind(self, state: State, size: float, line: tuple[str, ...], guide: Guide | None) -> Block:
+        """The subgame behind a legal size, by the rules; ``line`` leads to it.
+
+        It has the sizes of the menu, and those of ``guide`` where they are legal.
+        """
+        public = self.states[state.sized[size]].public
+        return self._from(public, state.cards, line, Move(NONE, size, self._word(state.word), guide=guide))
+
+    def _from(self, public: Public, cards: int, line: tuple[str, ...], move: Move) -> Block:
         fields: dict[str, list[Any]] = {name: [] for name in Nodes._fields}
-        self._add(fields, self.rules.start(), 0, (), Move())
+        self._add(fields, public, cards, line, move)
         nodes = Nodes._make(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
         rows = fresh_rows(len(nodes.parent), self.hands)
         rematch(nodes, rows.regret, rows.strategy, 0, len(nodes.parent))
-        self._check(nodes)
         return Block(nodes, rows)
 
     @property
@@ -74,8 +102,9 @@ class Builder:
         return self._joints[number]
 
     def payoff_scale(self, size: float) -> float:
-        """What payoffs behind this size are multiplied by."""
-        return self.rules.payoff_scale[0] + self.rules.payoff_scale[1] * size
+        """What payoffs behind this size are multiplied by; 1 where they are not proportional to anything."""
+        scale = self.rules.payoff_scale
+        return 1.0 if scale is None else scale[0] + scale[1] * size
 
     def _check(self, nodes: Nodes) -> None:
         """Refuse rules whose payoffs are not proportional to the payoff scale of a size: compare those of two sizes."""
@@ -92,7 +121,7 @@ class Builder:
             if not np.allclose(ratio * nodes.amount[one], nodes.amount[two], rtol=PROPORTION, atol=0.0):
                 raise GameError(
                     f"The payoffs of {self.rules.name} behind an action of some size are not proportional to its"
-                    " payoff scale; check 'payoff_scale' of the rules."
+                    " payoff scale; check 'payoff_scale' of the rules, or let it be None and list the 'candidates'."
                 )
 
     def _add(
@@ -109,7 +138,7 @@ class Builder:
             values["amount"], outcome = self.rules.settle(public)
             values["table"] = self._table(cards, outcome)
         elif mover != CHANCE:
-            values["key"] = self._key(self.rules.interval(public))
+            values["key"] = self._key(interval_of(self.rules, public))
         for name, column in fields.items():
             column.append(values[name])
         if mover == TERMINAL:
@@ -133,15 +162,31 @@ class Builder:
             fold_out = move.twin is not None and rules.mover(state) == TERMINAL
             if fold_out:
                 fold_out = rules.settle(state) == rules.settle(rules.next(move.twin, action))
-            yield action, state, revealed, Move(n, UNSIZED, self._word(action), fold_out)
-        interval = None if mover == CHANCE else rules.interval(public)
+            guide = None if move.guide is None else move.guide.after(action)
+            yield action, state, revealed, Move(n, UNSIZED, self._word(action), fold_out, guide=guide)
+        interval = None if mover == CHANCE else interval_of(rules, public)
         if interval is None:
             return
         word = rules.word(public)
-        for size in self.menu.at(rules, public, line):
-            twin = rules.sized(public, interval[1] if size != interval[1] else interval[0])
-            made = Move(n, size, self._word(word), twin=twin)
+        for size in self._offered(public, line, move.guide):
+            made = Move(n, size, self._word(word))
+            if self._finite is None:
+                made = made._replace(twin=rules.sized(public, interval[1] if size != interval[1] else interval[0]))
+            elif move.guide is not None:
+                made = made._replace(guide=move.guide.after_size(size, self._finite.unit(public)))
             yield sized_label(word, size), rules.sized(public, size), cards, made
+
+    def _offered(self, public: Public, line: tuple[str, ...] | None, guide: Guide | None) -> Sequence[float]:
+        sizes = self.menu.at(self.rules, public, line)
+        if self._finite is None:
+            return sizes
+        if not sizes:
+            raise ParameterError(
+                f"The abstraction of {self.rules.name} has no size at public state {quoted(public)}, where there are"
+                " candidates; name at least one."
+            )
+        found = set[float]() if guide is None else set(guide.sizes())
+        return sorted(set(sizes) | found.intersection(candidates_of(self._finite, public)))
 
     def _word(self, word: str) -> int:
         if word not in self.words:

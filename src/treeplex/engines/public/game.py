@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.public.archive import Archive
-from treeplex.engines.public.arrays import Nodes, Scratch
+from treeplex.engines.public.arrays import NONE, Nodes, Scratch
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.cpu.growing import iterate, reach, rematch
 from treeplex.engines.public.cpu.sizes import respond
+from treeplex.engines.public.states import State
+from treeplex.engines.public.translated import Translation
 from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, sized_label
@@ -107,6 +110,11 @@ class GrowingGame:
         return int(np.count_nonzero(mover >= 0)) * self.tree.hands
 
     @property
+    def payoff_scale(self) -> tuple[float, float]:
+        """That of the rules; one whatever the size where payoffs are not proportional to anything."""
+        return self.rules.payoff_scale or (1.0, 0.0)
+
+    @property
     def scratch(self) -> Scratch:
         """Arrays that an iteration writes over."""
         if self._scratch is None or self._scratch.values.shape[0] != self.tree.count:
@@ -148,7 +156,10 @@ class GrowingGame:
         return self.tree.rows.strategy.copy() if self.current else self.averages()
 
     def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> Response:
-        """A best response to the opponent's strategy, over all legal sizes or those in the abstraction."""
+        """A best response to the opponent's strategy, over all legal sizes or those in the abstraction.
+
+        ``whole`` is for payoffs that are proportional to a payoff scale; ``translation`` for all others.
+        """
         strategy = self.answer() if strategy is None else strategy
         opponent = np.ones((self.tree.count, self.tree.hands))
         reach(self.tree.nodes, strategy, 1 - player, opponent)
@@ -157,15 +168,58 @@ class GrowingGame:
             values, fold_out = self._respond_in(block, player, opponent[stub], whole)
             response.values[stub], response.fold_out[stub] = values, fold_out
         respond(
-            self.tree.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *response
+            self.tree.nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *response
         )  # fmt: skip
         return response
 
     def measure(self, whole: bool = True) -> Measure:
         """Value and best-response values of the answer; ``whole``: in the full game, where every size is legal."""
         strategy = self.answer()
-        first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
+        if whole and self.states:
+            first, second = (float(self.translation(player).best_response().sum()) for player in (0, 1))
+        else:
+            first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
         return Measure(self._value(strategy), (first, second))
+
+    @property
+    def states(self) -> list[State]:
+        """All public states of the full game, where the rules list their sizes; else none."""
+        return self.builder.states
+
+    @property
+    def reading(self) -> str:
+        """Whether a best response in the full game is told what its sizes are read as, or that is kept "secret"."""
+        return "secret" if self.states else "told"
+
+    def state(self, node: int) -> State:
+        """The public state of a node, where the rules list their sizes."""
+        return self.states[int(self.numbers(self.tree, self.tree.path(node))[node])]
+
+    def numbers(self, tree: GrowingTree, among: Iterable[int]) -> dict[int, int]:
+        """The numbers of the states of nodes, by node, where the rules list their sizes; parents before children."""
+        nodes, words, found = tree.nodes, self.builder.words, {0: 0}
+        for n in among:
+            above, size = self.states[found[int(nodes.parent[n])]], float(nodes.size[n])
+            found[n] = above.sized[size] if size > 0.0 else above.plain[words[int(nodes.word[n])]]
+        return found
+
+    def translation(
+        self, player: int, deviations: float = np.inf, hidden: int = NONE, *, averages: bool = False
+    ) -> Translation:
+        """What ``player`` responds to in the full game: the opponent's answer, or its average, translated."""
+        tree = self.unfolded()
+        block = Block(tree.nodes, tree.rows)
+        strategy = tree.rows.strategy if self.current and not averages else _averages(block)
+        return Translation(self.states, self.tables, tree, self.builder.words, strategy, player, deviations, hidden)
+
+    def unfolded(self) -> GrowingTree:
+        """The tree with what is on disk, as a copy if there is any; numbers of nodes are the same."""
+        if not self.archive.entries:
+            return self.tree
+        tree = GrowingTree(Block(self.tree.nodes, self.tree.rows))
+        for stub, block in self.archive.blocks():
+            tree.hang(block, stub)
+        return tree
 
     def line(self, node: int) -> tuple[str, ...]:
         """Labels of the moves that lead to a node."""
@@ -180,7 +234,7 @@ class GrowingGame:
         opponent[0] = arriving
         reach(block.nodes, strategy, 1 - player, opponent)
         found = Response(*(np.zeros_like(opponent) for _ in Response._fields))
-        respond(block.nodes, self.tables, player, opponent, self.bounds, self.rules.payoff_scale, whole, *found)
+        respond(block.nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *found)
         return found.values[0], found.fold_out[0]
 
     def _value(self, strategy: Floats) -> float:

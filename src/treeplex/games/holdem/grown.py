@@ -25,7 +25,8 @@ from treeplex.games.holdem.betting import (
 )
 from treeplex.games.holdem.sizes import Size, text_of
 from treeplex.games.holdem.spot import Spot
-from treeplex.games.holdem.translation import reading_shares, rule_of
+from treeplex.games.holdem.translation import rule_of
+from treeplex.games.mapping import reading_shares
 
 Line = tuple[Action, ...]
 """Actions from the start, whatever the cards are; amounts in the unit of the spot."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from treeplex.games.holdem.betting import (
@@ -39,6 +38,7 @@ from treeplex.games.holdem.betting import (
 )
 from treeplex.games.holdem.sizes import ALL_IN, Size
 from treeplex.games.holdem.spot import Spot
+from treeplex.games.mapping import reading_shares
 
 Candidates = Callable[[int, int, bool], tuple[Size, ...]]
 """By street, player and whether there is a bet to raise: the sizes that may be bet in the real game."""
@@ -199,18 +199,3 @@ def rule_of(action: Action) -> Size:
     if action.size is None:
         raise ValueError(f"{action.name} has no size.")
     return action.size
-
-
-def reading_shares(menu: list[float], amount: float, faced: float, pot: float) -> list[tuple[float, float]]:
-    """Which amounts of a menu, in order, a bet is read as, and how often: the pseudo-harmonic mapping.
-
-        f(x) = (B - x) (1 + A) / ((B - A) (1 + x))
-
-    is the share of A, where x, A and B are shares of the pot after a call, by which a bet exceeds the bet it faces.
-    """
-    if amount <= menu[0] or amount >= menu[-1] or amount in menu:
-        return [(min(max(amount, menu[0]), menu[-1]), 1.0)]
-    low, high = next((low, high) for low, high in pairwise(menu) if low < amount < high)
-    a, x, b = ((chips - faced) / pot for chips in (low, amount, high))
-    share = (b - x) * (1.0 + a) / ((b - a) * (1.0 + x))
-    return [(low, share), (high, 1.0 - share)]

@@ -1,0 +1,178 @@
+"""Play an abstract strategy in the full game of rules that list their sizes, and respond to it.
+
+One player, the *translator*, knows the tree of the abstraction alone; the other, who responds, may choose any legal
+size. The translator
+
+- reads a size that is not in the abstraction as one of its two neighbours there, at random by the pseudo-harmonic
+  mapping, and goes on as the abstract strategy does there;
+- chooses its own size as it is if that is legal in the real state, else the nearest legal one, else the action that the
+  rules call ``default``;
+- takes that action, too, wherever the abstraction has no decision of its own left.
+
+Readings are the translator's secret. So its plan in the full game is the mixture over readings: with r_m its
+probability, by its own doing, of being at a real state and taking it for the abstract node m,
+
+    plan(a) = sum over m of r_m sigma_m(abstract action that becomes a)
+
+hand by hand, and a best response is one to this plan: one pass over the real tree, whose nodes carry r_m for each m.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.states import State
+from treeplex.engines.public.tree import GrowingTree
+from treeplex.games.mapping import nearest_legal, reading_shares
+from treeplex.games.protocol import CHANCE, TERMINAL
+
+Readings = dict[int, Floats]
+"""[H] the translator's probability, by its own doing, of taking a real state for an abstract node, by node.
+
+NONE stands for every case in which no abstract decision is left.
+"""
+
+
+class Moves(NamedTuple):
+    """The children of an abstract node."""
+
+    plain: dict[str, int]
+    sized: dict[float, int]
+
+
+class Translation:
+    """How the opponent of ``responder`` plays ``strategy`` [P, H] of an abstraction in the full game."""
+
+    def __init__(
+        self,
+        states: list[State],
+        tables: Floats,
+        tree: GrowingTree,
+        words: list[str],
+        strategy: Floats,
+        responder: int,
+        deviations: float = math.inf,
+        hidden: int = NONE,
+    ) -> None:
+        """``deviations``: how many sizes off the menu are responded with on a line; ``hidden``: a move not known."""
+        self._states, self._pays, self._tree, self._words = states, tables[responder], tree, words
+        self._strategy, self._responder, self._deviations, self._hidden = strategy, responder, deviations, hidden
+        self._hands: int = tree.hands
+        self._moves = cache(self._children)
+        self.visited = 0  # histories
+
+    def best_response(self) -> Floats:
+        """[H] the responder's counterfactual value of the game."""
+        return self._value(0, {0: np.ones(self._hands)}, self._deviations)
+
+    def value_of_size(self, node: int, at: int, size: float, arriving: Floats) -> Floats:
+        """[H] the value of a legal size at a decision of the abstraction, in state ``at``.
+
+        ``arriving`` [H]: the translator's own probability of getting there.
+        """
+        after, left = self._read(self._states[at], {node: arriving}, size, self._deviations)
+        return self._value(self._states[at].sized[size], after, left)
+
+    def _value(self, at: int, readings: Readings, left: float) -> Floats:
+        """[H] the responder's counterfactual value of a real state, with so many deviations left."""
+        state = self._states[at]
+        readings = {node: weight for node, weight in readings.items() if weight.any()}
+        if not readings:
+            return np.zeros(self._hands)
+        self.visited += state.deals
+        if state.mover == TERMINAL:
+            earned: Floats = self._pays[state.table] @ self._sum(readings.values())
+            return state.amount * earned
+        if state.mover == CHANCE:
+            return self._sum(
+                self._value(to, self._after(state, readings, card), left) for card, to in state.plain.items()
+            )
+        readings = self._decisions(state, readings)
+        return (self._respond if state.mover == self._responder else self._act)(state, readings, left)
+
+    def _respond(self, state: State, readings: Readings, left: float) -> Floats:
+        """All actions without a size; all legal sizes, or those on the menu of a reading if no deviation is left."""
+        best = np.full(self._hands, -np.inf)
+        for action, to in state.plain.items():
+            np.maximum(best, self._value(to, self._after(state, readings, action), left), out=best)
+        known = {size for node in readings for size in self._moves(node).sized}
+        for size, to in state.sized.items():
+            if left > 0 or size in known:
+                np.maximum(best, self._value(to, *self._read(state, readings, size, left)), out=best)
+        return best
+
+    def _act(self, state: State, readings: Readings, left: float) -> Floats:
+        """The translator's own decision: whatever its readings would do."""
+        plain: dict[str, Readings] = {}
+        sized: dict[float, Readings] = {}
+        for node, weight in readings.items():
+            if node == NONE:
+                _add(plain.setdefault(state.default, {}), NONE, weight)
+                continue
+            moves = self._moves(node)
+            for action, child in moves.plain.items():
+                real = action if action in state.plain else state.default
+                _add(plain.setdefault(real, {}), child, weight * self._strategy[child])
+            for size, child in moves.sized.items():
+                below = weight * self._strategy[child]
+                if state.sized:
+                    _add(sized.setdefault(nearest_legal(size, state.sizes), {}), child, below)
+                else:
+                    _add(plain.setdefault(state.default, {}), child, below)
+        values = [self._value(state.plain[action], after, left) for action, after in plain.items()]
+        values += [self._value(state.sized[size], after, left) for size, after in sized.items()]
+        return self._sum(values)
+
+    def _decisions(self, state: State, readings: Readings) -> Readings:
+        """A reading of a real decision is an abstract decision of the same player, or NONE."""
+        mover, out = self._tree.nodes.mover, Readings()
+        for node, weight in readings.items():
+            _add(out, node if node != NONE and mover[node] == state.mover else NONE, weight)
+        return out
+
+    def _after(self, state: State, readings: Readings, action: str) -> Readings:
+        """What follows the responder's action without a size, or a public card."""
+        mover, out = self._tree.nodes.mover, Readings()
+        for node, weight in readings.items():
+            same = node != NONE and mover[node] == state.mover
+            _add(out, self._moves(node).plain.get(action, NONE) if same else NONE, weight)
+        return out
+
+    def _read(self, state: State, readings: Readings, size: float, left: float) -> tuple[Readings, float]:
+        """What the responder's size is taken for, and how many deviations are left."""
+        out, known = Readings(), False
+        for node, weight in readings.items():
+            sized = self._moves(node).sized
+            known = known or size in sized
+            if not sized:
+                _add(out, NONE, weight)
+                continue
+            for like, share in reading_shares(tuple(sized), size, 0.0, state.unit):
+                _add(out, sized[like], weight * share if share != 1.0 else weight)
+        return out, left if known else left - 1
+
+    def _children(self, node: int) -> Moves:
+        moves, nodes = Moves({}, {}), self._tree.nodes
+        for child in self._tree.children(node) if node != NONE else ():
+            if nodes.size[child] > 0.0 and child != self._hidden:
+                moves.sized[float(nodes.size[child])] = child
+            elif nodes.size[child] <= 0.0:
+                moves.plain[self._words[int(nodes.word[child])]] = child
+        return moves
+
+    def _sum(self, values: Iterable[Floats]) -> Floats:
+        total = np.zeros(self._hands)
+        for value in values:
+            total += value
+        return total
+
+
+def _add(readings: Readings, node: int, weight: Floats) -> None:
+    readings[node] = readings[node] + weight if node in readings else weight
