@@ -33,7 +33,7 @@ ALL: Final = 1_000_000  # sizes per check: as many as pay
 FITTING: Final[dict[str, dict[str, Any]]] = {
     "cfr": {"factor": 1.01, "discount": "recommended", "per_check": 1},
     "cfr+": {"factor": 1.0, "discount": "root", "per_check": ALL},
-    "dcfr": {"factor": 1.5, "discount": "recommended", "per_check": ALL},
+    "dcfr": {"factor": 1.25, "discount": "recommended", "per_check": ALL},
 }
 """What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
 

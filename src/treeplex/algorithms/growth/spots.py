@@ -33,6 +33,7 @@ from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 
+SIZED: Final = ("bet", "raise")
 MOST_RECOVERY: Final = 200  # iterations of a recovery game
 
 
@@ -114,7 +115,7 @@ class GrowingSpot:
                 best: Candidate | None = None
                 for k in np.flatnonzero(look.gains).tolist():
                     gain = float(look.gains[k])
-                    nodes = spans[id(_most_likely(look.real.children[k], look.real))]
+                    nodes = spans[id(_taken_over(look.real.children[k], look.real))]
                     one = Candidate(look.line, player, rule_of(look.real.node.actions[k]), self.effective * gain, nodes)
                     if best is None or one.gain * best.histories > best.gain * one.histories:
                         best = one
@@ -309,15 +310,18 @@ def _on_menu(real: Real) -> npt.NDArray[np.bool_]:
     return np.array([action in known for action in real.node.actions])
 
 
-def _most_likely(child: Real, parent: Real) -> Node:
-    """The abstract node that a size is most likely read as; where the menu has no size, the decision itself."""
-    node = max(child.readings, key=lambda reading: reading.share).node
+def _taken_over(child: Real, parent: Real) -> Node:
+    """The abstract node whose menus a new size takes over: what it is most likely read as.
+
+    Nothing can be bet behind all-in, so a size that is read as that has the usual menus: as many nodes as the largest
+    size on the menu. Where the menu has no size, the decision itself stands for them.
+    """
     above = parent.readings[0].node
-    if node is None and above is None:
+    if above is None:
         raise ValueError("Only decisions of the abstraction have candidates.")
-    found = node or above
-    assert found is not None  # noqa: S101 - for the type checker
-    return found
+    read = max(child.readings, key=lambda reading: reading.share).node
+    sized = [below for action, below in zip(above.actions, above.children, strict=True) if action.kind in SIZED]
+    return read if read is not None and any(read is node for node in sized) else sized[-1] if sized else above
 
 
 def _spans(game: HoldemGame) -> dict[int, int]:
