@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import BEST_KEPT, HandLearner, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.boards import placed
 from treeplex.engines.boards.engine import engine
@@ -25,6 +26,7 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import HandRows, hand_rows, shares
 from treeplex.engines.boards.streets import Decision, split_streets
+from treeplex.errors import GameError
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.translation import Real
 
@@ -51,6 +53,12 @@ class Plan(NamedTuple):
 def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan:
     """The plan of ``player``, who has the average strategies of ``sources`` in the abstraction ``game``."""
     real = with_tree(game, tree.node)
+    need, free = 8 * sum(real.elements(who) for who in (0, 1)), available()
+    if need > free:
+        raise GameError(
+            f"The game with all candidates takes {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; choose"
+            " fewer candidates, or one street."
+        )
     known, decisions = by_node(game), by_node(real)
     rows, placed_rows = hand_rows(game, player), hand_rows(real, player)
     numbers = np.zeros(real.elements(player))

@@ -19,8 +19,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from treeplex.errors import GameError
 from treeplex.games.holdem.betting import (
     CHANCE,
     DECISION,
@@ -39,6 +40,8 @@ from treeplex.games.holdem.betting import (
 from treeplex.games.holdem.sizes import ALL_IN, Size
 from treeplex.games.holdem.spot import Spot
 from treeplex.games.mapping import reading_shares
+
+MOST_NODES: Final = 500_000  # of betting, whatever the cards are
 
 Candidates = Callable[[int, int, bool], tuple[Size, ...]]
 """By street, player and whether there is a bet to raise: the sizes that may be bet in the real game."""
@@ -77,9 +80,15 @@ class Translation:
         """The real game as far as it can be reached."""
         node, moment = start(self.spot)
         root = Real(node, [Reading(self.abstract, 0, -1, 1.0)], exact=True)
-        waiting = [(root, moment, self.deviations)]
+        waiting, count = [(root, moment, self.deviations)], 0
         while waiting:
             real, at, left = waiting.pop()
+            count += 1
+            if count > MOST_NODES:
+                raise GameError(
+                    f"The betting with all candidates has more than {MOST_NODES:,} nodes; choose fewer candidates, or"
+                    " one street."
+                )
             if real.node.kind == CHANCE:
                 waiting.append((*self._dealt(real, at), left))
             elif real.node.kind == DECISION:
