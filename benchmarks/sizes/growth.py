@@ -1,6 +1,7 @@
 """Menus that grow beside fixed ones: exploitability in the real game against work, seconds and memory.
 
     python benchmarks/sizes/growth.py turn:0-3 flop:0-1 [--threads N]      # curves, a line of results each; resumable
+    python benchmarks/sizes/growth.py turn:0-3 --causes                    # growth with one thing changed
     python benchmarks/sizes/growth.py --report                             # tables, and docs/images/growth.png
 
 The spots are those of ``spots.json``. Candidates: on turns both streets have all of them; on flops the flop has, and
@@ -16,11 +17,15 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pytest
 from spots import USUAL_LATER, spots
 
+import treeplex.algorithms.growth.spots as spots_module
 from treeplex.algorithms.growth.options import Growth, fitted_to_spot
 from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem
 from treeplex.algorithms.protocol import Execution
@@ -53,12 +58,60 @@ def with_menu(spot: Spot, menu: tuple[str, str]) -> Spot:
     return replace(spot, sizes=sizes)
 
 
+def sum_over_infosets(patch) -> None:
+    """R(G) as in the paper: the sum over infosets of the largest positive regret, and R(S) without own weights."""
+    overall = spots_module.GrowingSpot.balance
+
+    def balance(self):
+        state, largest = overall(self), np.zeros(2)
+        left = self._fading(cuts=False)[0]
+        for player in (0, 1):
+            learner, rows = self.state.learners[player], spots_module.hand_rows(self.game, player)
+            for depth, decision in spots_module._decisions(self.game, player):
+                positive = np.maximum(learner.regret[spots_module._where(rows[depth], decision)], 0.0)
+                aged = left[learner.last[rows[depth].decision + decision.number]]
+                largest[player] += float((positive.max(axis=0) * aged) @ rows[depth].boards)
+        return state._replace(largest=largest)
+
+    patch.setattr(spots_module.GrowingSpot, "balance", balance)
+    patch.setattr(spots_module, "_start_weights", lambda game, player, depth: 1.0)
+
+
+def from_zero(patch) -> None:
+    """The opponent begins behind a new size with regrets of zero, as in the paper."""
+    original = spots_module.GrowingSpot._merge
+
+    def merge(self, recovered, player):
+        recovered.learners[1 - player].regret[:] = 0.0
+        return original(self, recovered, player)
+
+    patch.setattr(spots_module.GrowingSpot, "_merge", merge)
+
+
+CAUSES = {  # growth with one thing changed
+    "grown, R(G) summed over infosets": sum_over_infosets,
+    "grown, 30 iterations of recovery at most": lambda patch: patch.setattr(spots_module, "MOST_RECOVERY", 30),
+    "grown, the opponent from zero": from_zero,
+    "grown, factor 1": 1.0,
+    "grown, factor 1.5": 1.5,
+    "grown, factor 2": 2.0,
+}
+
+
 def curve(spot: Spot, name: str, threads: int) -> list[dict]:
+    change = CAUSES.get(name)
+    with pytest.MonkeyPatch.context() as patch:
+        if callable(change):
+            change(patch)
+        return measured(spot, name, change if isinstance(change, float) else 0.0, threads)
+
+
+def measured(spot: Spot, name: str, factor: float, threads: int) -> list[dict]:
     rich = load_spot(with_menu(spot, MENUS["rich"])).nodes
     street = "all" if spot.street != "flop" else ""
-    factor = 0.0 if name == "grown" else math.inf
+    factor = factor if name.startswith("grown") else math.inf
     growth = fitted_to_spot(Growth(factor=factor, algorithm=DEFAULT_SPOT_ALGORITHM, street=street))
-    game = load_spot(with_menu(spot, MENUS[name]))
+    game = load_spot(with_menu(spot, MENUS[name.partition(",")[0]]))
     solver = GrowingHoldem(growth).prepared(game, Execution(storage="float32", threads=threads))
     solver.advance(game, solver.start(game), 1)  # compiles
     state, seconds, rows = solver.start(game), 0.0, []
@@ -95,9 +148,9 @@ def known() -> dict[tuple[str, int, str], list[dict]]:
     return {(line["street"], line["number"], line["curve"]): line["rows"] for line in lines}
 
 
-def run(street: str, number: int, threads: int) -> None:
+def run(street: str, number: int, threads: int, names: Iterable[str]) -> None:
     spot = spots(street)[number]
-    for name in MENUS:
+    for name in names:
         if (street, number, name) in known():
             continue
         print(street, number, name, flush=True)
@@ -126,7 +179,25 @@ def report() -> None:
         last = {name: rows[-1] for name, rows in curves.items()}
         print("\nnodes at the end:", ", ".join(f"{name} {row['nodes']:,}" for name, row in last.items()))
         print("MB at the end:", ", ".join(f"{name} {row['bytes'] / 1e6:.0f}" for name, row in last.items()))
+    causes(found)
     draw(found)
+
+
+def causes(found: dict) -> None:
+    """Exploitability over that of the best fixed menu: mean and largest over spots and snapshots, and at the end."""
+    which = sorted({key[:2] for key in found if key[2] in CAUSES})
+    print("\n| | mean over the best fixed menu | largest | at the end, % of the pot |\n| --- | --- | --- | --- |")
+    for name in ("grown", *CAUSES):
+        ratios, ends = [], []
+        for spot in which:
+            for row in found.get((*spot, name), []):
+                fixed = [one["exploitability_percent_of_pot"] for menu in FIXED for one in found[(*spot, menu)]
+                         if one["snapshot"] == row["snapshot"]]  # fmt: skip
+                ratios.append(row["exploitability_percent_of_pot"] / min(fixed))
+            ends += [found[(*spot, name)][-1]["exploitability_percent_of_pot"]] if (*spot, name) in found else []
+        if ratios:
+            shown = ", ".join(f"{end:.2f}" for end in ends)
+            print(f"| {name} | {np.exp(np.mean(np.log(ratios))):.2f} | {max(ratios):.2f} | {shown} |")
 
 
 def draw(found: dict) -> None:
@@ -157,13 +228,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spots", nargs="*")
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--causes", action="store_true")
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
     for part in given.spots:
         street, _, numbers = part.partition(":")
         low, _, high = numbers.partition("-")
         for number in range(int(low), int(high or low) + 1):
-            run(street, number, given.threads)
+            run(street, number, given.threads, CAUSES if given.causes else MENUS)
     if given.report:
         report()
 
