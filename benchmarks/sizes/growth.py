@@ -114,10 +114,11 @@ def measured(spot: Spot, name: str, factor: float, threads: int) -> list[dict]:
     game = load_spot(with_menu(spot, MENUS[name.partition(",")[0]]))
     solver = GrowingHoldem(growth).prepared(game, Execution(storage="float32", threads=threads))
     solver.advance(game, solver.start(game), 1)  # compiles
-    state, seconds, rows = solver.start(game), 0.0, []
+    state, seconds, iterating, rows = solver.start(game), 0.0, 0, []
     for k in range(SNAPSHOTS - 1, -1, -1):
         upto = 2 * ITERATIONS * rich / 2**k
         while state.game.touched + 2 * state.game.game.nodes <= upto:
+            iterating += 2 * state.game.game.nodes
             began = time.perf_counter()
             state = solver.advance(game, state, 1)
             seconds += time.perf_counter() - began
@@ -134,6 +135,8 @@ def measured(spot: Spot, name: str, factor: float, threads: int) -> list[dict]:
                 "nodes": now.nodes,
                 "bytes": now.memory("float32", threads=1),
                 "sizes": len(state.additions),
+                "work_of_iterations": iterating,
+                "inside_percent_of_pot": 50.0 * solver.policy(game, state).evaluation().nash_conv / spot.pot,
                 "exploitability_percent_of_pot": 50.0 * (first + second - spot.pot) / spot.pot,
             }
         )

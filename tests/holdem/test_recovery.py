@@ -81,6 +81,18 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
             opponent[rows_at(new, 1 - player, each)] = grown.averages[1 - player][rows_at(old, 1 - player, each)]
     found = recover(Head(new, way, way[-1].actions.index(made.action)), opponent, staying, 4, "float64", 1)
 
+    made_of = found.game.streets[0].decisions[0].node
+    for k, action in enumerate(line):  # on the way the opponent plays its average strategy
+        there = decisions_by_line(new)[line[:k]][1]
+        while made_of.kind == "chance":
+            made_of = made_of.children[0]
+        if there.player != player:
+            at = next(each for each in all_rows(found.game, [one.regret for one in found.learners])
+                      if each.decision.node is made_of)  # fmt: skip
+            played = shares(opponent[rows_at(new, 1 - player, line[:k])])[there.node.actions.index(action)]
+            np.testing.assert_allclose(at.numbers[0], played[: len(at.hands)], rtol=1e-12)
+        made_of = made_of.children[0]
+
     ways = lines(found.game)
     rules = rules_of(spot, grown.solver)
     leaving, locked = {}, {}

@@ -58,7 +58,8 @@ class Abstract:
         found: dict[float, float] = {}
         for size in sorted(self.raises if state["bet"] else self.bets, key=lambda s: (s != math.inf, s)):
             amount = most if size == math.inf else faced + math.floor(pot * size + 0.5)
-            found.setdefault(min(max(amount, least), most), size)
+            amount = min(max(amount, least), most)
+            found.setdefault(amount, math.inf if amount == most else size)  # whatever it is called, it is all-in
         return found
 
     def strategy(self, player: int, node: Any, hand: int) -> dict[str, float]:
@@ -76,8 +77,13 @@ def start_state() -> dict[str, Any]:
     return {"player": 0, "paid": 0, "faced": 0, "to_call": 0, "bet": False, "checked": False, "all_in": False}
 
 
-def brute_force(abstract: Abstract, translator: int, hands: list[list[int]], weights: Any) -> float:
-    """What the responder's best response takes, over a tree with every chip amount; readings are secret."""
+def brute_force(
+    abstract: Abstract, translator: int, hands: list[list[int]], weights: Any, candidates: list[float] | None = None
+) -> float:
+    """What the responder's best response takes, over a tree with every chip amount; readings are secret.
+
+    ``candidates``: shares of the pot that may be bet instead, beside what the abstraction has at the real pot.
+    """
     spot, other = abstract.spot, 1 - translator
     stack = spot.effective_stack
 
@@ -97,7 +103,7 @@ def brute_force(abstract: Abstract, translator: int, hands: list[list[int]], wei
         plain = ["fold", "call"] if state["bet"] else ["check"]
         if mover == other:
             best = -math.inf
-            for action in [*plain, *amounts(state)]:
+            for action in [*plain, *amounts(state, reach)]:
                 best = max(best, follow(state, action, mine, {h: moved(state, action, r) for h, r in reach.items()}))
             return best
         chosen: dict[Any, dict[int, list[tuple[float, Any]]]] = {}
@@ -121,9 +127,12 @@ def brute_force(abstract: Abstract, translator: int, hands: list[list[int]], wei
             return "call"
         fake = abstract_state(node)
         size = abstract.menu(fake)[next(a.amount for a in node.actions if a.name == name)]
+        return next(iter(alone(size).menu(state)))
+
+    def alone(size: float) -> Abstract:
         one = Abstract.__new__(Abstract)
         one.spot, one.bets, one.raises = spot, [size], [size]
-        return next(iter(one.menu(state)))
+        return one
 
     def abstract_state(node: Any) -> dict[str, Any]:
         all_in = not any(a.amount for a in node.actions) and node.faced > 0
@@ -135,9 +144,13 @@ def brute_force(abstract: Abstract, translator: int, hands: list[list[int]], wei
             "all_in": all_in,
         }
 
-    def amounts(state: dict[str, Any]) -> list[int]:
+    def amounts(state: dict[str, Any], reach: dict[int, list[tuple[float, Any]]]) -> list[int]:
         if state["all_in"]:
             return []
+        if candidates is not None:
+            nodes = {id(node): node for readings in reach.values() for _, node in readings if node is not None}
+            sizes = {size for node in nodes.values() for size in abstract.menu(abstract_state(node)).values()}
+            return sorted({amount for size in {*sizes, *candidates} for amount in alone(size).menu(state)})
         most = stack - state["paid"] - state["to_call"] + state["faced"]
         least = min(max(state["faced"] + state["to_call"], 1), most)
         return list(range(int(least), int(most) + 1))
@@ -155,9 +168,7 @@ def brute_force(abstract: Abstract, translator: int, hands: list[list[int]], wei
                 sized = {size: amount for amount, size in abstract.menu(abstract_state(node)).items()}
                 here: dict[float, float] = {}
                 for size in sorted(by_size, key=lambda s: (s != math.inf, s)):
-                    one = Abstract.__new__(Abstract)
-                    one.spot, one.bets, one.raises = spot, [size], [size]
-                    here.setdefault(next(iter(one.menu(state))), size)
+                    here.setdefault(next(iter(alone(size).menu(state))), size)
                 if not here:
                     out.append((weight, None))
                     continue
@@ -215,10 +226,17 @@ SPOTS = {
 }
 
 
-@pytest.mark.parametrize("name", SPOTS)
+DEEP = Spot(BOARD, 20, 150, "AsAc,7c7d:0.5", "QsQd,KhTh:0.25", sizes_for("50%", "40%, 100%"))
+"""Raises and raises again: what the abstraction's sizes come to at the real pot is not what they are in it."""
+
+CASES = [*((*SPOTS[name], None) for name in SPOTS), *((DEEP, seed, [0.3, 0.7]) for seed in (4, 5, 6))]
+
+
+@pytest.mark.parametrize(("spot", "seed", "shares"), CASES, ids=[*SPOTS, "deep 4", "deep 5", "deep 6"])
 @pytest.mark.parametrize("translator", [0, 1])
-def test_a_best_response_to_a_translated_strategy_is_that_of_a_brute_force_tree(name: str, translator: int) -> None:
-    spot, seed = SPOTS[name]
+def test_a_best_response_to_a_translated_strategy_is_that_of_a_brute_force_tree(
+    spot: Spot, seed: int, shares: list[float] | None, translator: int
+) -> None:
     game = load_spot(spot)
     averages = random_averages(game, seed)
     abstract = Abstract(spot, game, averages)
@@ -229,9 +247,10 @@ def test_a_best_response_to_a_translated_strategy_is_that_of_a_brute_force_tree(
         for a, b in itertools.product(*hands)
         if not set(HAND_CARDS[a]) & set(HAND_CARDS[b])
     )
-    expected = brute_force(abstract, translator, hands, weights) / combinations + spot.pot / 2
+    expected = brute_force(abstract, translator, hands, weights, shares) / combinations + spot.pot / 2
     root = game.streets[0].decisions[0].node
-    tree = Translation(spot, root, translator, every_chip).tree()
+    listed = None if shares is None else tuple(Size("%", share) for share in shares)
+    tree = Translation(spot, root, translator, every_chip if listed is None else lambda *_: listed).tree()
     taken = best_response(plan_of(game, averages, translator, tree)).taken
     assert taken == pytest.approx(expected, abs=1e-9), [hand_name(hand) for hand in hands[0]]
 

@@ -5,7 +5,8 @@ candidate. The translator reads a bet that is not on the abstract menu as one of
 pseudo-harmonic mapping (Ganzfried & Sandholm 2013), and goes on as the abstract strategy does there:
 
 - neighbours are the abstract sizes as they come out at the real pot and stack: as a rule (share of the pot, multiple,
-  all-in), not in chips; beyond the smallest or the largest one the nearest is taken;
+  all-in), not in chips; beyond the smallest or the largest one the nearest is taken; a size that comes to all the chips
+  of the abstraction is all-in, whatever it is called;
 - its own raise is the rule of the abstract raise at the real pot and stack; a call, where no raise is legal;
 - where the abstraction has no decision left but chips remain, it checks and calls.
 
