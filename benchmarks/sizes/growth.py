@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from treeplex.algorithms.growth.options import Growth, fitted_to_spot
 from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem
 from treeplex.algorithms.protocol import Execution
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
+from treeplex.evaluation.plot import drawing
 from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
 from treeplex.holdem import Spot, load_spot
 
@@ -46,6 +48,7 @@ MENUS = {  # bets and raises on streets with candidates
 FIXED = ("1 size", "2 sizes", "3 sizes", "5 sizes")
 ITERATIONS = 100  # of the rich tree
 SNAPSHOTS = 9
+SHOWN = (("turn", 2), ("turn", 6), ("flop", 0))  # in the picture
 
 
 def with_menu(spot: Spot, menu: tuple[str, str]) -> Spot:
@@ -163,25 +166,56 @@ def run(street: str, number: int, threads: int, names: Iterable[str]) -> None:
             file.write(json.dumps({"street": street, "number": number, "curve": name, "rows": rows}) + "\n")
 
 
+def exploitability(found: dict, spot: tuple[str, int], name: str) -> dict[int, float]:
+    """By snapshot."""
+    rows = found.get((*spot, name), [])
+    return {row["snapshot"]: row["exploitability_percent_of_pot"] for row in rows}
+
+
+def best_fixed(found: dict, spot: tuple[str, int]) -> dict[int, float]:
+    curves = [exploitability(found, spot, name) for name in FIXED]
+    return {k: min(each[k] for each in curves if k in each) for k in range(SNAPSHOTS)}
+
+
 def report() -> None:
+    """Tables in Markdown, and the picture."""
     found = known()
-    for street, number in sorted({key[:2] for key in found}, key=lambda key: (key[0] != "turn", key)):
-        curves = {name: found[street, number, name] for name in MENUS if (street, number, name) in found}
-        snapshots = sorted({row["snapshot"] for rows in curves.values() for row in rows}, reverse=True)
-        print(f"\n{street} {number}: exploitability in % of the pot (seconds)\n")
-        print(f"| work | {' | '.join(curves)} | grown ÷ best fixed |\n| --- |{' --- |' * (len(curves) + 1)}")
-        for k in snapshots:
-            at = {name: next((row for row in rows if row["snapshot"] == k), None) for name, rows in curves.items()}
-            cells = [
-                "" if row is None else f"{row['exploitability_percent_of_pot']:.3g} ({row['seconds']:.1f})"
-                for row in at.values()
-            ]
-            best = min((at[name]["exploitability_percent_of_pot"] for name in FIXED if at.get(name)), default=math.nan)
-            ours = at["grown"]["exploitability_percent_of_pot"] if at.get("grown") else math.nan
-            print(f"| 1/{2**k} | {' | '.join(cells)} | {ours / best:.2f} |")
-        last = {name: rows[-1] for name, rows in curves.items()}
-        print("\nnodes at the end:", ", ".join(f"{name} {row['nodes']:,}" for name, row in last.items()))
-        print("MB at the end:", ", ".join(f"{name} {row['bytes'] / 1e6:.0f}" for name, row in last.items()))
+    which = sorted({key[:2] for key in found}, key=lambda key: (key[0] != "turn", key))
+    snapshots = range(SNAPSHOTS - 1, -1, -1)
+    print("grown ÷ best fixed menu, by work\n")
+    print(f"| | {' | '.join(f'1/{2**k}' for k in snapshots)} |\n| --- |{' --- |' * SNAPSHOTS}")
+    for spot in which:
+        ours, fixed = exploitability(found, spot, "grown"), best_fixed(found, spot)
+        cells = [f"{ours[k] / fixed[k]:.2f}" if k in ours else "" for k in snapshots]
+        print(f"| {spot[0]} {spot[1]} | {' | '.join(cells)} |")
+    print(
+        "\nat the end: exploitability in % of the pot; seconds; MB; from when on the rich tree is ahead of the grown one\n"
+    )
+    names = ("5 sizes", "rich", "grown")
+    print(
+        "| | best fixed | rich | grown | seconds: 5 sizes, rich, grown | MB: 5 sizes, rich, grown | rich ahead from |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for spot in which:
+        last = {name: found[(*spot, name)][-1] for name in names}
+        ours, rich = exploitability(found, spot, "grown"), exploitability(found, spot, "rich")
+        ahead = [k for k in rich if all(rich[j] < ours[j] for j in range(k + 1))]
+        cells = [f"{best_fixed(found, spot)[0]:.2f}", f"{rich[0]:.2f}", f"{ours[0]:.2f}"]
+        cells += [", ".join(f"{last[name]['seconds']:.1f}" for name in names)]
+        cells += [", ".join(f"{last[name]['bytes'] / 1e6:.0f}" for name in names)]
+        print(f"| {spot[0]} {spot[1]} | {' | '.join(cells)} | {f'1/{2 ** max(ahead)}' if ahead else 'never'} |")
+    print(
+        "\ngrown, means over turns: share of exploitability inside the menus, share of work outside iterations, sizes\n"
+    )
+    print("| work | inside | outside iterations | sizes |\n| --- | --- | --- | --- |")
+    for k in snapshots:
+        rows = [row for (street, _, name), each in found.items() for row in each
+                if (street, name, row["snapshot"]) == ("turn", "grown", k)]  # fmt: skip
+        inside = [row["inside_percent_of_pot"] / row["exploitability_percent_of_pot"] for row in rows]
+        outside = [1.0 - row["work_of_iterations"] / row["work"] for row in rows]
+        print(
+            f"| 1/{2**k} | {np.mean(inside):.2f} | {np.mean(outside):.2f} | {np.mean([r['sizes'] for r in rows]):.0f} |"
+        )
     causes(found)
     draw(found)
 
@@ -189,42 +223,29 @@ def report() -> None:
 def causes(found: dict) -> None:
     """Exploitability over that of the best fixed menu: mean and largest over spots and snapshots, and at the end."""
     which = sorted({key[:2] for key in found if key[2] in CAUSES})
-    print("\n| | mean over the best fixed menu | largest | at the end, % of the pot |\n| --- | --- | --- | --- |")
+    names = ", ".join(f"{street} {number}" for street, number in which)
+    print(f"\none thing changed, on {names}: over the best fixed menu from 1/64 on, and at the end\n")
+    print("| | mean | largest | at the end, % of the pot |\n| --- | --- | --- | --- |")
     for name in ("grown", *CAUSES):
-        ratios, ends = [], []
-        for spot in which:
-            for row in found.get((*spot, name), []):
-                fixed = [one["exploitability_percent_of_pot"] for menu in FIXED for one in found[(*spot, menu)]
-                         if one["snapshot"] == row["snapshot"]]  # fmt: skip
-                ratios.append(row["exploitability_percent_of_pot"] / min(fixed))
-            ends += [found[(*spot, name)][-1]["exploitability_percent_of_pot"]] if (*spot, name) in found else []
+        curves = [(exploitability(found, spot, name), best_fixed(found, spot)) for spot in which]
+        ratios = [ours[k] / fixed[k] for ours, fixed in curves for k in range(7) if k in ours]
         if ratios:
-            shown = ", ".join(f"{end:.2f}" for end in ends)
-            print(f"| {name} | {np.exp(np.mean(np.log(ratios))):.2f} | {max(ratios):.2f} | {shown} |")
+            ends = ", ".join(f"{ours[0]:.2f}" for ours, _ in curves if 0 in ours)
+            print(f"| {name} | {np.exp(np.mean(np.log(ratios))):.2f} | {max(ratios):.2f} | {ends} |")
 
 
 def draw(found: dict) -> None:
-    from treeplex.evaluation.plot import drawing
-
-    which = sorted({key[:2] for key in found}, key=lambda key: (key[0] != "turn", key))
-    title = "Menus that grow beside fixed ones: exploitability if every candidate may be bet"
-    with drawing(PICTURE, (14, 3.4 * len(which)), title, len(which), 3, squeeze=False) as axes:
-        for row, (street, number) in zip(axes, which, strict=True):
-            for axis, (column, label) in zip(
-                row, (("work", "public nodes entered"), ("seconds", "seconds"), ("bytes", "bytes")), strict=True
-            ):
-                for name in MENUS:
-                    rows = found.get((street, number, name), [])
-                    style = {"linestyle": "--" if name in FIXED else "-", "linewidth": 2.2 if name == "grown" else 1.4}
-                    axis.plot(
-                        [one[column] for one in rows],
-                        [one["exploitability_percent_of_pot"] for one in rows],
-                        marker=".",
-                        label=name,
-                        **style,
-                    )
-                axis.set(xscale="log", yscale="log", xlabel=label, ylabel="% of the pot", title=f"{street} {number}")
-        axes[0][0].legend(frameon=False, fontsize=8)
+    title = "Menus that grow beside fixed ones: exploitability if every candidate may be bet, % of the pot"
+    columns = (("work", "public nodes entered"), ("seconds", "seconds"), ("bytes", "bytes"))
+    with drawing(PICTURE, (13, 10), title, len(SHOWN), len(columns)) as panels:
+        for n, (spot, (column, label)) in enumerate(product(SHOWN, columns)):
+            for name in MENUS:
+                rows = found.get((*spot, name), [])
+                style = {"linestyle": "--" if name in FIXED else "-", "linewidth": 2.4 if name == "grown" else 1.3}
+                values = [one["exploitability_percent_of_pot"] for one in rows]
+                panels[n].plot([one[column] for one in rows], values, marker=".", label=name, **style)
+            panels[n].set(xscale="log", yscale="log", xlabel=label, ylabel=f"{spot[0]} {spot[1]}")
+        panels[0].legend(frameon=False, fontsize=8)
 
 
 def main() -> None:
