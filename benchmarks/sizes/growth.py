@@ -188,13 +188,9 @@ def report() -> None:
         ours, fixed = exploitability(found, spot, "grown"), best_fixed(found, spot)
         cells = [f"{ours[k] / fixed[k]:.2f}" if k in ours else "" for k in snapshots]
         print(f"| {spot[0]} {spot[1]} | {' | '.join(cells)} |")
-    print(
-        "\nat the end: exploitability in % of the pot; seconds; MB; from when on the rich tree is ahead of the grown one\n"
-    )
+    print("\nat the end: exploitability in % of the pot; seconds; MB; from when on the rich tree is ahead for good\n")
     names = ("5 sizes", "rich", "grown")
-    print(
-        "| | best fixed | rich | grown | seconds: 5 sizes, rich, grown | MB: 5 sizes, rich, grown | rich ahead from |"
-    )
+    print("| | best fixed | rich | grown | seconds (5 sizes, rich, grown) | MB (the same) | rich ahead from |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for spot in which:
         last = {name: found[(*spot, name)][-1] for name in names}
@@ -204,9 +200,7 @@ def report() -> None:
         cells += [", ".join(f"{last[name]['seconds']:.1f}" for name in names)]
         cells += [", ".join(f"{last[name]['bytes'] / 1e6:.0f}" for name in names)]
         print(f"| {spot[0]} {spot[1]} | {' | '.join(cells)} | {f'1/{2 ** max(ahead)}' if ahead else 'never'} |")
-    print(
-        "\ngrown, means over turns: share of exploitability inside the menus, share of work outside iterations, sizes\n"
-    )
+    print("\ngrown, means over turns: exploitability inside the menus over all of it, work outside iterations, sizes\n")
     print("| work | inside | outside iterations | sizes |\n| --- | --- | --- | --- |")
     for k in snapshots:
         rows = [row for (street, _, name), each in found.items() for row in each
