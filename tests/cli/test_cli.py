@@ -436,7 +436,10 @@ def test_the_answer_is_printed_before_anything_is_written(broken, cli, monkeypat
     assert "Traceback" not in ended.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, id="ctrl-c"), pytest.param(signal.SIGTERM, id="terminate", marks=pytest.mark.slow)],
+)
 def test_ctrl_c_keeps_what_is_done(number, tmp_path) -> None:
     arguments = ["solve", "leduc", "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
     process = subprocess.Popen(

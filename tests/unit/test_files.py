@@ -254,6 +254,7 @@ def test_an_answer_does_not_replace_a_longer_run(tmp_path) -> None:
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.name != "run.json"} == before
 
 
+@pytest.mark.slow
 def test_a_grown_run_on_disk_can_be_saved_elsewhere(tmp_path) -> None:
     """With the subgames that were moved to disk, and without touching where they lie."""
     growth = tp.Growth(archive=1)

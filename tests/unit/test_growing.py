@@ -332,7 +332,7 @@ def test_a_damaged_archive_is_refused(tmp_path) -> None:
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 WAYS = [
-    Growth(),
+    pytest.param(Growth(), marks=pytest.mark.slow),
     pytest.param(Growth("transfer", discount="bound"), marks=pytest.mark.slow),
     pytest.param(Growth(estimate="best-response", algorithm="cfr+"), marks=pytest.mark.slow),
     Growth(archive=1),

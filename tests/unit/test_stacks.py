@@ -325,9 +325,9 @@ def test_the_worth_of_a_size_is_its_gain_before_anybody_knew_it() -> None:
 @pytest.mark.parametrize(
     "growth",
     [
-        Growth(factor=1.0, every=5, archive=1),
+        pytest.param(Growth(factor=1.0, every=5, archive=1), marks=pytest.mark.slow),
         Growth(algorithm="cfr+", every=5),
-        Growth(factor=1.0, every=5, remove="discard"),
+        pytest.param(Growth(factor=1.0, every=5, remove="discard"), marks=pytest.mark.slow),
     ],
     ids=["archive", "cfr+", "discard"],
 )

@@ -20,7 +20,7 @@ Factor = Annotated[
     float,
     typer.Option(
         help="Multiple of the threshold of proposition 1 that a new size must exceed; inf: never add; 0: 1.01 with cfr,"
-        " 1 with cfr+."
+        " 1 with cfr+, 1.25 with dcfr."
     ),
 ]
 Every = Annotated[
@@ -44,9 +44,7 @@ Discount = Annotated[
         " root with cfr+."
     ),
 ]
-PerCheck = Annotated[
-    int, typer.Option(help="Sizes that a check adds at most; 0: one with cfr, all that pay with cfr+.")
-]
+PerCheck = Annotated[int, typer.Option(help="Sizes that a check adds at most; 0: one with cfr, else all that pay.")]
 Algorithm = Annotated[
     str | None, typer.Option(help="cfr or cfr+; on a hold'em spot also lcfr and dcfr, which is its default.")
 ]
