@@ -130,6 +130,7 @@ def test_what_another_run_has_left_is_not_overwritten(cli) -> None:
     assert "not a whole checkpoint of this run" in cli("resume", "run").sentence
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn_and_judged(tmp_path) -> None:
     """A short run: what is measured, not whether it holds."""
     report = saef_fig1.reproduce(tmp_path, lambda line: None, nodes=3_000_000)

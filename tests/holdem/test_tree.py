@@ -62,7 +62,11 @@ def allocated(solver, game):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(
     ("algorithm_name", "storage"),
-    [*(("dcfr(gamma=4)", storage) for storage in STORAGES), ("pcfr+", "float64"), ("pcfr+", "float32")],
+    [
+        *(("dcfr(gamma=4)", storage) for storage in STORAGES),
+        pytest.param("pcfr+", "float64", marks=pytest.mark.slow),
+        ("pcfr+", "float32"),
+    ],
 )
 def test_memory_is_what_is_allocated(monkeypatch, known, name, threads, algorithm_name, storage):
     spot = Spot("Ks 9h 6d", 10, 60, "22+,A9s+", "22+,KTs+", SIZES) if name == "flop" else make_spot(known[name])
