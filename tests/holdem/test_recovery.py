@@ -185,6 +185,46 @@ def test_the_new_action_regrets_what_it_would_have_regretted_all_the_time(name: 
     np.testing.assert_allclose(written, np.where(rows.boards > 0.0, expected, 0.0), rtol=1e-12)
 
 
+def test_the_gain_of_a_size_is_what_a_best_response_wins_more_by_it() -> None:
+    """Where one decision alone has a candidate: in the units of the whole game, however hands are weighted."""
+    hands = "22+:0.7,A8s+,K9s+,Q9s+,J9s+,T8s+:0.3,97s+", "JJ-22,A5s-A2s,K6s+:0.4,Q8s+,T7s+,86s+"
+    spot = Spot("Ks 8h 4d 2c 7s", 50, 150, *hands, sizes_for("50%, a", "a"))
+    grown = growing(spot, bets="20%, 50%, a", raises="a")
+    grown.advance(5)
+    reader = Reader(grown.game, grown.averages, no_locks(grown.game, "float64"), "float64", 1)
+    found = {candidate.place: candidate for candidate in grown.candidates(grown.balance(), 1.0) if not candidate.player}
+    (line,) = found
+    assert line == ()
+    won = found[line].gain / grown.effective * spot.chip / grown.game.combinations
+    assert won == pytest.approx(grown.taken()[0] - reader.best_response_value(0), rel=1e-9)
+    assert won > 0.01
+
+
+def test_what_proposition_1_weighs_is_measured() -> None:
+    """Overall regrets by best responses, and squared positive regrets as the definitions say."""
+    grown = growing(TURN)
+    grown.advance(6)
+    grown.discount(0.5)
+    state, found = grown.balance(), Reader(
+        grown.game, grown.averages, no_locks(grown.game, "float64"), "float64", 1
+    ).evaluation()  # fmt: skip
+    values = (found.value, TURN.pot - found.value)
+    schedules = grown.solver.schedules(6)
+    for player in (0, 1):
+        overall = grown.effective * grown.game.combinations * (found.best_response_values[player] - values[player])
+        assert state.largest[player] == pytest.approx(overall, rel=1e-9)
+        squares = 0.0
+        for at in all_rows(grown.game, [learner.regret for learner in grown.state.learners]):
+            if at.decision.player == player:
+                last = int(grown.state.learners[player].last[at.place])
+                left = float(np.prod(schedules.positive[max(last, 1) : 6]))
+                copies = 1
+                for deals in grown.game.deals[1:]:
+                    copies *= next((len(deal.images) for deal in deals if deal.cards == at.cards), 1)
+                squares += copies * float(((np.maximum(at.numbers, 0.0) * left) ** 2).sum())
+        assert state.squares[player] == pytest.approx(squares, rel=1e-9)
+
+
 def inside(game: HoldemGame, averages: Sources) -> float:
     return Reader(game, averages, no_locks(game, "float64"), "float64", 1).evaluation().nash_conv
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.answer import abstraction
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
-from treeplex.games.continuous import ContinuousPoker, Spot
+from treeplex.games.continuous import ContinuousPoker
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from stacked import Stacks
 
 Strategy = dict[tuple[int, str], dict[str, float]]
 
@@ -25,27 +29,6 @@ Strategy = dict[tuple[int, str], dict[str, float]]
 def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
     deck = tuple(Card(str(rank), rank, copies) for rank in range(ranks))
     return ContinuousPoker("small", deck, streets)
-
-
-@dataclass(frozen=True)
-class Stacks(ContinuousPoker):
-    """Whole chips on top of a call, up to all-in: payoffs behind a size are proportional to nothing."""
-
-    payoff_scale: Any = None
-    stack: int = 5
-
-    def candidates(self, public: Spot) -> Any:
-        return range(1, self.stack - int(public.height) + 1) if public.bets < self.limit else ()
-
-    def sized(self, public: Spot, size: float) -> Spot:
-        height = public.height + size
-        return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
-
-    def unit(self, public: Spot) -> float:
-        return 2 * public.height
-
-    def default(self, public: Spot) -> str:
-        return self.actions(public)[-1]
 
 
 KUHN = poker(1, 3, 1)

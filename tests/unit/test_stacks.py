@@ -4,7 +4,7 @@ which the reading of a size is a private chance move."""
 from __future__ import annotations
 
 import runpy
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,28 +29,10 @@ from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Abstraction, ActionMenu, FiniteMenu, IntervalMenu, Menu, interval_of
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from stacked import Stacks
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@dataclass(frozen=True)
-class Stacks(ContinuousPoker):
-    """Whole chips on top of a call, up to all-in."""
-
-    payoff_scale: Any = None
-    stack: int = 5
-
-    def candidates(self, public: Spot) -> Any:
-        return range(1, self.stack - int(public.height) + 1) if public.bets < self.limit else ()
-
-    def sized(self, public: Spot, size: float) -> Spot:
-        height = public.height + size
-        return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
-
-    def unit(self, public: Spot) -> float:
-        return 2 * public.height
-
-    def default(self, public: Spot) -> str:
-        return self.actions(public)[-1]
 
 
 class Uneven(Stacks):

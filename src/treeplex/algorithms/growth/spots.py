@@ -38,7 +38,7 @@ MOST_RECOVERY: Final = 200  # iterations of a recovery game
 
 
 class Look(NamedTuple):
-    """A decision of the abstraction in the real game, with the best response's value of every action there."""
+    """A decision of the abstraction in the real game, and what a best response would gain there by each action."""
 
     line: Line
     real: Real
@@ -109,14 +109,14 @@ class GrowingSpot:
         of the best action in the abstraction, both played on as well as possible, if the player gets to the decision
         with every hand it starts with.
         """
-        spans, found = _spans(self.game), list[Candidate]()
+        spans, count, found = _spans(self.game), self.effective, list[Candidate]()
         for player in (0, 1):
             for look in self._looks(player):
                 best: Candidate | None = None
                 for k in np.flatnonzero(look.gains).tolist():
                     gain = float(look.gains[k])
                     nodes = spans[id(_taken_over(look.real.children[k], look.real))]
-                    one = Candidate(look.line, player, rule_of(look.real.node.actions[k]), self.effective * gain, nodes)
+                    one = Candidate(look.line, player, rule_of(look.real.node.actions[k]), count * gain, nodes)
                     if best is None or one.gain * best.histories > best.gain * one.histories:
                         best = one
                 found += [] if best is None else [best]
@@ -263,14 +263,14 @@ class GrowingSpot:
         The mover has never been behind the new action: its average there is zero. The opponent's is that of the
         recovery game, with the weight of the whole run.
         """
-        known, made, squares = by_node(self.game), by_node(recovered.game), 0.0
+        known, squares = by_node(self.game), 0.0
         weights = self.solver.schedules(self.iteration).weight[1:] * self._cut(self.iteration)[1:]
         scale = float(weights.sum()) / recovered.weight
         for who in (0, 1):
             learner, source = self.state.learners[who], recovered.learners[who]
             to, rows = hand_rows(self.game, who), hand_rows(recovered.game, who)
             for depth, decision in _decisions(recovered.game, who):
-                if id(decision.node) not in known or id(decision.node) not in made:
+                if id(decision.node) not in known:  # on the way to the head
                     continue
                 target = known[id(decision.node)][1]
                 there, here = _where(to[depth], target), _where(rows[depth], decision)
