@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from treeplex.games.holdem.cards import HAND_CARDS, RANKS, card_name, hand_name
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 
-INDIFFERENT: Final = 0.001  # of the pot: actions whose EVs differ by less are as good as each other
+INDIFFERENT: Final = 0.001  # of the pot, at least: actions whose EVs differ by less are as good as each other
 ORDERS: Final = ("class", "reach", "ev", "equity")
 """How rows may be sorted, beside by how often an action is taken."""
 
@@ -34,7 +35,7 @@ class Row:
     ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on
     value: float | None  # the same, playing its strategy
     equity: float | None  # of the pot if nobody bets any more
-    indifferent: bool  # are two actions or more within ``INDIFFERENT`` of the best?
+    indifferent: bool  # are two actions or more as good as the best, within the view's ``tolerance``?
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ class View:
     ev: Floats  # [actions, 1326] chips taken of the pot from here on
     values: Floats  # [1326] the same, playing the strategy
     equity: Floats  # [1326] of the pot if nobody bets any more
+    accuracy: float = INDIFFERENT  # of the pot: actions whose EVs differ by less are as good as each other
 
     def __repr__(self) -> str:
         board, where = " ".join(card_name(card) for card in self.board), self.line or "root"
@@ -98,7 +100,7 @@ class View:
     @property
     def tolerance(self) -> float:
         """Chips within which two actions are as good as each other."""
-        return INDIFFERENT * self.pot
+        return self.accuracy * self.pot
 
     def rows(
         self, chosen: str | None = None, sort: str = "class", most: int | None = None, *, by_class: bool = False
@@ -109,11 +111,12 @@ class View:
         """
         key = self._key(sort)
         found = self.hands(chosen)
+        if not by_class:
+            return sorted(self._hand_rows(found), key=key)[:most]
         groups: dict[str, list[int]] = {}
         for hand in found:
-            groups.setdefault(class_of(hand) if by_class else hand_name(hand), []).append(hand)
-        rows = [self._row(name, hands) for name, hands in groups.items()]
-        return sorted(rows, key=key)[:most]
+            groups.setdefault(class_of(hand), []).append(hand)
+        return sorted((self._row(name, hands) for name, hands in groups.items()), key=key)[:most]
 
     def table(self, rows: Sequence[Row] | None = None) -> Table:
         """One row per hand and action; of the player who is not to act, one per hand."""
@@ -155,6 +158,19 @@ class View:
     def _all(self, rows: Sequence[Row] | None) -> Sequence[Row]:
         return self.rows() if rows is None else rows
 
+    def _hand_rows(self, hands: list[int]) -> list[Row]:
+        """``_row`` of many single hands at once."""
+        best = np.where(np.isnan(self.ev), -np.inf, self.ev).max(axis=0, initial=-np.inf)
+        alike = (self.ev >= best - self.tolerance).sum(axis=0) > 1
+        columns = [self.reach, self.share, *self.strategy, *self.ev, self.values, self.equity]
+        count, rows = len(self.actions), list[Row]()
+        for hand, same, row in zip(hands, alike[hands].tolist(), np.stack(columns)[:, hands].T.tolist(), strict=True):
+            known = [None if math.isnan(x) else x + 0.0 for x in row]
+            reach, share, strategy = row[0], row[1], tuple(x or 0.0 for x in known[2 : 2 + count])
+            ev, (value, equity) = tuple(known[2 + count : 2 + 2 * count]), known[2 + 2 * count :]
+            rows.append(Row(hand_name(hand), reach, share, strategy, ev, value, equity, same))
+        return rows
+
     def _row(self, name: str, hands: list[int]) -> Row:
         share = self.share[hands]
         ev = tuple(_mean(values[hands], share) for values in self.ev)
@@ -191,6 +207,7 @@ class View:
         raise ParameterError(f"Hands are sorted by {legal}; got {word!r:.80}.")
 
 
+@cache
 def class_of(hand: int) -> str:
     """The class of a hand.
 
@@ -201,6 +218,7 @@ def class_of(hand: int) -> str:
     return RANKS[high] + RANKS[low] + ("" if high == low else "s" if first == second else "o")
 
 
+@cache
 def _by_class(hand: int) -> tuple[int, ...]:
     """Aces first, pairs before suited before offsuit hands, then by suits."""
     high, low = (int(card) for card in HAND_CARDS[hand])

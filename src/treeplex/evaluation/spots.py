@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import Engine, engine
-from treeplex.engines.boards.game import HoldemGame, load_spot, of_order_one
+from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
-from treeplex.engines.boards.locks import Frozen, no_locks
+from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
+from treeplex.evaluation.equity import Equity, chance_of, met, per_meeting
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.nodes import View
+from treeplex.evaluation.kept import Kept
+from treeplex.evaluation.nodes import INDIFFERENT, View
 from treeplex.games.holdem.betting import CHANCE, DECISION
-from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_numbers
-from treeplex.games.holdem.spot import PLAYERS, Spot
+from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.spot import PLAYERS
 from treeplex.updates.reference import matched
 
 
@@ -28,7 +32,19 @@ class Reader:
         stub = no_learner(storage)
         self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
         self._playing = Playing((stub, stub), sources, frozen)
-        self._equity: dict[tuple[int, ...], HoldemGame] = {}
+        self.kept: Kept | None = None
+        self.accuracy = INDIFFERENT  # of the pot: what strategies are good for
+
+    @cached_property
+    def equities(self) -> Equity:
+        """Shares of the pot if nobody bets any more."""
+        return Equity(self.game, self._storage, self._threads)
+
+    def keep(self) -> Kept:
+        """From now on values of nodes are looked up: a pass for each player, when they are first asked for."""
+        if self.kept is None:
+            self.kept = Kept(self.game, self._playing, self._storage, self._threads)
+        return self.kept
 
     def __repr__(self) -> str:
         return f"Reader({self.game!r}, {self._storage})"
@@ -47,8 +63,8 @@ class Reader:
         acts = shown == decision.player
         actions = node.actions if acts else []
         reach, opponent = self.reach(place, shown), self.reach(place, 1 - shown)
-        found = self._ev(place, decision, shown)
-        strategy = self._expand(self._strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
+        found = self.ev(place, decision, shown, opponent)
+        strategy = self.expand(self.strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
         return View(
             line,
             place.cards,
@@ -59,11 +75,12 @@ class Reader:
             [name_of(self.game, node, action) for action in actions],
             reach,
             opponent,
-            _shares(reach, opponent),
+            shares_of(reach, opponent),
             strategy,
             found if acts else found[:0],
             (strategy * found).sum(axis=0) if acts else found[0],
-            self._hand_equity(place, shown, reach, opponent),
+            self.equities.at(place, shown, reach, opponent),
+            self.accuracy,
         )
 
     def frequencies(self, line: str = "") -> list[float]:
@@ -71,8 +88,8 @@ class Reader:
         place = follow(self.game, line)
         decision = decision_at(self.game, place)
         player = decision.player
-        shares = _shares(self.reach(place, player), self.reach(place, 1 - player))
-        rows = self._expand(self._strategy(decision, place), place, player)
+        shares = shares_of(self.reach(place, player), self.reach(place, 1 - player))
+        rows = self.expand(self.strategy(decision, place), place, player)
         return [float(np.nansum(shares * row)) for row in rows]
 
     def value(self, player: int) -> float:
@@ -133,7 +150,7 @@ class Reader:
         """Each player's share of the pot if nobody bets at all."""
         place = follow(self.game, "")
         reach, opponent = self.reach(place, 0), self.reach(place, 1)
-        first = float(np.nansum(_shares(reach, opponent) * self._hand_equity(place, 0, reach, opponent)))
+        first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(place, 0, reach, opponent)))
         return first, 1.0 - first
 
     def reach(self, place: Place, player: int) -> Floats:
@@ -142,10 +159,10 @@ class Reader:
         weights[np.isin(HAND_CARDS, place.cards).any(axis=1)] = 0.0
         for step in place.steps:
             if step.decision.player == player:
-                weights *= self._expand(self._strategy(step.decision, step), step, player)[step.action]
+                weights *= self.expand(self.strategy(step.decision, step), step, player)[step.action]
         return weights
 
-    def _strategy(self, decision: Decision, at: Place | Step) -> Floats:
+    def strategy(self, decision: Decision, at: Place | Step) -> Floats:
         """[actions, H] the strategy of a stored board's decision."""
         hands = self.game.boards[at.depth].hands[decision.player]
         width = int(hands.start[at.board + 1] - hands.start[at.board])
@@ -154,7 +171,7 @@ class Reader:
         rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
         return matched(rows.astype(np.float64))
 
-    def _expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
+    def expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
         hands = self.game.boards[at.depth].hands[player]
         begin, count = int(hands.start[at.board]), int(hands.held[at.board])
@@ -162,8 +179,29 @@ class Reader:
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
 
-    def _ev(self, place: Place, decision: Decision, player: int) -> Floats:
-        """From one pass that plays both strategies: [actions, 1326], or [1, 1326] of the player who is not to act."""
+    def ev(self, place: Place, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
+        """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
+
+        ``opponent``: reach of the other player's hands. ``best``: if ``player`` responds best afterwards, which takes
+        values that are kept.
+        """
+        game, node, acts = self.game, decision.node, player == decision.player
+        if self.kept is not None:
+            rows = self.kept.rows(decision, place.depth, place.board, player, best=best)
+            weights = game.spot.weights(1 - player)
+            unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, place.depth)
+            gained = per_meeting(self.expand(rows, place, player, np.nan), unit * opponent)
+        else:
+            gained = self._gained(place, decision, player)
+        put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
+        found = game.spot.chip * gained + put_in
+        for k, action in enumerate(node.actions if acts else []):
+            if action.kind == "fold":
+                found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
+        return found
+
+    def _gained(self, place: Place, decision: Decision, player: int) -> Floats:
+        """[actions or 1, 1326] chips beside half of the pot, from one pass that plays both strategies."""
         game, depth, board, node = self.game, place.depth, place.board, decision.node
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
@@ -183,39 +221,10 @@ class Reader:
             ends + decision.sequences[who] if decision.sequences[who] >= 0 else root
             for who, root in zip((player, 1 - player), above, strict=True)
         )
-        acts = player == decision.player
-        first, count = (ends + decision.slot, len(node.actions)) if acts else (own, 1)
-        opponent = self._expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
-        spread = self._expand(value[first : first + count].astype(np.float64), place, player, np.nan)
-        put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
-        found = game.spot.chip * _per_meeting(spread, opponent) + put_in
-        for k, action in enumerate(node.actions if acts else []):
-            if action.kind == "fold":
-                found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
-        return found
-
-    def _hand_equity(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
-        """[1326] by checking down to a showdown, whatever cards come."""
-        if place.cards not in self._equity:
-            spot = self.game.spot
-            board = " ".join(card_name(card) for card in place.cards)
-            checked = Spot(board, 2, 1, _text(spot.weights(0), place.cards), _text(spot.weights(1), place.cards), {})
-            self._equity[place.cards] = load_spot(checked, isomorphic=False)
-        game = self._equity[place.cards]
-        runner = engine(game, self._storage, self._threads)
-        none = np.zeros(game.elements(0) + game.elements(1), self._storage)
-        playing = self._playing._replace(source=Sources(none, none), frozen=no_locks(game, self._storage))
-        hands = game.boards[0].hands
-        weights = (reach, opponent) if player == 0 else (opponent, reach)
-        first, second = (
-            np.append(of_order_one(weight), 0.0)[held.number[: held.start[1]]].astype(runner.start[0].dtype)
-            for weight, held in zip(weights, hands, strict=True)
-        )
-        worth = runner.run(playing, self._rule, [(player, layout.VALUE, 0)], start=(first, second), keep=True)
-        numbers = hands[player].number[: int(hands[player].held[0])]
-        won = np.full(HANDS, np.nan)
-        won[numbers] = worth[0, : len(numbers)]
-        return np.clip(0.5 + _per_meeting(won, of_order_one(opponent)) / 2.0, 0.0, 1.0)  # rounding may step over
+        first, count = (ends + decision.slot, len(node.actions)) if player == decision.player else (own, 1)
+        opponent = self.expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
+        spread = self.expand(value[first : first + count].astype(np.float64), place, player, np.nan)
+        return per_meeting(spread, opponent)
 
 
 def _player(player: int | str) -> int:
@@ -225,28 +234,7 @@ def _player(player: int | str) -> int:
     raise ParameterError(f"The 'player' parameter must be oop or ip, got {player!r:.80}.")
 
 
-def _shares(reach: Floats, opponent: Floats) -> Floats:
+def shares_of(reach: Floats, opponent: Floats) -> Floats:
     """[1326] how often each hand is dealt, of all deals that get here."""
-    weight = of_order_one(reach) * _met(of_order_one(opponent))
+    weight = of_order_one(reach) * met(of_order_one(opponent))
     return weight / max(float(weight.sum()), 1e-300)
-
-
-def _met(opponent: Floats) -> Floats:
-    """[1326] what the opponent holds that shares no card with a hand."""
-    by_card = np.zeros(52)
-    np.add.at(by_card, HAND_CARDS[:, 0], opponent)
-    np.add.at(by_card, HAND_CARDS[:, 1], opponent)
-    return np.maximum(opponent.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + opponent, 0.0)
-
-
-def _per_meeting(values: Floats, opponent: Floats) -> Floats:
-    """What a hand gains each time it meets a hand of the opponent; nan where it hardly ever does."""
-    met = _met(opponent)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(met > 1e-12 * max(met.max(), 1e-300), values / met, np.nan)
-
-
-def _text(weights: Floats, cards: tuple[int, ...]) -> str:
-    """A range of the hands with a weight that do not share a card with the board."""
-    free = ~np.isin(HAND_CARDS, cards).any(axis=1)
-    return ",".join(hand_name(int(hand)) for hand in np.flatnonzero((weights > 0.0) & free))

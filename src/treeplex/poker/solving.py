@@ -48,6 +48,8 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     else:
         strategies = solver.strategies(game, point.state, request.iterate)
     reader: Any = solver.policy(game, strategies)
+    if point.rows:  # EVs are no better known than the strategies are good
+        reader.accuracy = max(reader.accuracy, point.rows[-1].exploitability / game.spot.pot)
     return reader
 
 

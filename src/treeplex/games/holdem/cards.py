@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, cast
 
 import numpy as np
@@ -48,6 +49,7 @@ def card_name(card: int) -> str:
     return RANKS[card // 4] + SUITS[card % 4]
 
 
+@cache
 def hand_name(hand: int) -> str:
     """Both cards, the higher one first.
 

@@ -1,0 +1,128 @@
+"""Equity: the share of the pot that a hand wins if nobody bets any more, by a pass over the cards to come."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import VALUE, VALUE_KEPT, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.game import HoldemGame, of_order_one
+from treeplex.engines.boards.lines import Place
+from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.translated import with_tree
+from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, Node
+from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.spot import STREETS
+
+Array = npt.NDArray[Any]
+
+
+class Equity:
+    """The cards of a spot in a game in which everybody checks."""
+
+    def __init__(self, game: HoldemGame, storage: str, threads: int) -> None:
+        free = replace(game.spot, rake_rate=0.0, rake_cap=None)
+        self._game = replace(with_tree(game, _checks(STREETS.index(free.street))), spot=free)
+        self._storage = storage = "float32" if np.issubdtype(np.dtype(storage), np.integer) else storage
+        self._threads = threads
+        none = np.zeros(max(self._game.elements(player) for player in (0, 1)), storage)
+        stub = no_learner(storage)
+        self._playing = Playing((stub, stub), Sources(none, none), no_locks(self._game, storage))
+        self._below: tuple[Any, Array] | None = None
+        self._busy = threading.Lock()
+
+    def at(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
+        """[1326] of the hands of ``player`` against the opponent's, on the board of a place and whatever cards come."""
+        game, depth, board = self._game, place.depth, place.board
+        runner = engine(game, self._storage, self._threads)
+        start = self._start(place, player, reach, opponent)
+        taken = runner.snapshot(depth, board, player) if depth else None
+        passes = [(player, VALUE, 0)]
+        found = runner.run(self._playing, plain_rule(), passes, taken, start, keep=taken is None)
+        width = int(game.boards[depth].hands[player].start[board + 1] - game.boards[depth].hands[player].start[board])
+        return self._told(place, player, found[0, :width] if taken is None else taken.value[:width], opponent)
+
+    def below(self, place: Place, to: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
+        """The same after one more card, ``to``, if nobody has bet since ``place``; one pass for all cards."""
+        game, depth = self._game, to.depth
+        key = (place.board, place.suits, player, reach.tobytes(), opponent.tobytes())
+        with self._busy:
+            if self._below is None or self._below[0] != key:
+                values = np.zeros(game.elements(player), self._storage)
+                learners = list(self._playing.learners)
+                learners[player] = learners[player]._replace(regret=values)
+                playing = self._playing._replace(learners=(learners[0], learners[1]))
+                start = self._start(place, player, reach, opponent)
+                engine(game, self._storage, self._threads).run(
+                    playing, plain_rule(), [(player, VALUE_KEPT, 0)], None, start
+                )
+                self._below = key, values
+            values = self._below[1]
+        hands = game.boards[depth].hands[player]
+        first, width = int(hands.storage[to.board]), int(hands.start[to.board + 1] - hands.start[to.board])
+        theirs = np.where(np.isin(HAND_CARDS, to.cards).any(axis=1), 0.0, opponent)
+        return self._told(to, player, values[first : first + width], theirs, opponent)
+
+    def _start(self, place: Place, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
+        """Both players' weights as the hands of the first board stand."""
+        moved = hand_numbers(HAND_CARDS // 4 * 4 + np.array(place.suits)[HAND_CARDS % 4])
+        work = engine(self._game, self._storage, self._threads).start[0].dtype
+        weights = (reach, opponent) if player == 0 else (opponent, reach)
+        found: list[Array] = []
+        for weight, hands in zip(weights, self._game.boards[0].hands, strict=True):
+            stored = np.zeros(HANDS + 1)
+            stored[moved] = of_order_one(weight)
+            found.append(stored[hands.number[: int(hands.start[1])]].astype(work))
+        return found[0], found[1]
+
+    def _told(self, place: Place, player: int, won: Array, opponent: Floats, scaled: Floats | None = None) -> Floats:
+        """What is won of the opponent's hands as a share of the pot, for hands of the board as it was named."""
+        game = self._game
+        hands = game.boards[place.depth].hands[player]
+        begin, count = int(hands.start[place.board]), int(hands.held[place.board])
+        stored = np.full(HANDS, np.nan)
+        stored[hands.number[begin : begin + count]] = won[:count]
+        named = stored[hand_numbers(HAND_CARDS // 4 * 4 + np.array(place.suits)[HAND_CARDS % 4])]
+        whole = opponent if scaled is None else scaled
+        unit = float(of_order_one(whole).max(initial=0.0)) / (float(whole.max(initial=0.0)) or 1.0)
+        pot = game.spot.chips(game.spot.pot) * chance_of(game, place.depth)
+        return np.clip(0.5 + per_meeting(named / pot, unit * opponent), 0.0, 1.0)  # rounding may step over
+
+
+def chance_of(game: HoldemGame, depth: int) -> float:
+    """What reach has been multiplied by for the cards dealt on so many streets."""
+    first = STREETS.index(game.spot.street)
+    return float(np.prod(game.chances[first : first + depth]))
+
+
+def met(opponent: Floats) -> Floats:
+    """[1326] what the opponent holds that shares no card with a hand."""
+    by_card = np.zeros(52)
+    np.add.at(by_card, HAND_CARDS[:, 0], opponent)
+    np.add.at(by_card, HAND_CARDS[:, 1], opponent)
+    return np.maximum(opponent.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + opponent, 0.0)
+
+
+def per_meeting(values: Floats, opponent: Floats) -> Floats:
+    """What a hand gains each time it meets a hand of the opponent; nan where it hardly ever does."""
+    often = met(opponent)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(often > 1e-12 * max(often.max(), 1e-300), values / often, np.nan)
+
+
+def _checks(street: int) -> Node:
+    """A betting tree in which both players check on every street from here on."""
+    last = len(STREETS) - 1
+    node = Node(SHOWDOWN, last, 0)
+    for now in range(last, street - 1, -1):
+        below = node if now == last else Node(CHANCE, now, 0, children=[node])
+        node = below
+        for player in (1, 0):
+            node = Node(DECISION, now, 0, player=player, actions=[Action("check")], children=[node])
+    return node

@@ -1,0 +1,110 @@
+"""Counterfactual values of all actions of a solved spot, kept in memory: one pass per player, then every node is there.
+
+Where the numbers of an action are stored, its value is stored, too: [actions, hands] of every decision on every board.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.compile.memory import GIB, available
+from treeplex.engines.boards.arrays import (
+    ALL_LOCKED,
+    BEST_KEPT,
+    VALUE_KEPT,
+    Locked,
+    Playing,
+    Sources,
+    no_learner,
+    plain_rule,
+)
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.streets import Decision
+from treeplex.engines.boards.translated import by_node
+from treeplex.errors import GameError
+from treeplex.updates.reference import matched
+
+Array = npt.NDArray[Any]
+
+
+class Kept:
+    """Values if both play their strategies, and values if a player responds best from there on."""
+
+    def __init__(self, game: HoldemGame, playing: Playing, storage: str, threads: int) -> None:
+        self.storage = "float32" if np.issubdtype(np.dtype(storage), np.integer) else storage
+        first, second = (numbers.astype(self.storage, copy=False) for numbers in playing.source)
+        locked, other = (numbers.astype(self.storage, copy=False) for numbers in playing.frozen.rows)
+        stub = no_learner(self.storage)
+        self.playing = Playing(
+            (stub, stub), Sources(first, second), Locked(playing.frozen.where, Sources(locked, other))
+        )
+        self._game, self._threads, self._making = game, threads, threading.Lock()
+        self._found: dict[tuple[int, bool], Array] = {}
+        self._decisions = by_node(game)
+
+    @property
+    def bytes(self) -> int:
+        """What is held."""
+        return sum(values.nbytes for values in (*self._found.values(), *self.playing.source))
+
+    def values(self, player: int, *, best: bool = False) -> Array:
+        """Of all actions of ``player``, where its numbers are stored; the first call takes a pass over the tree."""
+        with self._making:
+            if (player, best) not in self._found:
+                self._found[player, best] = self._pass(player, BEST_KEPT if best else VALUE_KEPT)
+            return self._found[player, best]
+
+    def _pass(self, player: int, mode: int) -> Array:
+        game, storage = self._game, self.storage
+        need, free = game.elements(player) * np.dtype(storage).itemsize, available()
+        if need > free:
+            raise GameError(
+                f"The values of all nodes take {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; close"
+                " other runs, or look at single nodes with treeplex holdem show."
+            )
+        values, learners = np.zeros(game.elements(player), storage), list(self.playing.learners)
+        learners[player] = learners[player]._replace(regret=values)
+        playing = self.playing._replace(learners=(learners[0], learners[1]))
+        engine(game, storage, self._threads).run(playing, plain_rule(), [(player, mode, 0)])
+        return values
+
+    def rows(self, decision: Decision, depth: int, board: int, player: int, *, best: bool = False) -> Floats:
+        """[actions, H] of the player who acts, or [1, H]: what the decision is worth to the other player's hands."""
+        if player == decision.player:
+            slot, count = decision.slot, len(decision.node.actions)
+        elif decision.sequences[player] >= 0:  # all that follows its last action is behind this decision
+            slot, count = decision.sequences[player], 1
+        else:  # the first decision of a street, before the other player has acted on it
+            children = [self._decisions[id(child)][1] for child in decision.node.children]
+            return np.sum([self.worth(child, depth, board, best=best) for child in children], axis=0, keepdims=True)
+        return self._cut(self.values(player, best=best), player, slot, count, depth, board)
+
+    def worth(self, decision: Decision, depth: int, board: int, *, best: bool = False) -> Floats:
+        """[H] what a decision is worth to the hands of the player who acts."""
+        player = decision.player
+        values = self.rows(decision, depth, board, player, best=best)
+        source = self._cut(self.playing.source[player], player, decision.slot, len(values), depth, board)
+        played: Floats = (matched(source) * values).sum(axis=0)
+        told = self._locked(decision, depth, board, values.shape)
+        return np.where(told, played, values.max(axis=0)) if best else played
+
+    def _locked(self, decision: Decision, depth: int, board: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """[H] which hands play what they are told at a decision."""
+        player, (where, rows) = decision.player, self.playing.frozen
+        at = int(where[player][int(self._game.boards[depth].hands[player].decision[board]) + decision.number])
+        if at < 0:
+            return np.full(shape[1], at == ALL_LOCKED)
+        told: Array = rows[player][at : at + shape[0] * shape[1]].reshape(shape)
+        return (told != 0).any(axis=0)
+
+    def _cut(self, numbers: Array, player: int, slot: int, count: int, depth: int, board: int) -> Floats:
+        hands = self._game.boards[depth].hands[player]
+        width = int(hands.start[board + 1] - hands.start[board])
+        start = int(hands.storage[board]) + slot * width
+        return numbers[start : start + count * width].reshape(count, width).astype(np.float64)

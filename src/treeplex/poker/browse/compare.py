@@ -1,0 +1,65 @@
+"""The same node of two runs side by side: by what hands are worth and by what their strategies lose.
+
+Frequencies of hands whose actions are worth the same differ between correct solutions, so they decide nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.evaluation.nodes import View
+from treeplex.evaluation.spots import Reader
+from treeplex.games.holdem.cards import hand_name
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.browse.nodes import mean
+
+
+def compared(first: Reader, second: Reader, line: str, player: str | None) -> dict[str, Any]:
+    """Hand by hand; regret: what the strategy of a hand loses against the best of its actions, by the run's own EVs."""
+    views = [reader.at(line, player) for reader in (first, second)]
+    regrets = [_regret(view) for view in views]
+    hands = sorted({hand for view in views for hand in view.hands()}, reverse=True)
+    rows = [
+        {
+            "hand": hand_name(hand),
+            "share": [float(view.share[hand]) for view in views],
+            "value": [_known(view.values[hand]) for view in views],
+            "strategy": [[float(p) for p in view.strategy[:, hand]] for view in views],
+            "regret": [_known(regret[hand]) for regret in regrets],
+            "frequency_difference": _difference(views, hand),
+        }
+        for hand in hands
+    ]
+    return {
+        "line": line,
+        "player": PLAYERS[views[0].player],
+        "pot": [view.pot for view in views],
+        "actions": [[action.name for action in view.actions] for view in views],
+        "totals": [list(view.totals().values()) for view in views],
+        "ev": [mean(view.values, view.share) for view in views],
+        "regret": [mean(regret, view.share) for regret, view in zip(regrets, views, strict=True)],
+        "tolerance": max(view.tolerance for view in views),
+        "rows": rows,
+    }
+
+
+def _regret(view: View) -> Floats:
+    """[1326] zero for the player who is not to act."""
+    if not view.actions:
+        return np.where(np.isnan(view.values), np.nan, 0.0)
+    best = np.where(np.isnan(view.ev), -np.inf, view.ev).max(axis=0)
+    return np.where(np.isfinite(best), best - view.values, np.nan)
+
+
+def _difference(views: list[View], hand: int) -> float | None:
+    """Half the sum of absolute differences, if both have the same actions."""
+    if views[0].actions != views[1].actions or not views[0].actions:
+        return None
+    return float(np.abs(views[0].strategy[:, hand] - views[1].strategy[:, hand]).sum() / 2.0)
+
+
+def _known(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None

@@ -1,0 +1,108 @@
+"""Lines as links have them, ``x/b75/c/Qh``, and the way to a node as breadcrumbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.lines import Place, action_named, follow, name_of, percent
+from treeplex.errors import ParameterError
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.cards import CARDS, card_name
+from treeplex.games.holdem.money import told
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.grid import colours
+
+SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "raise": "r"}
+
+
+def word(game: HoldemGame, node: Node, number: int) -> str:
+    """The shortest word that names an action of a node, and no other."""
+    action = node.actions[number]
+    short = SHORT[action.kind] + (told(action.amount) if action.kind in ("bet", "raise") else "")
+    try:
+        meant = action_named(game, node, short)
+    except ParameterError:  # so short it may be each of two
+        meant = -1
+    return short if meant == number else action.name
+
+
+def extended(line: str, more: str) -> str:
+    """A line with one more word."""
+    return f"{line}/{more}" if line else more
+
+
+def short_name(game: HoldemGame, node: Node, action: Action) -> str:
+    """``bet 50%``: the share of the pot alone."""
+    return f"{action.kind} {percent(game, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
+
+
+def actions_at(game: HoldemGame, node: Node, line: str) -> list[dict[str, Any]]:
+    """The actions of a decision: names, colours, and the lines they lead to."""
+    return [
+        {
+            "name": action.name,
+            "label": name_of(game, node, action),
+            "short": short_name(game, node, action),
+            "colour": colour,
+            "line": extended(line, word(game, node, k)),
+        }
+        for k, (action, colour) in enumerate(zip(node.actions, colours(node.actions), strict=True))
+    ]
+
+
+def crumbs(game: HoldemGame, place: Place) -> tuple[list[dict[str, Any]], str]:
+    """The way to a place, step by step, and its line."""
+    found: list[dict[str, Any]] = []
+    line, depth, first = "", 0, len(game.spot.cards)
+    dealt = [card_name(card) for card in place.cards[first:]]
+
+    def deal(upto: int) -> None:
+        nonlocal line, depth
+        while depth < upto:
+            found.append({"kind": CHANCE, "line": line, "card": dealt[depth]})
+            line, depth = extended(line, dealt[depth]), depth + 1
+
+    for step in place.steps:
+        deal(step.depth)
+        node = step.decision.node
+        found.append(
+            {
+                "kind": DECISION,
+                "line": line,
+                "player": PLAYERS[node.player],
+                "pot": pot_of(game, node),
+                "actions": actions_at(game, node, line),
+                "taken": step.action,
+            }
+        )
+        line = extended(line, word(game, node, step.action))
+    deal(place.depth)
+    return found, line
+
+
+def pot_of(game: HoldemGame, node: Node) -> float:
+    """All chips in the pot at a node, an uncalled bet included."""
+    return game.spot.rounded(game.spot.pot + 2 * node.paid + node.to_call)
+
+
+def stacks_of(game: HoldemGame, node: Node) -> list[float]:
+    """What both players have left."""
+    behind = game.spot.rounded(game.spot.effective_stack - node.paid)
+    if node.kind != DECISION:
+        return [behind, behind]
+    left = [behind, behind]
+    left[1 - node.player] = game.spot.rounded(behind - node.to_call)
+    return left
+
+
+def next_cards(place: Place, held: Sequence[int] = ()) -> list[int]:
+    """Cards that may be dealt at a place, aces first."""
+    return [card for card in range(CARDS - 1, -1, -1) if card not in place.cards and card not in held]
+
+
+def after_card(game: HoldemGame, line: str, card: int) -> tuple[str, Place]:
+    """The line and the place after a card."""
+    longer = extended(line, card_name(card))
+    return longer, follow(game, longer)

@@ -1,0 +1,185 @@
+"""Hands to play against a solution: dealt as the ranges say, the opponent and the cards drawn, every decision marked.
+
+A question is a dictionary that says all there is to know, so nothing is remembered between two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.engines.boards.lines import Place, decision_at, follow
+from treeplex.errors import ParameterError, non_negative, quoted
+from treeplex.evaluation.equity import met
+from treeplex.evaluation.spots import Reader, shares_of
+from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
+from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, stacks_of, word
+
+FINE: Final = 0.005  # of the pot: no better action is worth more than this
+INACCURATE: Final = 0.02
+FIELDS: Final = ("line", "hand", "opponent", "player", "seed", "number")
+
+
+class Deal(NamedTuple):
+    """What a question stands for."""
+
+    player: int
+    hands: tuple[int, int]  # both players'
+    seed: int
+    number: int  # of hands dealt with this seed
+
+
+def question(reader: Reader, player: str, seed: int, number: int) -> dict[str, Any]:
+    """Deal a hand and play to the first decision of ``player``; deals without one are dealt again."""
+    if player not in PLAYERS:
+        raise ParameterError(f"The 'player' parameter must be oop or ip, got {quoted(player)}.")
+    seed, number = non_negative("seed", seed), non_negative("number", number)
+    for attempt in range(number, number + 1000):
+        hands = _dealt(reader, np.random.default_rng([seed, attempt]))
+        asked = _advance(reader, Deal(PLAYERS.index(player), hands, seed, attempt), "")
+        if "hand" in asked:
+            return asked
+    raise ParameterError(f"The player {player} never gets to act in this solution; choose the other player.")
+
+
+def mark(reader: Reader, given: Mapping[str, Any], action: int) -> dict[str, Any]:
+    """What the chosen action is worth beside the others, and where it leads."""
+    deal, line = _read(reader, given)
+    place = follow(reader.game, line)
+    if place.node.kind != DECISION or place.node.player != deal.player:
+        raise ParameterError(f"The 'line' {quoted(line)} of the question leads to no decision of its player.")
+    if isinstance(action, bool) or not 0 <= action < len(place.node.actions):
+        raise ParameterError(
+            f"The 'action' parameter must be from 0 to {len(place.node.actions) - 1}, got {quoted(action)}."
+        )
+    hand, decision = deal.hands[deal.player], decision_at(reader.game, place)
+    opponent = reader.reach(place, 1 - deal.player)
+    values = reader.ev(place, decision, deal.player, opponent)[:, hand]
+    strategy = reader.expand(reader.strategy(decision, place), place, deal.player)[:, hand]
+    pot, known = pot_of(reader.game, place.node), not np.isnan(values).any()
+    lost = float(values.max() - values[action]) if known else 0.0
+    after = extended(line, word(reader.game, place.node, action))
+    return {
+        "chosen": action,
+        "ev": [float(x) if known else None for x in values],
+        "best": int(np.argmax(values)) if known else None,
+        "lost": lost,
+        "lost_percent_of_pot": 100.0 * lost / pot,
+        "frequencies": [float(x) for x in strategy],
+        "verdict": verdict(lost / pot, reader.accuracy),
+        "next": _advance(reader, deal, after),
+    }
+
+
+def verdict(lost: float, accuracy: float) -> str:
+    """A word for what an action loses, as a share of the pot."""
+    if lost <= accuracy:
+        return "best"
+    return "fine" if lost <= FINE else "inaccurate" if lost <= INACCURATE else "mistake"
+
+
+def _dealt(reader: Reader, chance: np.random.Generator) -> tuple[int, int]:
+    """Both hands, by weight; they share no card."""
+    first, second = (reader.game.spot.weights(player) for player in (0, 1))
+    joint = first * met(second)
+    ours = int(chance.choice(HANDS, p=joint / joint.sum()))
+    theirs = np.where(np.isin(HAND_CARDS, HAND_CARDS[ours]).any(axis=1), 0.0, second)
+    return ours, int(chance.choice(HANDS, p=theirs / theirs.sum()))
+
+
+def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
+    """Play the opponent and deal cards until it is the player's turn, or the hand is over."""
+    game, held = reader.game, [int(card) for hand in deal.hands for card in HAND_CARDS[hand]]
+    place = follow(game, line)
+    while True:
+        kind = place.node.kind
+        if kind == DECISION and place.node.player == deal.player:
+            return _asked(reader, place, deal)
+        steps, line = crumbs(game, place)
+        chance = np.random.default_rng([deal.seed, deal.number, len(steps) + 1])
+        if kind == DECISION:
+            decision, other = decision_at(game, place), 1 - deal.player
+            shares = reader.expand(reader.strategy(decision, place), place, other)[:, deal.hands[other]]
+            taken = int(chance.choice(len(shares), p=shares / shares.sum()))
+            line = extended(line, word(game, place.node, taken))
+            place = follow(game, line)
+        elif kind == CHANCE:
+            line, place = after_card(game, line, int(chance.choice(next_cards(place, held))))
+        else:
+            return _over(reader, place, deal, line)
+
+
+def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
+    game = reader.game
+    steps, line = crumbs(game, place)
+    return {
+        "line": line,
+        "hand": hand_name(deal.hands[deal.player]),
+        "opponent": f"{deal.hands[1 - deal.player]:x}",
+        "player": PLAYERS[deal.player],
+        "seed": deal.seed,
+        "number": deal.number,
+        "node": {
+            "crumbs": steps,
+            "board": [card_name(card) for card in place.cards],
+            "pot": pot_of(game, place.node),
+            "stacks": stacks_of(game, place.node),
+            "to_call": place.node.to_call,
+            "actions": actions_at(game, place.node, line),
+        },
+    }
+
+
+def _over(reader: Reader, place: Place, deal: Deal, line: str) -> dict[str, Any]:
+    """How a hand has ended: chips that the player takes of the pot."""
+    game, node, spot = reader.game, place.node, reader.game.spot
+    pot = pot_of(game, node)
+    if node.kind == FOLD:
+        won, how = (0.0 if node.player == deal.player else 1.0), f"{PLAYERS[node.player]} folds"
+    else:
+        reach = [np.zeros(HANDS), np.zeros(HANDS)]
+        for player in (0, 1):
+            reach[player][deal.hands[player]] = 1.0
+        mine, theirs = reach[deal.player], reach[1 - deal.player]
+        equity = reader.equities.at(place, deal.player, mine, theirs)
+        won = float(np.nansum(shares_of(mine, theirs) * equity))
+        how = "showdown"
+    return {
+        "result": how,
+        "line": line,
+        "board": [card_name(card) for card in place.cards],
+        "hands": {name: hand_name(hand) for name, hand in zip(PLAYERS, deal.hands, strict=True)},
+        "won": won * (pot - spot.rake(pot)),
+        "pot": pot,
+    }
+
+
+def _read(reader: Reader, given: Mapping[str, Any]) -> tuple[Deal, str]:
+    """A question that comes back, checked."""
+    missing = next((name for name in FIELDS if name not in given), None)
+    if missing is not None:
+        raise ParameterError(f"The field '{missing}' of the question is missing.")
+    name, text, player = given["hand"], given["opponent"], given["player"]
+    if player not in PLAYERS:
+        raise ParameterError(f"The 'player' of the question must be oop or ip, got {quoted(player)}.")
+    if not isinstance(name, str) or len(name) != 4:
+        raise ParameterError(f"The 'hand' of the question must be two cards such as AsKh, got {quoted(name)}.")
+    first, second = parse_card(name[:2]), parse_card(name[2:])
+    try:
+        opponent = int(str(text)[:8], 16)
+    except ValueError:
+        opponent = -1
+    if first == second or not 0 <= opponent < HANDS:
+        raise ParameterError("The hands of the question are not two hands; ask for a new question.")
+    mine, who = hand_number(first, second), PLAYERS.index(player)
+    hands = (mine, opponent) if who == 0 else (opponent, mine)
+    place = follow(reader.game, given["line"])
+    cards = [*HAND_CARDS[mine].tolist(), *HAND_CARDS[opponent].tolist(), *place.cards]
+    if len(set(cards)) < len(cards):
+        raise ParameterError("The hands of the question share a card with each other or with the board.")
+    seed, number = (non_negative(key, given[key]) for key in ("seed", "number"))
+    return Deal(who, hands, seed, number), given["line"]
