@@ -14,6 +14,7 @@ from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, check_new, console, print_json, print_table, say
 from treeplex.cli.progress import duration
+from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
 from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.cli.spots import SpotOptions
@@ -68,6 +69,7 @@ def solve(
 
 holdem.command()(resume)
 holdem.command()(sizes)
+holdem.command()(report)
 
 
 @holdem.command()

@@ -6,13 +6,17 @@ from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
+from treeplex.poker.browse import OpenedSpot, open_spot
+from treeplex.poker.report import Report, report
 from treeplex.poker.sizes.find import sizes
 from treeplex.poker.solving import open_run, resume, solve
 
 __all__ = [
     "HoldemGame",
     "Lock",
+    "OpenedSpot",
     "Reader",
+    "Report",
     "Row",
     "Spot",
     "View",
@@ -20,8 +24,10 @@ __all__ = [
     "load_spot",
     "make_spot",
     "open_run",
+    "open_spot",
     "parse_range",
     "read_spot",
+    "report",
     "resume",
     "sizes",
     "sizes_for",

@@ -1,0 +1,111 @@
+"""``treeplex holdem report``: a line of play over many boards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from treeplex.arrow import write_parquet
+from treeplex.cli.options import FOLDER, AsJson, Force, Quiet
+from treeplex.cli.output import check_new, print_json, print_table, say, working
+from treeplex.errors import ParameterError
+from treeplex.files import replace_text
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.report import Report, ReportRow
+from treeplex.poker.report import report as gather
+from treeplex.poker.report.page import page
+
+ENDINGS: Final = {"--csv": ".csv", "--parquet": ".parquet", "--html": ".html"}
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders of solved spots.", show_default=False, **FOLDER)],
+    line: Annotated[
+        list[str] | None,
+        typer.Option(help='The way to the node; "*" stands for every card, such as "x/x/*". Several may be given.'),
+    ] = None,
+    hand: Annotated[str | None, typer.Option(help="Frequencies and EVs of these hands alone, such as AKs or QQ+.")] = (
+        None
+    ),
+    by_class: Annotated[bool, typer.Option("--by-class", help="One row per class of hands, such as top pair.")] = False,
+    only: Annotated[str, typer.Option(help='Boards with all of these words, such as "paired, A-high".')] = "",
+    without: Annotated[str, typer.Option(help="Boards with none of these words.")] = "",
+    threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
+    csv: Annotated[Path | None, typer.Option(help="Save a table as text.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Save a table.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Save a page that needs nothing else.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """A line of play over many boards: how often, EV, equity, and what is done, board by board and on average."""
+    for (option, ending), path in zip(ENDINGS.items(), (csv, parquet, html), strict=True):
+        if path is not None and path.suffix.lower() != ending:
+            raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
+    check_new(csv, parquet, html, force=force)
+    lines = line or [""]
+    with working("opening runs") as more:
+        found = gather(
+            runs,
+            lines,
+            hands=hand,
+            by_class=by_class,
+            only=_words(only),
+            without=_words(without),
+            threads=threads,
+            watch=more,
+        )
+    if as_json:
+        print_json(found.summary())
+    else:
+        _print(found)
+    if not found.rows:
+        say("no board of these runs has all of the words asked for")
+    if csv is not None:
+        replace_text(csv, found.to_csv())
+    if parquet is not None:
+        write_parquet(found.to_arrow(), parquet)
+    if html is not None:
+        replace_text(html, page(found, f"{', '.join(each or 'root' for each in lines)}: {len(found.rows)} rows"))
+    if not as_json:
+        say(*(f"saved {path}" for path in (csv, parquet, html) if path is not None))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _print(found: Report) -> None:
+    """A table: nodes, then averages."""
+    actions = list(dict.fromkeys(action for row in found.rows for action in row.actions))
+    several = len({row.run for row in found.rows}) > 1
+    columns = [*(["run"] if several else []), "board", "line", "hands", "often"]
+    texts = len(columns) - 1
+    columns += [f"{player} {name}" for player in PLAYERS for name in ("EV", "equity", "realised")]
+    columns += [f"{action} (EV)" for action in actions]
+    rows = [_cells(row, actions, several) for row in (*found.rows, *found.averages)]
+    print_table(columns, rows, right=range(texts, len(columns)))
+
+
+def _cells(row: ReportRow, actions: list[str], several: bool) -> list[str]:
+    cells = [*([row.run] if several else []), row.board if several or row.textures else f"average of {row.board}"]
+    cells += [row.line or "root", row.hands, _percent(row.often * row.share, 2)]
+    for k in range(len(PLAYERS)):
+        cells += [_chips(row.ev[k]), _percent(row.equity[k]), _percent(row.realisation[k])]
+    for action in actions:
+        if action in row.actions:
+            at = row.actions.index(action)
+            cells.append(f"{_percent(row.frequencies[at])} ({_chips(row.action_ev[at])})")
+        else:
+            cells.append("")
+    return cells
+
+
+def _percent(x: float | None, digits: int = 1) -> str:
+    return "unknown" if x is None else f"{100 * x:z.{digits}f}%"
+
+
+def _chips(x: float | None) -> str:
+    return "unknown" if x is None else f"{x:z.2f}"

@@ -1,0 +1,150 @@
+"""What a report answers: a row for every node, and what they come to on average."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from treeplex.arrow import Table, table
+from treeplex.games.holdem.spot import PLAYERS
+
+COMMON: Final = ("ev", "equity", "realisation")
+
+
+@dataclass(frozen=True)
+class ReportRow:
+    """One node of one run; ``None``: not known, because the line is never played there."""
+
+    run: str
+    board: str
+    line: str
+    textures: tuple[str, ...]
+    hands: str  # all, a range, or a class such as "top pair"
+    weight: float  # in averages: boards that are the same but for suits, times how often the line is played
+    often: float  # how often the line is played, of all deals of its run
+    share: float  # of the deals that get here, those with ``hands``
+    pot: float
+    to_act: str
+    ev: tuple[float | None, float | None]  # chips of the pot; of the player to act with ``hands``, of the other all
+    equity: tuple[float | None, float | None]
+    realisation: tuple[float | None, float | None]
+    actions: tuple[str, ...] = ()
+    frequencies: tuple[float, ...] = ()
+    action_ev: tuple[float | None, ...] = ()
+    asked: str = ""  # the line as it was asked for; averages are over nodes with the same
+
+    def fields(self) -> dict[str, Any]:
+        """Flat, as tables have them; one pair of columns per action."""
+        told: dict[str, Any] = {
+            "run": self.run,
+            "board": self.board,
+            "line": self.line,
+            "textures": " ".join(self.textures),
+            "hands": self.hands,
+            "weight": self.weight,
+            "often": self.often,
+            "share": self.share,
+            "pot": self.pot,
+            "to_act": self.to_act,
+        }
+        for name in COMMON:
+            told |= {f"{player}_{name}": getattr(self, name)[k] for k, player in enumerate(PLAYERS)}
+        for action, frequency, ev in zip(self.actions, self.frequencies, self.action_ev, strict=True):
+            told |= {f"{action} frequency": frequency, f"{action} ev": ev}
+        return told
+
+
+@dataclass(frozen=True)
+class Report:
+    """All rows, and averages over each group of the same line and hands."""
+
+    rows: tuple[ReportRow, ...]
+    averages: tuple[ReportRow, ...] = field(default=())
+
+    def columns(self) -> list[str]:
+        """Of flat tables: actions in the order in which rows have them."""
+        names: dict[str, None] = {}
+        for row in self.rows:
+            names |= dict.fromkeys(row.fields())
+        return list(names)
+
+    def summary(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"rows": [row.fields() for row in self.rows], "averages": [row.fields() for row in self.averages]}
+
+    def to_arrow(self) -> Table:
+        """A row for every node; empty where a run has no such action."""
+        texts, flat = ("run", "board", "line", "textures", "hands", "to_act"), [row.fields() for row in self.rows]
+        types = {name: pa.string() if name in texts else pa.float64() for name in self.columns()}
+        return table({name: [row.get(name) for row in flat] for name in types}, types)
+
+    def to_csv(self) -> str:
+        """The same as text, averages last."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, self.columns(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row.fields() for row in (*self.rows, *self.averages))
+        return out.getvalue()
+
+
+class Total(NamedTuple):
+    """Of all nodes of a line that was asked for."""
+
+    weight: float
+    boards: float  # what their runs' boards count
+
+
+def averaged(rows: Sequence[ReportRow], totals: Mapping[str, Total]) -> tuple[ReportRow, ...]:
+    """One row per line asked for and hands, weighted by how often each is played."""
+    groups: dict[tuple[str, str], list[ReportRow]] = {}
+    for row in rows:
+        groups.setdefault((row.asked, row.hands), []).append(row)
+    return tuple(_average(group, totals[line]) for (line, _), group in groups.items() if len(group) > 1)
+
+
+def _average(rows: list[ReportRow], total: Total) -> ReportRow:
+    weights = [row.weight * row.share for row in rows]
+    names = list(dict.fromkeys(action for row in rows for action in row.actions))
+    columns: list[tuple[float, float | None]] = []
+    for name in names:
+        at = [row.actions.index(name) if name in row.actions else -1 for row in rows]
+        played = [row.frequencies[k] if k >= 0 else 0.0 for k, row in zip(at, rows, strict=True)]
+        worth = [row.action_ev[k] if k >= 0 else None for k, row in zip(at, rows, strict=True)]
+        both = [weight * p for weight, p in zip(weights, played, strict=True)]
+        columns.append((_mean(played, weights) or 0.0, _mean(worth, both)))
+
+    def pair(name: str) -> tuple[float | None, float | None]:
+        first, second = (_mean([getattr(row, name)[k] for row in rows], weights) for k in (0, 1))
+        return first, second
+
+    return ReportRow(
+        "average",
+        f"{len(rows)} boards",
+        rows[0].asked,
+        (),
+        rows[0].hands,
+        total.weight,
+        total.weight / total.boards,
+        sum(weights) / total.weight if total.weight else 0.0,
+        _mean([row.pot for row in rows], weights) or rows[0].pot,
+        rows[0].to_act,
+        pair("ev"),
+        pair("equity"),
+        pair("realisation"),
+        tuple(names),
+        tuple(frequency for frequency, _ in columns),
+        tuple(ev for _, ev in columns),
+        rows[0].asked,
+    )
+
+
+def _mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Over what is known."""
+    known = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total > 0.0 else None

@@ -1,0 +1,160 @@
+"""Go through runs, lines and cards, and look at every node once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.lines import Place, follow
+from treeplex.errors import ParameterError, quoted
+from treeplex.evaluation.equity import chance_of, met
+from treeplex.games.holdem.betting import CHANCE, DECISION
+from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
+from treeplex.games.holdem.ranges import parse_range
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.browse.lines import crumbs, extended, next_cards
+from treeplex.poker.browse.nodes import mean, realisation
+from treeplex.poker.browse.opened import OpenedSpot, open_spot
+from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
+from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
+
+ANY: Final = "*"
+MOST: Final = 20_000  # nodes of a report
+
+Watch = Callable[[str], None]
+
+
+def report(
+    runs: Sequence[str | Path],
+    lines: Sequence[str] = ("",),
+    *,
+    hands: str | None = None,
+    by_class: bool = False,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    threads: int = 0,
+    watch: Watch | None = None,
+) -> Report:
+    """Lines of play over the boards of several runs, or over the cards to come in one.
+
+    Args:
+        runs: Folders of solved spots.
+        lines: Lines to decisions. ``*`` stands for every card; where a line ends before a card, one is added.
+        hands: A range: frequencies and EVs of these hands alone.
+        by_class: One row for each class of hands, such as top pair.
+        only: Words that a board must have, such as ``"paired"``.
+        without: Words that it must not have.
+        threads: How many; 0: as many as pay.
+        watch: Called with words about the progress.
+    """
+    if not runs:
+        raise ParameterError("The 'runs' parameter names no run; give at least one folder of a solved spot.")
+    if hands is not None and by_class:
+        raise ParameterError("Give 'hands' or 'by_class', not both: either one range, or every class.")
+    check_textures(only, "only")
+    check_textures(without, "without")
+    chosen = None if hands is None else parse_range(hands, "hands") > 0.0
+    rows: list[ReportRow] = []
+    totals: dict[str, Total] = {}
+    for number, run in enumerate(runs, 1):
+        opened = open_spot(run, threads)
+        boards = alike_boards(opened.reader.game.spot.cards)
+        for asked in lines:
+            weight, counted = totals.get(asked, Total(0.0, 0.0))
+            for place in _places(opened, asked):
+                words = textures(place.cards)
+                if not set(only) <= set(words) or set(without) & set(words):
+                    continue
+                if watch is not None:
+                    watch(f"run {number} of {len(runs)}, {' '.join(card_name(card) for card in place.cards)}")
+                often = _often(opened, place)
+                weight += often * boards
+                node = Node(Path(run).name or str(run), asked, opened.node(crumbs(opened.reader.game, place)[1]), words)
+                rows += _rows(node, often, often * boards, hands, chosen, by_class)
+                if len(rows) > MOST:
+                    raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")
+            totals[asked] = Total(weight, counted + boards)
+    return Report(tuple(rows), averaged(rows, totals))
+
+
+class Node(NamedTuple):
+    """A node that was looked at."""
+
+    run: str
+    asked: str
+    told: dict[str, Any]
+    words: tuple[str, ...]
+
+
+def _places(opened: OpenedSpot, line: str) -> Iterator[Place]:
+    """The decisions that a line leads to, whatever cards ``*`` stands for."""
+    game = opened.reader.game
+    first, *rest = [part.strip(" ,/;|>-") for part in line.split(ANY)]
+    waiting: list[tuple[str, list[str]]] = [(first, rest)]
+    while waiting:
+        now, left = waiting.pop()
+        place = follow(game, now)
+        if place.node.kind == CHANCE:
+            found, (after, *more) = crumbs(game, place)[1], left or [""]
+            cards = [extended(found, card_name(card)) for card in next_cards(place)]
+            waiting += [(extended(each, after) if after else each, more) for each in reversed(cards)]
+        elif left:
+            raise ParameterError(f"The line {quoted(line)} has {ANY!r} where no card is dealt.")
+        elif place.node.kind == DECISION:
+            yield place
+        else:
+            raise ParameterError(f"The line {quoted(line)} leads to a {place.node.kind} node, where no player acts.")
+
+
+def _rows(
+    node: Node, often: float, weight: float, hands: str | None, chosen: Any, by_class: bool
+) -> Iterator[ReportRow]:
+    """The rows of a node: one, or one per class of hands."""
+    told, player = node.told, PLAYERS.index(node.told["to_act"])
+    numbers = [hand_number(parse_card(row["hand"][:2]), parse_card(row["hand"][2:])) for row in told["hands"]]
+    groups: list[tuple[str, list[int]]] = [(hands or "all", list(range(len(numbers))))]
+    if chosen is not None:
+        groups = [(str(hands), [k for k, hand in enumerate(numbers) if chosen[hand]])]
+    elif by_class:
+        found = classes_on(parse_board(" ".join(told["board"])))
+        listed = [(name, [k for k, hand in enumerate(numbers) if found[hand] == j]) for j, name in enumerate(CLASSES)]
+        groups = [(name, members) for name, members in listed if members]
+    for name, members in groups:
+        share = sum(told["hands"][k]["share"] for k in members)
+        money = told["pot"], told["to_act"], *_both(told, player, [told["hands"][k] for k in members])
+        board = " ".join(told["board"])
+        yield ReportRow(node.run, board, told["line"], node.words, name, weight, often, share, *money, asked=node.asked)
+
+
+def _both(node: dict[str, Any], player: int, rows: list[dict[str, Any]]) -> tuple[Any, ...]:
+    """EV, equity, realisation of both players; actions, frequencies and EVs of the player to act with some hands."""
+    share = np.array([row["share"] for row in rows])
+
+    def column(name: str) -> Floats:
+        return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
+
+    own = {name: mean(column(name), share) for name in ("value", "equity")}
+    told = {PLAYERS[player]: (own["value"], own["equity"], realisation(own["value"], own["equity"], node["pot"]))}
+    other = node["ranges"][PLAYERS[1 - player]]
+    told[PLAYERS[1 - player]] = (other["ev"], other["equity"], other["realisation"])
+    pairs = [tuple(told[name][k] for name in PLAYERS) for k in range(3)]
+    frequencies: list[float] = []
+    worth: list[float | None] = []
+    for k in range(len(node["actions"])):
+        played = np.array([row["strategy"][k] for row in rows])
+        frequencies.append(mean(played, share) or 0.0)
+        values = np.array([np.nan if row["ev"][k] is None else row["ev"][k] for row in rows], dtype=np.float64)
+        worth.append(mean(values, share * played))
+    return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(worth))
+
+
+def _often(opened: OpenedSpot, place: Place) -> float:
+    """The probability of a line, of all deals of its run."""
+    reader = opened.reader
+    spot, reach = reader.game.spot, [reader.reach(place, player) for player in (0, 1)]
+    start = float((spot.weights(0) * met(spot.weights(1))).sum())
+    return float((reach[0] * met(reach[1])).sum()) / start * chance_of(reader.game, place.depth)
