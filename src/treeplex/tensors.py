@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -45,23 +47,52 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]]
             file.write(arrays[name].reshape(-1).view(np.uint8).data if arrays[name].size else b"")
 
 
-def read_tensors(path: Path, kind: str, *, mapped: bool = False) -> tuple[Tensors, dict[str, Any]]:
-    """Arrays and words of a file of this kind; ValueError if it is anything else or damaged.
+def read_tensors(path: Path, kind: str) -> tuple[Tensors, dict[str, Any]]:
+    """Arrays and words of a file of this kind; ValueError if it is anything else or damaged."""
+    with _damaged():
+        tensors, header = _opened(path, kind, mapped=False)
+        return tensors, _checked(header, checksum(tensors, header.get("about", "")))
 
-    ``mapped``: arrays are pages of the file, read when they are looked at, for those who copy them elsewhere.
+
+@contextmanager
+def mapped_tensors(path: Path, kind: str) -> Generator[tuple[Tensors, dict[str, Any]]]:
+    """The same for those who copy arrays elsewhere: they are pages of the file, read when they are looked at.
+
+    The checksum is taken meanwhile, by another thread: whether the file is whole is known when the context ends.
     """
+    with _damaged(), ThreadPoolExecutor(1) as helper:
+        tensors, header = _opened(path, kind, mapped=True)
+        found = helper.submit(checksum, tensors, header.get("about", ""))
+        try:
+            yield tensors, json.loads(header["about"])
+        finally:  # what a damaged file has led to is told as damage
+            _checked(header, found.result())
+
+
+def _opened(path: Path, kind: str, *, mapped: bool) -> tuple[Tensors, dict[str, str]]:
+    """Arrays and header of a file, not yet checked."""
+    opened: Any = safe_open(path, framework="numpy")
+    with opened as file:
+        header: dict[str, str] = file.metadata() or {}
+        if header.get("format") != kind:
+            raise ValueError(f"its format is {header.get('format')!r}, not {kind!r}")
+        names: list[str] = list(file.keys())
+        return _mapped(path, names) if mapped else {key: file.get_tensor(key) for key in names}, header
+
+
+def _checked(header: Mapping[str, str], found: str) -> dict[str, Any]:
+    """The words of a file whose checksum is right."""
+    if header.get("checksum") != found:
+        raise ValueError("its checksum is wrong")
+    about: dict[str, Any] = json.loads(header["about"])
+    return about
+
+
+@contextmanager
+def _damaged() -> Generator[None]:
+    """Whatever a damaged file leads to is a ValueError."""
     try:
-        opened: Any = safe_open(path, framework="numpy")
-        with opened as file:
-            header: dict[str, str] = file.metadata() or {}
-            if header.get("format") != kind:
-                raise ValueError(f"its format is {header.get('format')!r}, not {kind!r}")
-            names: list[str] = list(file.keys())
-            tensors: Tensors = _mapped(path, names) if mapped else {key: file.get_tensor(key) for key in names}
-        if header.get("checksum") != checksum(tensors, header.get("about", "")):
-            raise ValueError("its checksum is wrong")
-        about: dict[str, Any] = json.loads(header["about"])
-        return tensors, about
+        yield
     except (SafetensorError, KeyError, TypeError, OverflowError, RecursionError, AttributeError) as error:
         raise ValueError(str(error) or type(error).__name__) from error
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from treeplex.evaluation.plot import plot_convergence
 from treeplex.files import LOCK, PREFIX, SUFFIX, locked, remove_leftovers, replace_text, replacing
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.limits import Limits
-from treeplex.tensors import read_tensors, write_tensors
+from treeplex.tensors import mapped_tensors, read_tensors, write_tensors
 
 HOLD = """
 import sys, time
@@ -131,7 +132,8 @@ def test_leftovers_are_ours_alone(tmp_path) -> None:
 @pytest.mark.parametrize("mapped", [False, True])
 def test_tensors_are_what_the_library_reads(array, mapped, tmp_path) -> None:
     write_tensors(tmp_path / "a", "k", {"x": array, "y": np.arange(3, dtype=np.uint8)}, {"n": 1})
-    tensors, about = read_tensors(tmp_path / "a", "k", mapped=mapped)
+    with mapped_tensors(tmp_path / "a", "k") if mapped else nullcontext(read_tensors(tmp_path / "a", "k")) as found:
+        tensors, about = found
     assert (about, tensors["x"].dtype) == ({"n": 1}, array.dtype)
     np.testing.assert_array_equal(tensors["x"], array)
     np.testing.assert_array_equal(tensors["y"], [0, 1, 2])
@@ -139,7 +141,8 @@ def test_tensors_are_what_the_library_reads(array, mapped, tmp_path) -> None:
 
 def test_pages_of_a_file_are_not_written_to(tmp_path) -> None:
     write_tensors(tmp_path / "a", "k", {"x": np.arange(3.0)}, {})
-    tensors, _ = read_tensors(tmp_path / "a", "k", mapped=True)
+    with mapped_tensors(tmp_path / "a", "k") as (tensors, _):
+        pass
     assert not tensors["x"].flags.writeable
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
-from treeplex.tensors import copied, leaves, read_tensors, restored, write_tensors
+from treeplex.tensors import copied, leaves, mapped_tensors, restored, write_tensors
 
 FORMAT: Final = "treeplex-checkpoint-2"
 
@@ -56,20 +56,20 @@ def load_checkpoint(
 ) -> Checkpoint[State]:
     """Read a checkpoint of this very run."""
     try:
-        tensors, about = read_tensors(path, FORMAT, mapped=True)
-        owner: dict[str, Any] = about["run"]
-        other = next((key for key in identity if owner.get(key) != identity[key]), None)
-        if other is not None:
-            raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
-        state = algorithm.restore(game, tensors, seed)
-        rows = [LogRow.of(row) for row in about["rows"]]
-        best = None
-        if about["best"] is not None:
-            fresh = copied(algorithm.strategies(game, state, "average"))
-            best = Best(float(about["best"]), restored(fresh, "best", tensors))
-        seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
-        if not (math.isfinite(seconds) and math.isfinite(evaluating)):
-            raise ValueError("its seconds are not numbers")
+        with mapped_tensors(path, FORMAT) as (tensors, about):
+            owner: dict[str, Any] = about["run"]
+            other = next((key for key in identity if owner.get(key) != identity[key]), None)
+            if other is not None:
+                raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
+            state = algorithm.restore(game, tensors, seed)
+            rows = [LogRow.of(row) for row in about["rows"]]
+            best = None
+            if about["best"] is not None:
+                fresh = copied(algorithm.strategies(game, state, "average"))
+                best = Best(float(about["best"]), restored(fresh, "best", tensors))
+            seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
+            if not (math.isfinite(seconds) and math.isfinite(evaluating)):
+                raise ValueError("its seconds are not numbers")
         return Checkpoint(state, rows, seconds, evaluating, best)
     except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error
