@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -34,8 +34,6 @@ class Equity:
         none = np.zeros(max(self._game.elements(player) for player in (0, 1)), storage)
         stub = no_learner(storage)
         self._playing = Playing((stub, stub), Sources(none, none), no_locks(self._game, storage))
-        self._below: tuple[Any, Array] | None = None
-        self._busy = threading.Lock()
 
     def at(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
         """[1326] of the hands of ``player`` against the opponent's, on the board of a place and whatever cards come."""
@@ -48,26 +46,22 @@ class Equity:
         width = int(game.boards[depth].hands[player].start[board + 1] - game.boards[depth].hands[player].start[board])
         return self._told(place, player, found[0, :width] if taken is None else taken.value[:width], opponent)
 
-    def below(self, place: Place, to: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
-        """The same after one more card, ``to``, if nobody has bet since ``place``; one pass for all cards."""
-        game, depth = self._game, to.depth
-        key = (place.board, place.suits, player, reach.tobytes(), opponent.tobytes())
-        with self._busy:
-            if self._below is None or self._below[0] != key:
-                values = np.zeros(game.elements(player), self._storage)
-                learners = list(self._playing.learners)
-                learners[player] = learners[player]._replace(regret=values)
-                playing = self._playing._replace(learners=(learners[0], learners[1]))
-                start = self._start(place, player, reach, opponent)
-                engine(game, self._storage, self._threads).run(
-                    playing, plain_rule(), [(player, VALUE_KEPT, 0)], None, start
-                )
-                self._below = key, values
-            values = self._below[1]
-        hands = game.boards[depth].hands[player]
-        first, width = int(hands.storage[to.board]), int(hands.start[to.board + 1] - hands.start[to.board])
-        theirs = np.where(np.isin(HAND_CARDS, to.cards).any(axis=1), 0.0, opponent)
-        return self._told(to, player, values[first : first + width], theirs, opponent)
+    def below(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Callable[[Place], Floats]:
+        """The same after one more card, if nobody has bet since ``place``: one pass for all cards, told one by one."""
+        game = self._game
+        values, learners = np.zeros(game.elements(player), self._storage), list(self._playing.learners)
+        learners[player] = learners[player]._replace(regret=values)
+        playing = self._playing._replace(learners=(learners[0], learners[1]))
+        start, passes = self._start(place, player, reach, opponent), [(player, VALUE_KEPT, 0)]
+        engine(game, self._storage, self._threads).run(playing, plain_rule(), passes, None, start)
+
+        def after(to: Place) -> Floats:
+            hands = game.boards[to.depth].hands[player]
+            first, width = int(hands.storage[to.board]), int(hands.start[to.board + 1] - hands.start[to.board])
+            theirs = np.where(np.isin(HAND_CARDS, to.cards).any(axis=1), 0.0, opponent)
+            return self._told(to, player, values[first : first + width], theirs, opponent)
+
+        return after
 
     def _start(self, place: Place, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
         """Both players' weights as the hands of the first board stand."""

@@ -37,6 +37,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     reach = (reader.reach(place, 0), reader.reach(place, 1))
     cards: list[dict[str, Any]] = []
     totals, weight = np.zeros((2, 2)), 0.0
+    equities = reader.equities.below(place, 0, *reach)
     actions: list[dict[str, Any]] = []
     for card in next_cards(place):
         to_line, to = after_card(game, line, card)
@@ -44,7 +45,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
         often = float((left[0] * met(left[1])).sum())
         told: dict[str, Any] = {"card": card_name(card), "line": to_line}
         shares = shares_of(left[0], left[1])
-        equity = mean(reader.equities.below(place, to, 0, *reach), shares)
+        equity = mean(equities(to), shares)
         ev: list[float | None]
         if to.node.kind == DECISION:
             ev, frequencies = _played(reader, to, left)
