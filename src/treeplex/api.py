@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
@@ -132,6 +132,30 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
+    asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
+    return execute(*asked, options, kept)
+
+
+class Asked(NamedTuple):
+    """A run that is asked for: the game, the algorithm, and what will be written down. Nothing is computed yet."""
+
+    game: Any
+    algorithm: Algorithm[Any, Any]
+    request: Request
+
+
+def solving(
+    game: Source | Any,
+    algorithm: str | Algorithm[Any, Any] | None,
+    given: Limits,
+    exploitability: float | str | None = None,
+    seed: int = 0,
+    iterate: str = "average",
+    storage: str | None = None,
+    threads: int = 0,
+    locks: Sequence[Lock] = (),
+) -> Asked:
+    """What ``solve`` carries out, by the same arguments; refuses what it refuses."""
     if algorithm is not None:
         games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
     loaded = load(game)
@@ -156,14 +180,14 @@ def solve(
         fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
         algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
         asked=asked,
-        seed=seed,
+        seed=seed_of(seed),
         storage=storage,
         iterate=iterate,
         options={"locks": [lock._asdict() for lock in locks]} if locks else {},
         limits=limits.otherwise(default_limits(loaded)),
-        threads=options.threads,
+        threads=threads,
     )
-    return execute(loaded, solver, request, options, kept)
+    return Asked(loaded, solver, request)
 
 
 def resume(
@@ -254,6 +278,17 @@ def grow(
     """
     given = Limits(nash_conv, seconds, iterations, nodes)
     options, kept = Options(threads, "auto", checkpoint_seconds, watch, answer), folder_of(out, folder)
+    return execute(*growing(game, growth, given, exploitability, storage), options, kept)
+
+
+def growing(
+    game: str | Abstraction | DealtGame | Any,
+    growth: Growth | None,
+    given: Limits,
+    exploitability: float | str | None = None,
+    storage: str | None = None,
+) -> Asked:
+    """What ``grow`` carries out, by the same arguments; refuses what it refuses."""
     start, solver, source = _growing(game, growth)
     how, limits = solver.growth, limits_of(given, exploitability, pot_of(start))
     request = Request(
@@ -268,7 +303,7 @@ def grow(
         options=growth_fields(how),
         limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
     )
-    return execute(start, solver, request, options, kept)
+    return Asked(start, solver, request)
 
 
 def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:

@@ -8,7 +8,7 @@ run loop hands them around and never looks inside.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -136,6 +136,10 @@ class Algorithm(ABC, Generic[Game, State]):
     @abstractmethod
     def cost(self, game: Game) -> Cost:
         """Counted work, for the evaluation schedule."""
+
+    def additions(self, state: State) -> Sequence[Any]:
+        """Of growth: every size that was added so far, as named tuples."""
+        return ()
 
     def finished(self, state: State) -> bool:
         """Is there nothing left to do, whatever the limits?"""

@@ -19,6 +19,7 @@ from treeplex.cli.spots import SpotOptions
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
+from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.poker.sizes.answer import COLUMNS, Sizes
 from treeplex.poker.sizes.find import ACCURACY, GAP
@@ -90,7 +91,7 @@ def sizes(
         found = find_sizes(
             spots,
             keep=keep,
-            lose=None if lose is None else _percent("lose", lose),
+            lose=None if lose is None else percent_of_pot("option --lose", lose),
             player=player,
             street=street,
             bets=bets,
@@ -98,8 +99,8 @@ def sizes(
             restrict=restrict,
             per_decision=per_decision,
             counts=COUNTS if png is not None else 0,
-            accuracy=_percent("accuracy", accuracy),
-            gap=_percent("gap", gap),
+            accuracy=percent_of_pot("option --accuracy", accuracy),
+            gap=percent_of_pot("option --gap", gap),
             threads=threads,
             watch=watch,
         )
@@ -146,15 +147,6 @@ def _parts(name: str) -> list[str]:
     table = read_file(name, "spot")
     several = table.get("spots") if isinstance(table, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return [f"{name}#{key}" for key in several] if isinstance(several, dict) else [name]  # pyright: ignore[reportUnknownVariableType]
-
-
-def _percent(name: str, text: str) -> float:
-    """Per cent of the pot."""
-    number = text.strip().lower().removesuffix("pot").rstrip().removesuffix("%").rstrip()
-    try:
-        return float(number)
-    except ValueError:
-        raise ParameterError(f"The option --{name} must be such as 0.1%pot, got {text!r:.80}.") from None
 
 
 @contextmanager

@@ -37,6 +37,7 @@ class Progress(NamedTuple):
     seconds: float
     rows: list[LogRow]  # the log so far
     compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
+    additions: Sequence[Any] = ()  # of growth: every size that was added so far
 
 
 class Outcome(NamedTuple, Generic[State]):
@@ -197,7 +198,8 @@ class _Run(Generic[Game, State]):
 
     def _tell(self, rows: list[LogRow]) -> None:
         if self.plan.watch:
-            self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows))
+            added = self.algorithm.additions(self.state)
+            self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows, additions=added))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):

@@ -47,10 +47,7 @@ def execute(
 
     Seconds that it has spent already count.
     """
-    check_iterate(request.iterate, algorithm.iterates)
-    check_limits(request.limits, request.asked, algorithm.ends)
-    execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
-    solver = algorithm.prepared(game, execution)
+    solver = checked(game, algorithm, request, options, folder)
     request = replace(
         request, storage=solver.stored_as, threads=options.threads, backend=backend_of(solver.engine, options.backend)
     )
@@ -60,6 +57,20 @@ def execute(
         point = kept.checkpoint(solver, game)
         limits = request.limits if point is None else request.limits.left(point.seconds)
         return _run(game, solver, request, options, kept, point, limits)
+
+
+def checked(
+    game: Game,
+    algorithm: Algorithm[Game, State],
+    request: Request,
+    options: Options,
+    folder: str | Path | None = None,
+) -> Algorithm[Game, State]:
+    """The algorithm that will carry a request out; refuses what cannot be carried out."""
+    check_iterate(request.iterate, algorithm.iterates)
+    check_limits(request.limits, request.asked, algorithm.ends)
+    execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
+    return algorithm.prepared(game, execution)
 
 
 def resume(

@@ -108,6 +108,10 @@ class Growing(Algorithm[Abstraction, State]):
         """Histories entered by iterations, recovery games and checks."""
         return Work(state.game.iteration, state.game.touched)
 
+    def additions(self, state: State) -> list[Addition]:
+        """As ``Algorithm``."""
+        return state.additions
+
     def strategies(self, game: Abstraction, state: State, iterate: str) -> State:
         """The strategies that are the answer, where they are."""
         return state

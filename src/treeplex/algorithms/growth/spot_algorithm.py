@@ -133,6 +133,10 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         """Public nodes of iterations, recovery games and checks."""
         return Work(state.game.iteration, state.game.touched)
 
+    def additions(self, state: GrowingRun) -> list[SizeAdded]:
+        """As ``Algorithm``."""
+        return state.additions
+
     def strategies(self, game: HoldemGame, state: GrowingRun, iterate: str) -> GrowingRun:
         """The average strategies, where they are."""
         return state

@@ -35,6 +35,19 @@ def share(name: str, value: object) -> float:
     return float(number)
 
 
+def percent_of_pot(what: str, text: str) -> float:
+    """Per cent of the pot.
+
+    >>> percent_of_pot("option --lose", "0.1%pot")
+    0.1
+    """
+    number = text.strip().lower().removesuffix("pot").rstrip().removesuffix("%").rstrip()
+    try:
+        return float(number)
+    except ValueError:
+        raise ParameterError(f"The {what} must be such as 0.1%pot, got {text!r:.80}.") from None
+
+
 def _number(value: Any) -> float | None:
     """Any real number, those of NumPy too, as one of Python; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, Real):

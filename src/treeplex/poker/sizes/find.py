@@ -57,11 +57,9 @@ def sizes(
     >>> answer.menu, answer.loss_percent_of_pot[1] < 0.5
     (('a',), True)
     """
-    several = _spots(spots)
-    candidates, slots = _candidates(several, player, street, bets, raises, restrict)
-    _check(keep, lose, counts, accuracy, gap)
-    if per_decision:
-        _check_per_decision(several, lose, street)
+    several, candidates, slots = checked(
+        spots, keep, lose, player, street, bets, raises, restrict, per_decision, counts, accuracy, gap
+    )
     tell = watch or _nothing
     with timed_compilation(lambda _: tell("compiling kernels, once on this machine")) as compilation:
         search = _Search(several, candidates, slots, accuracy, gap, threads, tell, compilation)
@@ -72,6 +70,29 @@ def sizes(
             search.best(count)
     by_count = search.by_count if counts or lose is not None else ()
     return replace(found, street=street or several[0].street, by_count=by_count)
+
+
+def checked(
+    spots: Any,
+    keep: int = 1,
+    lose: float | None = None,
+    player: str = "oop",
+    street: str | None = None,
+    bets: str = BETS,
+    raises: str = RAISES,
+    restrict: str = "bets",
+    per_decision: bool = False,
+    counts: int = 0,
+    accuracy: float = ACCURACY,
+    gap: float = GAP,
+) -> tuple[list[Spot], Candidates, list[Slot]]:
+    """What ``sizes`` was asked; refuses what it refuses, and solves nothing."""
+    several = _spots(spots)
+    candidates, slots = _candidates(several, player, street, bets, raises, restrict)
+    _check(keep, lose, counts, accuracy, gap)
+    if per_decision:
+        _check_per_decision(several, lose, street)
+    return several, candidates, slots
 
 
 class _Search:

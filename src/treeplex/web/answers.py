@@ -1,0 +1,34 @@
+"""Answers as JSON: whatever a file held, it is ASCII without NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from starlette.responses import Response
+
+
+def reply(content: Any, status: int = 200) -> Response:
+    """Content as a JSON answer; the schema of its address says what is in it."""
+    return Response(encoded(content), status, media_type="application/json")
+
+
+def encoded(content: Any) -> bytes:
+    """As JSON; numbers that are none become null."""
+    try:
+        text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(content), allow_nan=False, separators=(",", ":"))
+    return text.encode("ascii")
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in cast(Mapping[Any, Any], content).items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in cast(list[Any], content)]
+    return content

@@ -1,0 +1,91 @@
+"""The folder that is served: which runs are below it. Nothing outside of it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from treeplex.errors import ParameterError, quoted
+from treeplex.web.refusals import RefusalError
+
+DEPTH: Final = 4  # folders between the root and a run
+MOST: Final = 5000  # runs that are listed
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A folder with run folders in it, at any of a few depths."""
+
+    root: Path  # without links
+
+    @staticmethod
+    def of(path: str | Path) -> Directory:
+        """The folder, made if need be."""
+        folder = Path(path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return Directory(folder.resolve(strict=True))
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"The folder {quoted(folder)} cannot be served: {error!s:.80}.") from error
+
+    def folder(self, run: str) -> Path:
+        """The folder of a run; refused if it is not below the root, or holds no run."""
+        path = self._inside(run)
+        if path is None or not (path / "run.json").is_file() or not self._contained(path):
+            raise RefusalError(404, f"There is no run {quoted(run)} in the folder that is served.")
+        return path
+
+    def free(self, run: str) -> Path:
+        """Where a new run of that name would be; made, empty. FileExistsError if there is something."""
+        path = self.root / run
+        if path.parent != self.root or run.startswith("."):
+            raise ParameterError(f"The name of a run must be a plain name, got {quoted(run)}.")
+        path.mkdir()
+        return path
+
+    def runs(self) -> Iterator[tuple[str, Path]]:
+        """Every run and its folder."""
+        found = 0
+        for path in self._walk(self.root, 0):
+            if found == MOST:
+                return
+            if self._contained(path):
+                found += 1
+                yield path.relative_to(self.root).as_posix(), path
+
+    def _inside(self, run: str) -> Path | None:
+        parts = run.split("/")
+        if not run or "\0" in run or "\\" in run or any(part in ("", ".", "..") or part[0] == "." for part in parts):
+            return None
+        try:
+            path = self.root.joinpath(*parts).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            return None
+        return path if path.is_relative_to(self.root) and path != self.root and path.is_dir() else None
+
+    def _contained(self, folder: Path) -> bool:
+        """Does no file of a run lead out of the root?"""
+        try:
+            with os.scandir(folder) as entries:
+                links = [Path(entry.path) for entry in entries if entry.is_symlink()]
+            return all(link.resolve().is_relative_to(self.root) for link in links)
+        except (OSError, RuntimeError):
+            return False
+
+    def _walk(self, folder: Path, depth: int) -> Iterator[Path]:
+        try:
+            with os.scandir(folder) as entries:
+                inner = sorted(
+                    e.name for e in entries if e.is_dir(follow_symlinks=False) and not e.name.startswith(".")
+                )
+        except OSError:
+            return
+        for name in inner:
+            path = folder / name
+            if (path / "run.json").is_file():
+                yield path
+            elif depth + 1 < DEPTH:
+                yield from self._walk(path, depth + 1)

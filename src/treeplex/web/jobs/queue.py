@@ -1,0 +1,284 @@
+"""The queue: jobs on disk, carried out one at a time, oldest first. It survives the server in every way it may end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from treeplex.errors import ParameterError, quoted
+from treeplex.files import locked, reason
+from treeplex.web.directory import Directory
+from treeplex.web.jobs import record
+from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, Job
+from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.refusals import RefusalError
+
+POLL: Final = 0.1  # seconds
+PATIENCE: Final = 20.0  # seconds that a worker has to keep its answer when the server ends
+MOST: Final = 200  # jobs that are listed; the oldest that have ended are forgotten
+WORKER: Final = "treeplex.web.jobs.worker"
+
+
+class Queue:
+    """All jobs of a folder. Only one server has it."""
+
+    def __init__(self, directory: Directory, changed: Callable[[], None]) -> None:
+        self.directory, self.changed = directory, changed
+        self.home = directory.root / HOME
+        self._jobs: dict[str, Job] = {}
+        self._child: tuple[Job, subprocess.Popen[bytes]] | None = None
+        self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
+        self._held = ExitStack()
+        self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
+
+    def hold(self) -> None:
+        """Be the only server of the folder; refused if there is another."""
+        try:
+            self.home.mkdir(exist_ok=True)
+            self._held.enter_context(locked(self.home))
+        except OSError as error:
+            raise ParameterError(f"The folder {self.home} cannot be written: {reason(error)}.") from error
+        except ParameterError:
+            who = record.process_of(self.home)
+            raise ParameterError(
+                f"The folder {self.directory.root} is served already, by process {who}; stop that, or serve another."
+            ) from None
+
+    def open(self) -> None:
+        """Find the jobs of earlier servers again, and go on with them."""
+        for job in record.read_jobs(self.home):
+            self._jobs[job.job] = job
+            if job.state not in ENDED:
+                self._found(job)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the worker with its checkpoint; the next server goes on with it."""
+        self._closing = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        child = self._child
+        if child is not None and child[1].poll() is None:
+            with suppress(OSError):
+                child[1].send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):  # it has its own session and ends by itself
+                child[1].wait(PATIENCE)
+        if child is not None and child[1].poll() is not None and self._is_over(child[0]):
+            self._settle(child[0], child[1].returncode)
+        self._held.close()
+
+    def listed(self) -> list[dict[str, Any]]:
+        """All jobs, newest first."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+        return [job.told(self.home) for job in reversed(jobs)]
+
+    def told(self, job: str) -> dict[str, Any]:
+        """One job."""
+        return self._get(job).told(self.home)
+
+    def job_of(self, run: str) -> str | None:
+        """The job that works on a run or is going to."""
+        with self._lock:
+            return next((job.job for job in self._jobs.values() if job.run == run and job.state not in ENDED), None)
+
+    def add(self, what: str, wanted: Wanted) -> dict[str, Any]:
+        """A new job, at the end."""
+        with self._lock:
+            run = wanted.run or self._new_run(wanted.stem)
+            if wanted.run is not None and self.job_of(run or "") is not None:
+                raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
+            number = 1 + max((int(name) for name in self._jobs), default=0)
+            limits = {name: value for name, value in asdict(wanted.limits).items() if value is not None}
+            job = Job(str(number), what, wanted.title, time.time(), wanted.request, run, wanted.pot, limits)
+            job.write(self.home)
+            self._jobs[job.job] = job
+            self._forget()
+        self._notice()
+        return job.told(self.home)
+
+    def stop(self, name: str) -> dict[str, Any]:
+        """End a job: one that runs with the answer so far; one that waits is taken out."""
+        with self._lock:
+            job = self._get(name)
+            if job.state == QUEUED:
+                self._end(job, STOPPED)
+            elif job.state == RUNNING:
+                job.stopping = True
+                job.write(self.home)
+                self._interrupt(job)
+        self._notice()
+        return job.told(self.home)
+
+    def remove(self, name: str) -> dict[str, Any]:
+        """Take a job that has ended from the list; its run stays."""
+        with self._lock:
+            job = self._get(name)
+            if job.state not in ENDED:
+                raise RefusalError(409, f"The job {name} is {job.state}; stop it first.")
+            del self._jobs[name]
+            record.delete(self.home, name)
+        self._notice()
+        return {"job": name, "removed": True}
+
+    def stamp(self) -> tuple[Any, ...]:
+        """Changes with whatever a list of jobs would show."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+        return tuple(
+            (job.job, job.state, job.stopping, _changed(self.home / job.job / "progress.json")) for job in jobs
+        )
+
+    def _get(self, name: str) -> Job:
+        with self._lock:
+            if name not in self._jobs:
+                raise RefusalError(404, f"There is no job {quoted(name)}.")
+            return self._jobs[name]
+
+    def _new_run(self, stem: str | None) -> str | None:
+        """The folder of a new run, made at once so that nobody else takes it."""
+        if stem is None:
+            return None
+        plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.-")[:80] or "run", 1
+        while True:
+            name = plain if number == 1 else f"{plain}-{number}"
+            try:
+                self.directory.free(name)
+            except FileExistsError:
+                number += 1
+            except OSError as error:
+                raise ParameterError(f"The folder {name} cannot be made: {error.strerror}.") from error
+            else:
+                return name
+
+    def _found(self, job: Job) -> None:
+        """A job of an earlier server that has not ended, as far as that one knew."""
+        folder = self.home / job.job
+        if record.is_alive(folder):
+            job.state = RUNNING
+        elif job.state == RUNNING and self._is_over(job):
+            self._settle(job, 0)
+        elif job.stopping:
+            self._end(job, STOPPED)
+        else:
+            job.state = QUEUED
+        job.write(self.home)
+
+    def _is_over(self, job: Job) -> bool:
+        """Has the worker said how it ended, and was that not because the server did?"""
+        outcome = record.outcome_of(self.home / job.job)
+        return bool(outcome) and (job.stopping or outcome.get("status") != "interrupted")
+
+    def _run(self) -> None:
+        while not self._closing:
+            self._wake.wait(POLL if self._busy() else 5.0)
+            self._wake.clear()
+            with self._lock:
+                self._look()
+                if not self._busy() and not self._closing:
+                    self._next()
+
+    def _busy(self) -> bool:
+        with self._lock:
+            return any(job.state == RUNNING for job in self._jobs.values())
+
+    def _look(self) -> None:
+        """Has a job that runs come to its end?"""
+        for job in list(self._jobs.values()):
+            if job.state != RUNNING:
+                continue
+            if self._child is not None and self._child[0] is job:
+                code = self._child[1].poll()
+                if code is not None:
+                    self._child = None
+                    self._settle(job, code)
+            elif not record.is_alive(self.home / job.job):  # of an earlier server
+                self._settle(job, 0)
+
+    def _next(self) -> None:
+        job = next((job for job in self._jobs.values() if job.state == QUEUED), None)
+        if job is None:
+            return
+        folder = self.home / job.job
+        (folder / "outcome.json").unlink(missing_ok=True)
+        job.state = RUNNING
+        job.write(self.home)
+        try:
+            with (folder / "stderr.txt").open("wb") as errors:
+                child = subprocess.Popen(  # noqa: S603 - this very program
+                    [sys.executable, "-P", "-m", WORKER, str(folder), str(self.directory.root)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    start_new_session=True,  # Ctrl-C is the server's
+                )
+        except OSError as error:
+            self._end(job, FAILED, f"The worker cannot be started: {error.strerror}.")
+            return
+        self._child = job, child
+        self._notice()
+
+    def _settle(self, job: Job, code: int) -> None:
+        """What has become of a job whose worker is gone."""
+        outcome = record.outcome_of(self.home / job.job)
+        if "error" in outcome:
+            self._end(job, STOPPED if job.stopping else FAILED, str(outcome["error"]))
+        elif outcome:
+            self._end(job, STOPPED if outcome.get("status") == "interrupted" else DONE)
+        elif job.stopping:
+            self._end(job, STOPPED)
+        else:
+            self._end(job, FAILED, _why(code, record.last_words(self.home / job.job)))
+
+    def _end(self, job: Job, state: str, error: str | None = None) -> None:
+        job.state, job.error = state, error
+        with suppress(ParameterError):  # a full disk
+            job.write(self.home)
+        self._notice()
+
+    def _interrupt(self, job: Job) -> None:
+        child = self._child
+        if child is not None and child[0] is job:
+            child[1].send_signal(signal.SIGINT)
+            return
+        worker = record.process_of(self.home / job.job)
+        if worker is not None and record.is_alive(self.home / job.job):
+            with suppress(OSError):
+                os.kill(worker, signal.SIGINT)
+
+    def _forget(self) -> None:
+        old = [job.job for job in self._jobs.values() if job.state in ENDED][: max(len(self._jobs) - MOST, 0)]
+        for name in old:
+            del self._jobs[name]
+            record.delete(self.home, name)
+
+    def _notice(self) -> None:
+        self._wake.set()
+        self.changed()
+
+
+def _why(code: int, words: str) -> str:
+    """Why a worker ended without a word of its own."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        memory = ", perhaps for lack of memory" if name == "SIGKILL" else ""
+        return f"The solver was ended by {name}{memory}; resume the run to go on from its last checkpoint."
+    return f"The solver ended without an answer: {words or f'exit code {code}'}"[:300]
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

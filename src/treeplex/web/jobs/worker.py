@@ -1,0 +1,191 @@
+"""One job in a process of its own: ``python -m treeplex.web.jobs.worker FOLDER``. SIGINT ends it with its answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from treeplex.errors import ParameterError, TreeplexError
+from treeplex.files import locked, replace_text
+from treeplex.system import COMMAND, Interrupted, answering
+
+if TYPE_CHECKING:
+    from treeplex.runs.loop import Progress
+
+NICE: Final = 10  # the page comes first
+EVERY: Final = 0.25  # seconds between two words of progress
+CHECKPOINTS: Final = 15.0  # seconds
+LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
+
+
+def main() -> None:
+    """Carry out the job in a folder, and leave in it how it ended."""
+    folder, root = Path(sys.argv[1]), Path(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the server may have ignored it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with suppress(OSError, AttributeError):
+        os.nice(NICE)
+    COMMAND.take_over()
+    try:
+        with locked(folder):
+            _work(folder, root)
+    except ParameterError:  # a worker of an earlier server is still at it
+        sys.exit(3)
+    except Interrupted:
+        sys.exit(1)
+
+
+def _work(folder: Path, root: Path) -> None:
+    with answering():
+        try:
+            outcome = carry_out(folder, root)
+        except TreeplexError as error:
+            outcome = {"error": str(error)}
+        except MemoryError:
+            outcome = {
+                "error": "There is not enough memory for this; choose a smaller tree, or a storage of fewer bits."
+            }
+        except Exception as error:
+            traceback.print_exc()
+            outcome = {"error": f"The solver failed: {type(error).__name__}: {error!s:.200}"}
+        replace_text(folder / "outcome.json", json.dumps(outcome) + "\n")
+
+
+def carry_out(folder: Path, root: Path) -> dict[str, Any]:
+    """Call what the job asks for; returns how that ended."""
+    job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    request: dict[str, Any] = job["request"]
+    tell = Teller(folder)
+    if job["what"] == "sizes":
+        return {"status": "done", "result": _sizes(request, tell)}
+    out = root / job["run"]
+    calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow}
+    solution = calls[job["what"]](request, out, folder, tell)
+    tell.flush()
+    return {"status": solution.status, "nash_conv": solution.summary()["nash_conv"]}
+
+
+def _solve(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+    from treeplex import api  # noqa: PLC0415 - the lock comes first
+
+    names = ("seed", "iterate", "storage", "threads")
+    return api.solve(
+        request["spot"] or request["game"],
+        request["algorithm"],
+        **_limits(request),
+        **{name: request[name] for name in names},
+        locks=_locks(request),
+        out=out,
+        checkpoint_seconds=CHECKPOINTS,
+        watch=lambda progress: _watch(progress, tell),
+    )
+
+
+def _grow(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+    from treeplex import api  # noqa: PLC0415
+    from treeplex.web.jobs.wanted import growth_of  # noqa: PLC0415
+
+    usual = api.DEFAULT_SPOT_ALGORITHM if request["spot"] else "cfr"
+    return api.grow(
+        request["spot"] or request["game"],
+        **_limits(request),
+        growth=growth_of(request | {"algorithm": request["algorithm"] or usual}),
+        storage=request["storage"],
+        threads=request["threads"],
+        out=out,
+        checkpoint_seconds=CHECKPOINTS,
+        watch=lambda progress: _watch(progress, tell),
+    )
+
+
+def _resume(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+    """To new limits once; a second attempt goes on to what the first one wrote down."""
+    from treeplex import api  # noqa: PLC0415
+
+    limits = _limits(request)
+    if limits and not _is_first(folder, out):
+        limits = {}
+    return api.resume(
+        out,
+        **limits,
+        threads=request["threads"],
+        checkpoint_seconds=CHECKPOINTS,
+        watch=lambda progress: _watch(progress, tell),
+    )
+
+
+def _is_first(folder: Path, out: Path) -> bool:
+    """Are the limits of the run as they were before this job began?"""
+    now: Any = json.loads((out / "run.json").read_text(encoding="utf-8"))["limits"]
+    before = folder / "before.json"
+    if not before.exists():
+        replace_text(before, json.dumps(now))
+    return json.loads(before.read_text(encoding="utf-8")) == now
+
+
+def _sizes(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
+    from treeplex.poker.sizes.find import sizes  # noqa: PLC0415
+    from treeplex.web.jobs.wanted import size_options  # noqa: PLC0415
+
+    began = time.perf_counter()
+
+    def watch(text: str) -> None:
+        tell({"seconds": time.perf_counter() - began, "text": text})
+
+    return sizes(request["spot"], **size_options(request), threads=request["threads"], watch=watch).summary()
+
+
+def _limits(request: dict[str, Any]) -> dict[str, Any]:
+    return {name: request[name] for name in LIMITS if request[name] is not None}
+
+
+def _locks(request: dict[str, Any]) -> Any:
+    from treeplex.games.holdem.locks import make_locks  # noqa: PLC0415
+
+    return make_locks(request["locks"] or ())
+
+
+def _watch(progress: Progress, tell: Teller) -> None:
+    rows = [[row.iteration, row.seconds, None if math.isnan(row.nash_conv) else row.nash_conv] for row in progress.rows]
+    said: dict[str, Any] = {"iteration": progress.iteration, "seconds": progress.seconds, "rows": rows}
+    if progress.additions:
+        said["additions"] = [addition._asdict() for addition in progress.additions]
+    if progress.compiling:
+        said["compiling"] = True
+    tell(said)
+
+
+class Teller:
+    """Writes progress down, a few times a second at most."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.temporary = folder / "progress.json", folder / "progress.tmp"
+        self.last, self.unsaid = 0.0, dict[str, Any]()
+
+    def __call__(self, said: dict[str, Any]) -> None:
+        """Now, or soon."""
+        self.unsaid = said
+        if time.monotonic() - self.last >= EVERY:
+            self.flush()
+
+    def flush(self) -> None:
+        """What was not written yet."""
+        if not self.unsaid:
+            return
+        with suppress(OSError):  # a full disk must not end a run
+            self.temporary.write_text(json.dumps(self.unsaid), encoding="utf-8")
+            self.temporary.replace(self.path)
+        self.last, self.unsaid = time.monotonic(), {}
+
+
+if __name__ == "__main__":
+    main()

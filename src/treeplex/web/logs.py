@@ -1,0 +1,78 @@
+"""The log of a run: from its table, or, while it runs, from its checkpoint. Only the head of a checkpoint is read."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from treeplex.arrow import ArrowError, numbers, read_parquet
+from treeplex.runs.log import WHOLE, LogRow
+
+LONGEST: Final = 2**26  # bytes of the head of a checkpoint
+
+MOST: Final = 100_000  # rows of a log
+TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in LogRow._fields[:-1]}
+
+Columns = dict[str, list[Any] | None]
+
+
+def log_of(folder: Path, pot: float | None) -> Columns:
+    """Whatever has more iterations: the table that the last answer left, or the checkpoint."""
+    rows = rows_of(folder)
+    return {
+        "iteration": [row.iteration for row in rows],
+        "nodes": [row.nodes_touched for row in rows],
+        "seconds": [row.seconds for row in rows],
+        "nash_conv": [_known(row.nash_conv) for row in rows],
+        "percent_of_pot": None if pot is None else [_known(percent_of(row.nash_conv, pot)) for row in rows],
+    }
+
+
+def rows_of(folder: Path) -> list[LogRow]:
+    """The rows of a run so far; none if there are none that can be read."""
+    kept, told = _kept(folder / "checkpoint.safetensors"), _told(folder / "log.parquet")
+    if not kept or not told:
+        return kept or told
+    return told if told[-1].iteration >= kept[-1].iteration else kept
+
+
+def percent_of(nash_conv: float, pot: float) -> float:
+    """Exploitability, half of NashConv, in per cent of the pot."""
+    return 50.0 * nash_conv / pot
+
+
+def about_checkpoint(path: Path) -> dict[str, Any]:
+    """The words in the head of a checkpoint; empty if there is none, or no whole one."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header: Any = json.loads(file.read(size)) if size <= LONGEST else {}
+        return json.loads(header["__metadata__"]["about"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _kept(path: Path) -> list[LogRow]:
+    try:
+        return [LogRow.of(row) for row in about_checkpoint(path).get("rows", ())]
+    except (ValueError, TypeError, IndexError, AttributeError):
+        return []
+
+
+def _told(path: Path) -> list[LogRow]:
+    if not path.is_file():
+        return []
+    try:
+        table = read_parquet(path, TYPES, MOST)
+        columns = [numbers(table, name).tolist() for name in TYPES]
+    except (OSError, ValueError, TypeError, ArrowError):
+        return []
+    return [LogRow(int(row[0]), int(row[1]), *row[2:]) for row in zip(*columns, strict=True)]
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,0 +1,147 @@
+"""Runs that are open: node values of both players in memory, after two passes. A few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from treeplex.compile.memory import available
+from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.web.directory import Directory
+from treeplex.web.runs import request_of
+
+MOST: Final = 6  # runs
+SHARE: Final = 0.5  # of the memory that is free
+AGAIN: Final = 5.0  # seconds after which what failed may be tried again
+PASSES: Final = 2
+
+Opener = Callable[..., Any]
+"""``treeplex.poker.browse.open_spot``."""
+
+
+class Entry:
+    """A run that is open, being opened, or could not be."""
+
+    def __init__(self, run: str, stamp: tuple[int, int]) -> None:
+        self.run, self.stamp, self.used = run, stamp, time.monotonic()
+        self.future: Future[Any] = Future()
+        self.passes: tuple[int, int] = (0, PASSES)
+
+    @property
+    def failed(self) -> BaseException | None:
+        """Why it could not be opened."""
+        return self.future.exception() if self.future.done() else None
+
+    def told(self) -> dict[str, Any]:
+        """As the API tells it."""
+        state = "opening" if not self.future.done() else "failed" if self.failed else "open"
+        said: dict[str, Any] = {"run": self.run, "state": state, "passes": list(self.passes)}
+        return said | ({"error": _sentence(self.failed)} if self.failed else {})
+
+
+class OpenedRuns:
+    """Opens runs one after the other in a thread; a run whose checkpoint has changed is opened again."""
+
+    def __init__(
+        self, directory: Directory, told: Callable[[dict[str, Any]], None], opener: Opener | None = None
+    ) -> None:
+        self.directory, self.tell, self.opener = directory, told, opener
+        self._entries: dict[str, Entry] = {}
+        self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="open")
+
+    def start(self, run: str) -> dict[str, Any]:
+        """Open a run, if it is not; how far that is."""
+        return self._entry(run).told()
+
+    async def get(self, run: str) -> Any:
+        """The run, opened; waits without keeping anybody else waiting."""
+        entry = await asyncio.to_thread(self._entry, run)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(entry.future))
+        except TreeplexError:
+            raise
+        except MemoryError:
+            raise ParameterError(_sentence(entry.failed)) from None
+
+    def close(self) -> None:
+        """No more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _entry(self, run: str) -> Entry:
+        folder = self.directory.folder(run)
+        request = request_of(folder)
+        if not request.is_spot:
+            raise ParameterError(f"The run {quoted(run)} is about {request.game}, not a hold'em spot.")
+        stamp = _stamp(folder, run)
+        with self._lock:
+            entry = self._entries.get(run)
+            if entry is None or entry.stamp != stamp or _is_stale(entry):
+                entry = Entry(run, stamp)
+                self._entries[run] = entry
+                self._thread.submit(self._open, entry, folder)
+            entry.used = time.monotonic()
+        return entry
+
+    def _open(self, entry: Entry, folder: Path) -> None:
+        def watch(done: int, every: int) -> None:
+            entry.passes = (done, every)
+            self.tell(entry.told())
+
+        self._make_room(entry)
+        self.tell(entry.told())
+        try:
+            opened = self._opener()(folder, watch=watch)
+            entry.passes = (entry.passes[1], entry.passes[1])
+            entry.future.set_result(opened)
+        except Exception as error:  # whatever it is, those who wait are told
+            entry.future.set_exception(error)
+        self._make_room(entry)
+        self.tell(entry.told())
+
+    def _opener(self) -> Opener:
+        if self.opener is None:
+            from treeplex.poker.browse import open_spot  # noqa: PLC0415 - its kernels take time to load
+
+            self.opener = open_spot
+        return self.opener
+
+    def _make_room(self, kept: Entry) -> None:
+        """Close what was used longest ago, while there are too many or they take too much memory."""
+        with self._lock:
+            others = sorted((e for e in self._entries.values() if e is not kept and e.future.done()), key=_last_used)
+            while others and (len(self._entries) > MOST or self._bytes() > SHARE * (available() + self._bytes())):
+                gone = others.pop(0)
+                if self._entries.get(gone.run) is gone:
+                    del self._entries[gone.run]
+
+    def _bytes(self) -> int:
+        done = [entry for entry in self._entries.values() if entry.future.done() and not entry.failed]
+        return sum(int(entry.future.result().bytes) for entry in done)
+
+
+def _stamp(folder: Path, run: str) -> tuple[int, int]:
+    try:
+        found = (folder / "checkpoint.safetensors").stat()
+    except OSError:
+        raise ParameterError(f"The run {quoted(run)} has no checkpoint yet; wait for it, or resume it.") from None
+    return found.st_mtime_ns, found.st_size
+
+
+def _is_stale(entry: Entry) -> bool:
+    return entry.failed is not None and time.monotonic() - entry.used > AGAIN
+
+
+def _last_used(entry: Entry) -> float:
+    return entry.used
+
+
+def _sentence(error: BaseException | None) -> str:
+    if isinstance(error, MemoryError):
+        return "There is not enough memory to open this run; close others, or wait for solves to end."
+    return str(error) if isinstance(error, TreeplexError) else f"The run cannot be opened: {error!s:.200}"

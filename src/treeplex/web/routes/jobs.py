@@ -1,0 +1,41 @@
+"""The queue of solves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Body, Path, Response
+
+from treeplex.web.answers import reply
+from treeplex.web.jobs.wanted import wanted
+from treeplex.web.routes.common import router
+from treeplex.web.schema.jobs import Job, JobForm, JobList, Removed
+from treeplex.web.site import OnSite
+
+routes = router("jobs")
+
+JobName = Annotated[str, Path(description="The job.", max_length=20)]
+
+
+@routes.get("/jobs", response_model=JobList)
+def list_jobs(site: OnSite) -> Response:
+    """All jobs, newest first."""
+    return reply({"jobs": site.queue.listed()})
+
+
+@routes.post("/jobs", response_model=Job)
+def add_job(site: OnSite, form: Annotated[JobForm, Body()]) -> Response:
+    """Put a solve, a resumption, growth, or a search for sizes into the queue."""
+    return reply(site.queue.add(form.what, wanted(form, site.directory)))
+
+
+@routes.post("/jobs/{job}/stop", response_model=Job)
+def stop_job(site: OnSite, job: JobName) -> Response:
+    """End a job with the answer so far, or take it out of the queue."""
+    return reply(site.queue.stop(job))
+
+
+@routes.post("/jobs/{job}/remove", response_model=Removed)
+def remove_job(site: OnSite, job: JobName) -> Response:
+    """Take a job that has ended from the list; its run stays."""
+    return reply(site.queue.remove(job))

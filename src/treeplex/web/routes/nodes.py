@@ -1,0 +1,114 @@
+"""Views of the nodes of an open run. A run that is not open is opened first."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
+
+from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.web.answers import encoded
+from treeplex.web.ranges import forms, range_of
+from treeplex.web.routes.common import Line, RunName, Seat, router
+from treeplex.web.schema.nodes import AnswerForm, Comparison, Marked, Node, Question, Runouts, TrainForm
+from treeplex.web.site import OnSite, Site
+
+routes = router("nodes")
+
+
+@routes.get("/node", response_model=Node)
+async def show_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
+    """A node: what every hand does and is worth."""
+    return await _view(site, run, "node", line, _player(player))
+
+
+@routes.get("/runouts", response_model=Runouts)
+async def show_runouts(site: OnSite, run: RunName, line: Line = "") -> Response:
+    """What each next card does to EV, equity and strategy."""
+    return await _view(site, run, "runouts", line)
+
+
+@routes.get("/exploit", response_model=Node)
+async def show_exploit(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
+    """A node with the best response of every hand and what it gains."""
+    return await _view(site, run, "exploit", line, _player(player))
+
+
+@routes.get("/compare", response_model=Comparison)
+async def compare_runs(
+    site: OnSite,
+    run: RunName,
+    other: Annotated[str, Query(description="The run to compare with.", max_length=1000)],
+    line: Line = "",
+    player: Seat = None,
+) -> Response:
+    """Two runs at one node, hand by hand: value, strategy, regret."""
+    second = await site.opened.get(other)
+    return await _view(site, run, "compare", second, line, _player(player))
+
+
+@routes.get("/node.csv", response_class=PlainTextResponse)
+async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
+    """The hands of a node as CSV."""
+    found = await _asked(site, run, "node", line, _player(player))
+    text = await run_in_threadpool(_table, found)
+    return PlainTextResponse(text, media_type="text/csv")
+
+
+@routes.get("/range.txt", response_class=PlainTextResponse)
+async def save_range(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
+    """The range that gets to a node, as text."""
+    found = await _asked(site, run, "node", line, _player(player))
+    weights = {hand["hand"]: min(max(float(hand["reach"]), 0.0), 1.0) for hand in found.get("hands") or ()}
+    return PlainTextResponse(await run_in_threadpool(lambda: forms(range_of(None, None, weights))["text"]))
+
+
+@routes.post("/train", response_model=Question)
+async def ask_question(site: OnSite, form: TrainForm) -> Response:
+    """A hand to play."""
+    return await _view(site, form.run, "question", _player(form.player), form.seed)
+
+
+@routes.post("/train/answer", response_model=Marked)
+async def mark_answer(site: OnSite, form: AnswerForm) -> Response:
+    """How good an answer was, and the next decision of the hand."""
+    return await _view(site, form.run, "mark", form.question, form.action)
+
+
+async def _asked(site: Site, run: str, method: str, *arguments: Any) -> Any:
+    opened = await site.opened.get(run)
+    return await run_in_threadpool(getattr(opened, method), *arguments)
+
+
+async def _view(site: Site, run: str, method: str, *arguments: Any) -> Response:
+    opened = await site.opened.get(run)
+    content = await run_in_threadpool(lambda: encoded(getattr(opened, method)(*arguments)))
+    return Response(content, media_type="application/json")
+
+
+def _player(player: str | None) -> str | None:
+    if player is not None and player not in PLAYERS:
+        raise ParameterError(f"The 'player' parameter must be {' or '.join(PLAYERS)}, got {quoted(player)}.")
+    return player
+
+
+def _table(node: dict[str, Any]) -> str:
+    """One row per hand, with two columns per action."""
+    out = io.StringIO()
+    actions = [action["name"] for action in node.get("actions") or ()]
+    hands = node.get("hands") or ()
+    acts = any(hand["strategy"] for hand in hands)
+    shown = actions if acts else []
+    fields = ["hand", "reach", "share", "value", "equity", "realisation", "indifferent"]
+    write = csv.writer(out, lineterminator="\n")
+    write.writerow([*fields, *(f"{name} frequency" for name in shown), *(f"{name} ev" for name in shown)])
+    for hand in hands:
+        numbers = [json.dumps(x) if isinstance(x, bool) else x for x in (hand.get(name) for name in fields)]
+        write.writerow([*numbers, *(hand["strategy"] if acts else ()), *(hand["ev"] if acts else ())])
+    return out.getvalue()

@@ -1,0 +1,59 @@
+"""The page and its files."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter, Response
+from starlette.responses import FileResponse, PlainTextResponse
+
+from treeplex.web.refusals import RefusalError
+from treeplex.web.security import static_cookie
+from treeplex.web.site import OnSite
+
+STATIC: Final = Path(str(files("treeplex.web") / "static"))
+KINDS: Final = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".json": "application/json",
+    ".txt": "text/plain",
+    ".woff2": "font/woff2",
+}
+
+routes = APIRouter(include_in_schema=False)
+
+
+@routes.get("/")
+def page(site: OnSite) -> Response:
+    """The one page there is."""
+    path = STATIC / "index.html"
+    response: Response
+    if path.is_file():
+        response = FileResponse(path, media_type="text/html")
+    else:
+        response = PlainTextResponse("The page is not part of this installation; the API is under /api.")
+    response.set_cookie(**static_cookie(site.door))
+    return response
+
+
+@routes.get("/static/{name:path}")
+def static_file(name: str) -> Response:
+    """A file of the page."""
+    parts = name.split("/")
+    path = STATIC.joinpath(*parts)
+    plain = all(part and part[0] != "." and "\0" not in part and "\\" not in part for part in parts)
+    if (
+        not plain
+        or path.suffix not in KINDS
+        or not path.resolve().is_relative_to(STATIC.resolve())
+        or not path.is_file()
+    ):
+        raise RefusalError(404, "The page has no such file.")
+    return FileResponse(path, media_type=KINDS[path.suffix])

@@ -1,0 +1,37 @@
+"""Ranges and spots, before they are solved."""
+
+from __future__ import annotations
+
+from fastapi import Response
+
+from treeplex.web import formats, ranges
+from treeplex.web.answers import reply
+from treeplex.web.routes.common import router
+from treeplex.web.schema.spots import Estimate, Exported, ExportForm, Imported, ImportForm, Range, RangeForm, SpotForm
+from treeplex.web.site import OnSite
+
+routes = router("spots")
+
+
+@routes.post("/range", response_model=Range)
+def convert_range(form: RangeForm) -> Response:
+    """A range from one form into all."""
+    return reply(ranges.forms(ranges.range_of(form.text, form.weights, form.hands)))
+
+
+@routes.post("/spot", response_model=Estimate)
+def measure_spot(site: OnSite, form: SpotForm) -> Response:
+    """Check a spot, and say how large its tree is, what memory and about what time a solve takes."""
+    return reply(site.estimator.estimate(form.spot))
+
+
+@routes.post("/import", response_model=Imported)
+def import_spot(form: ImportForm) -> Response:
+    """A spot from another program's text."""
+    return reply(formats.imported(form.text, form.format))
+
+
+@routes.post("/export", response_model=Exported)
+def export_spot(form: ExportForm) -> Response:
+    """A spot as another program's text."""
+    return reply(formats.exported(form.spot, form.format))

@@ -1,0 +1,189 @@
+"""Run folders as rows of a list: what was asked, how far it got. Read while others write: files are whole or old."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from treeplex.errors import TreeplexError
+from treeplex.files import LOCK
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.request import Request
+from treeplex.web.directory import Directory
+from treeplex.web.logs import about_checkpoint, percent_of, rows_of
+
+RECORDS: Final = ("run.json", "result.json", "checkpoint.safetensors", LOCK)
+LARGEST: Final = 2**26  # bytes of a JSON file that is read
+
+JobOf = Callable[[str], str | None]
+"""The job that works on a run, if one does."""
+
+
+class Look(NamedTuple):
+    """What a run folder said when it was last looked at."""
+
+    stamps: tuple[Any, ...]
+    row: dict[str, Any]
+
+
+class Runs:
+    """All runs below a folder. What has not changed is not read again."""
+
+    def __init__(self, directory: Directory, job_of: JobOf) -> None:
+        self.directory, self.job_of = directory, job_of
+        self._seen: dict[str, Look] = {}
+        self._lock = threading.Lock()
+
+    def listed(self) -> list[dict[str, Any]]:
+        """One row per run, newest first."""
+        rows, names = list[dict[str, Any]](), set[str]()
+        for run, folder in self.directory.runs():
+            names.add(run)
+            try:
+                rows.append(self._row(run, folder))
+            except (TreeplexError, OSError):  # being deleted, or not what treeplex writes
+                continue
+        with self._lock:
+            for gone in self._seen.keys() - names:
+                del self._seen[gone]
+        return sorted(rows, key=lambda row: -row["changed"])
+
+    def row(self, run: str) -> dict[str, Any]:
+        """One run."""
+        return self._row(run, self.directory.folder(run))
+
+    def whole(self, run: str) -> dict[str, Any]:
+        """One run, with what was asked, the result and the names of its files."""
+        folder = self.directory.folder(run)
+        request = request_of(folder)
+        files = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+        return self._row(run, folder) | {
+            "request": json_file(folder / "run.json"),
+            "result": json_file(folder / "result.json"),
+            "spot": spot_of(folder, request),
+            "files": files,
+        }
+
+    def state(self) -> int:
+        """A number that changes with whatever a list of runs would show."""
+        return hash(tuple((run, _stamps(folder)) for run, folder in self.directory.runs()))
+
+    def _row(self, run: str, folder: Path) -> dict[str, Any]:
+        stamps = _stamps(folder)
+        with self._lock:
+            look = self._seen.get(run)
+        if look is None or look.stamps != stamps:
+            look = Look(stamps, _read(run, folder))
+            with self._lock:
+                self._seen[run] = look
+        running = is_running(folder)
+        status = "running" if running else "stopped" if look.row["status"] == "running" else look.row["status"]
+        return look.row | {"status": status, "job": self.job_of(run)}
+
+
+def request_of(folder: Path) -> Request:
+    """What was asked for."""
+    return RunFolder.open(folder).request
+
+
+def spot_of(folder: Path, request: Request) -> dict[str, Any] | None:
+    """The fields of the spot, with the sizes that growth found; None for other games."""
+    if not request.is_spot:
+        return None
+    grown = json_file(folder / "spot.json")
+    return grown if grown is not None else dict(request.source)
+
+
+def pot_of(request: Request) -> float | None:
+    """Chips in the pot; None for other games than hold'em spots."""
+    return float(request.source["pot"]) if request.is_spot else None
+
+
+def json_file(path: Path) -> dict[str, Any] | None:
+    """The object in a file; None if there is none."""
+    try:
+        if path.stat().st_size > LARGEST:
+            return None
+        found: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def is_running(folder: Path) -> bool:
+    """Does a process that is alive say that it writes into this folder?"""
+    try:
+        pid = int((folder / LOCK).read_text(encoding="ascii"))
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _read(run: str, folder: Path) -> dict[str, Any]:
+    request = request_of(folder)
+    pot = pot_of(request)
+    row: dict[str, Any] = {
+        "run": run,
+        "kind": request.kind,
+        "game": request.game,
+        "algorithm": request.asked,
+        **_result(folder),
+        "changed": max((stamp[0] for stamp in _stamps(folder)[:-1] if stamp is not None), default=0) / 1e9,
+        "locks": len(request.options.get("locks", ())),
+        "job": None,
+    }
+    known = isinstance(row["nash_conv"], int | float) and pot
+    row["percent_of_pot"] = percent_of(row["nash_conv"], pot) if known and pot else None
+    return row
+
+
+def _result(folder: Path) -> dict[str, Any]:
+    """How the run ended; while it goes on, and after it was killed, what its checkpoint says."""
+    result = json_file(folder / "result.json") or {}
+    answered, kept = _stamp(folder / "result.json"), _stamp(folder / "checkpoint.safetensors")
+    found = {
+        "status": _text(result.get("status"), "stopped"),
+        "nash_conv": _number(result.get("nash_conv")),
+        "iterations": _number(result.get("iterations")),
+        "seconds": _number(result.get("seconds")),
+        "nodes": _number(result.get("nodes_touched")),
+    }
+    if kept is None or (answered is not None and answered >= kept):
+        return found
+    rows = rows_of(folder)
+    if rows:
+        last = rows[-1]
+        seconds = _number(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
+        found |= {"nash_conv": _number(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
+        found |= {"seconds": last.seconds if seconds is None else seconds}
+    return found | {"status": "stopped"}
+
+
+def _stamps(folder: Path) -> tuple[Any, ...]:
+    return tuple(_stamp(folder / name) for name in RECORDS)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _number(value: Any) -> float | int | None:
+    """A finite number, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def _text(value: Any, otherwise: str) -> str:
+    return value if isinstance(value, str) else otherwise

@@ -1,0 +1,1 @@
+"""What is asked and answered, as the OpenAPI schema tells it."""

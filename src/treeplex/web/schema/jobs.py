@@ -1,0 +1,127 @@
+"""Jobs: what can be asked for, and how far it has come."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from treeplex.web.schema.common import Asked, Loose, Number, SpotFields, Told
+
+
+class LimitFields(Asked):
+    """When to stop: the first limit that is reached."""
+
+    exploitability: str | Number | None = Field(None, description="Such as 0.3%pot, or chips; half of NashConv.")
+    nash_conv: Number | None = None
+    seconds: Number | None = None
+    iterations: Number | None = None
+    nodes: Number | None = None
+
+
+class Subject(LimitFields):
+    """What is to be solved: a spot or a game."""
+
+    spot: SpotFields | None = None
+    game: str | None = Field(None, description="name(parameter=value,...) of the catalog.")
+    algorithm: str | None = None
+    storage: str | None = None
+    threads: Number = 0
+    name: str | None = Field(None, description="Of the run folder; left out: the game and a number.")
+
+
+class SolveJob(Subject):
+    """Find an equilibrium."""
+
+    what: Literal["solve"]
+    seed: Number = 0
+    iterate: str = "average"
+    locks: list[dict[str, Any]] | None = Field(
+        None, description="Locked decisions: a line, and a strategy by range: {range: {action: share}}."
+    )
+
+
+class ResumeJob(LimitFields):
+    """Go on with a run; without limits to those it had."""
+
+    what: Literal["resume"]
+    run: str
+    threads: Number = 0
+
+
+class GrowJob(Subject):
+    """Solve while the bet sizes that matter are found."""
+
+    what: Literal["grow"]
+    bets: str = Field("", description="Candidates.")
+    raises: str = ""
+    street: str = ""
+    factor: Number = 0
+    every: Number = 0
+    per_check: Number = 0
+
+
+class SizesJob(Asked):
+    """Which bet sizes matter."""
+
+    what: Literal["sizes"]
+    spot: SpotFields
+    keep: Number = 1
+    lose: str | Number | None = Field(None, description="Per cent of the pot: the fewest sizes that lose at most this.")
+    player: str = "oop"
+    street: str | None = None
+    bets: str | None = None
+    raises: str | None = None
+    restrict: str = "bets"
+    per_decision: bool = False
+    counts: Number = Field(3, description="Also the best menus of 1, 2, ... up to so many sizes.")
+    threads: Number = 0
+
+
+JobForm = Annotated[SolveJob | ResumeJob | GrowJob | SizesJob, Field(discriminator="what")]
+
+
+class Progress(Told):
+    """How far a job has come."""
+
+    iteration: int
+    seconds: float
+    nash_conv: float | None
+    percent_of_pot: float | None
+    target: float | None = Field(description="NashConv to reach.")
+    target_percent_of_pot: float | None
+    limits: dict[str, float | None]
+    compiling: bool = Field(description="Kernels are being compiled, once on this machine.")
+    text: str = Field(description="What is being done, in words; empty where numbers say it.")
+    rows: list[list[float | None]] = Field(
+        description="iteration, seconds and NashConv of every evaluation; of jobs that ended, the last."
+    )
+    additions: list[dict[str, Any]] | None = Field(description="Of growth: every size that was added.")
+
+
+class Job(Loose):
+    """Something to be computed, in a process of its own."""
+
+    job: str
+    what: Literal["solve", "resume", "grow", "sizes"]
+    title: str
+    state: Literal["queued", "running", "done", "stopped", "failed"]
+    stopping: bool = Field(description="It was told to stop and will soon.")
+    run: str | None
+    error: str | None
+    created: float = Field(description="Unix seconds.")
+    progress: Progress
+    result: dict[str, Any] | None = Field(description="Of sizes: the answer.")
+
+
+class JobList(Told):
+    """All jobs, newest first."""
+
+    jobs: list[Job]
+
+
+class Removed(Told):
+    """A job that is no longer listed."""
+
+    job: str
+    removed: bool

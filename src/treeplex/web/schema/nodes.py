@@ -1,0 +1,142 @@
+"""Views of a hold'em node."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from treeplex.web.schema.common import Asked, Loose, Number, Told
+
+Player = Literal["oop", "ip"]
+
+
+class NodeAction(Loose):
+    """Something that can be done at a node."""
+
+    name: str
+    label: str | None = None
+    short: str | None = None
+    colour: str | None = None
+    line: str | None = None
+    frequency: float | None = None
+    ev: float | None = None
+
+
+class Hand(Loose):
+    """A hand, or a class of hands."""
+
+    reach: float
+    share: float
+    strategy: list[float | None]
+    ev: list[float | None]
+    value: float | None
+    equity: float | None
+    realisation: float | None = None
+    indifferent: bool | None = None
+
+
+class Node(Loose):
+    """A node of a solved spot."""
+
+    kind: Literal["decision", "chance", "terminal"]
+    line: str = Field(description="Canonical: use it in links.")
+    board: list[str]
+    street: str
+    pot: float
+    crumbs: list[dict[str, Any]]
+    to_act: Player | None = None
+    player: Player | None = None
+    actions: list[NodeAction] | None = None
+    hands: list[Hand] | None = None
+    classes: list[Hand | None] | None = Field(None, description="169, row by row, aces first.")
+    ranges: dict[str, Any] | None = None
+    cards: list[dict[str, Any]] | None = None
+    result: str | None = None
+
+
+class Runouts(Loose):
+    """What each next card does."""
+
+    line: str
+    cards: list[dict[str, Any]]
+
+
+class Comparison(Loose):
+    """Two runs at one node."""
+
+    line: str
+    rows: list[dict[str, Any]]
+
+
+class TrainForm(Asked):
+    """Ask for a hand to play."""
+
+    run: str
+    player: str = "oop"
+    seed: Number | None = None
+
+
+class Question(Loose):
+    """A hand to play."""
+
+    line: str
+    hand: str
+    player: str
+
+
+class AnswerForm(Asked):
+    """What was played."""
+
+    run: str
+    question: dict[str, Any]
+    action: Number | str
+
+
+class Marked(Loose):
+    """How good that was."""
+
+
+class Infoset(Told):
+    """What a player does at an infoset."""
+
+    player: int
+    infoset: str
+    actions: list[str]
+    probabilities: list[float]
+
+
+class Infosets(Told):
+    """Some infosets of a policy."""
+
+    total: int
+    infosets: list[Infoset]
+
+
+class TreeAction(Told):
+    """A branch of a game tree."""
+
+    name: str
+    probability: float | None
+    path: str
+
+
+class Crumb(Told):
+    """A step on the way to a node."""
+
+    name: str
+    path: str
+
+
+class TreeNode(Told):
+    """A node of a game tree."""
+
+    path: str
+    kind: Literal["decision", "chance", "terminal"]
+    player: int | None = None
+    infoset: str | None = None
+    payoff: float | None = Field(None, description="Player 0's.")
+    value: float | None = Field(None, description="Player 0's, from here on.")
+    reach: float | None = Field(None, description="How often play gets here.")
+    actions: list[TreeAction]
+    crumbs: list[Crumb]

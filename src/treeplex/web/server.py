@@ -1,0 +1,104 @@
+"""Listening: on loopback unless told otherwise, until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+
+from treeplex.errors import ParameterError, within
+from treeplex.files import reason
+from treeplex.system import SIGNALS
+from treeplex.web.app import make_app
+from treeplex.web.directory import Directory
+from treeplex.web.security import Door
+from treeplex.web.site import Site
+
+GRACE: Final = 3  # seconds that answers have to be finished in
+SHORTEST: Final = 16  # characters of a token
+
+
+def listen(host: str, port: Any) -> socket.socket:
+    """A socket that listens, or a refusal."""
+    number = within(int, "port", port, "a whole number from 0 to 65535", 0, 65535)
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        if os.name == "posix":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(100)
+    except (OSError, UnicodeError) as error:
+        why = reason(error) if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else "no such host"
+        raise ParameterError(
+            f"Cannot listen on {host[:80]}, port {number}: {why.lower()}; give another with --port, or 0 for any."
+        ) from error
+    return found
+
+
+def token() -> str:
+    """A new one, or that of the environment."""
+    given = os.environ.get("TREEPLEX_TOKEN")
+    if given is None:
+        return secrets.token_urlsafe(24)
+    if len(given) < SHORTEST or not given.isascii() or not given.replace("-", "").replace("_", "").isalnum():
+        raise ParameterError(
+            f"TREEPLEX_TOKEN must have at least {SHORTEST} letters, digits, - and _, got {len(given)} characters."
+        )
+    return given
+
+
+def serve(directory: str, host: str, port: int, started: Callable[[str], None]) -> None:
+    """Serve a folder until a signal comes; ``started`` is called with the link."""
+    folder = Directory.of(directory)
+    listening = listen(host, port)
+    door = Door(token(), host, int(listening.getsockname()[1]))
+    site = Site(folder, door)
+    site.queue.hold()
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        make_app(site),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        ws="none",
+    )
+    Server(config, site, lambda: started(f"http://{shown}:{door.port}/?token={door.token}")).run([listening])
+
+
+class Server(uvicorn.Server):
+    """Ends quietly: what listens is let go first, and signals are not raised again."""
+
+    def __init__(self, config: uvicorn.Config, site: Site, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.site, self.tell = site, started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the library has it; then the link is told."""
+        await super().startup(sockets)
+        if self.started:
+            self.tell()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal ends the server, the second one at once."""
+        self.site.events.close()
+        self.force_exit, self.should_exit = self.should_exit, True
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """While the server runs."""
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,47 @@
+"""All that the routes share: the folder, the queue, open runs, events."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+from fastapi import Depends, Request
+
+from treeplex.web.directory import Directory
+from treeplex.web.events import Events, Watcher
+from treeplex.web.jobs.queue import Queue
+from treeplex.web.opened import OpenedRuns, Opener
+from treeplex.web.policies import Policies
+from treeplex.web.runs import Runs
+from treeplex.web.security import Door
+from treeplex.web.spots import Estimator
+from treeplex.web.trees import Trees
+
+
+class Site:
+    """One server."""
+
+    def __init__(self, directory: Directory, door: Door, opener: Opener | None = None) -> None:
+        self.directory, self.door = directory, door
+        self.events = Events()
+        self.queue = Queue(directory, lambda: None)
+        self.runs = Runs(directory, self.queue.job_of)
+        self.opened = OpenedRuns(directory, self._opening, opener)
+        self.policies, self.trees, self.estimator = Policies(), Trees(), Estimator()
+        self.watcher = Watcher(self.events, (self.queue.stamp, self.queue.listed), self.runs.state)
+
+    def close(self) -> None:
+        """Let go of everything but the queue."""
+        self.events.close()
+        self.opened.close()
+        self.estimator.close()
+
+    def _opening(self, told: dict[str, Any]) -> None:
+        self.events.tell("open", told, f"open {told['run']}")
+
+
+def site_of(request: Request) -> Site:
+    """The site that a request came to."""
+    return cast(Site, request.app.state.site)
+
+
+OnSite = Annotated[Site, Depends(site_of)]

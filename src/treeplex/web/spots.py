@@ -1,0 +1,38 @@
+"""How large a spot is, before anything is solved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeplex.algorithms.holdem import seconds_to_solve
+from treeplex.compile.memory import available
+from treeplex.engines.boards.game import load_spot
+from treeplex.games.holdem.spot import make_spot
+from treeplex.updates.storage import STORAGES
+
+
+class Estimator:
+    """Measures spots."""
+
+    def estimate(self, fields: Any) -> dict[str, Any]:
+        """As ``estimate``."""
+        return estimate(fields)
+
+    def close(self) -> None:
+        """No more."""
+
+
+def estimate(fields: Any) -> dict[str, Any]:
+    """The spot with every field, the size of its tree, the memory and about the time a solve takes."""
+    spot = make_spot(fields)
+    game = load_spot(spot)
+    return {
+        "spot": spot.summary(),
+        "nodes": game.nodes,
+        "bytes": {storage: game.memory(storage) for storage in STORAGES},
+        "bytes_free": available(),
+        "seconds": seconds_to_solve(game),
+        "boards_by_street": [len(level) for level in game.deals],
+        "decisions_by_street": game.counts()["action_nodes_by_street"],
+        "hands": [int(hands.held[0]) for hands in game.boards[0].hands],
+    }

@@ -1,0 +1,227 @@
+"""The tree of any game, a node at a time, with the run's strategies on its branches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+from treeplex.arrow import unpacked
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.storage import load as load_compiled
+from treeplex.errors import ParameterError, quoted
+from treeplex.evaluation.policy import Policy
+from treeplex.games.catalog import make
+from treeplex.games.dealt import DealtGame
+from treeplex.games.protocol import CHANCE, TERMINAL, Game
+from treeplex.games.sized import Abstraction, Menu
+from treeplex.runs.games import sized_game
+from treeplex.runs.request import GROWTH, Request
+from treeplex.web.jobs.wanted import named_game
+from treeplex.web.runs import json_file
+
+LONGEST: Final = 200  # steps of a path
+WALKED: Final = 3000  # histories below a node that are visited for its value
+MOST_BYTES: Final = 2**29  # of a game that is kept in the run folder
+
+
+class Tree(Protocol):
+    """What is asked of a game: histories, from the root on."""
+
+    def root(self) -> Any:
+        """The history before anything has happened."""
+        ...
+
+    def mover(self, history: Any) -> int:
+        """0, 1, ``CHANCE`` or ``TERMINAL``."""
+        ...
+
+    def actions(self, history: Any) -> Sequence[str]:
+        """Names of branches."""
+        ...
+
+    def probabilities(self, history: Any) -> Sequence[float]:
+        """Of chance."""
+        ...
+
+    def child(self, history: Any, action: Any) -> Any:
+        """After an action, by its name."""
+        ...
+
+    def infoset(self, history: Any) -> str:
+        """What the mover knows."""
+        ...
+
+    def payoff(self, history: Any) -> Any:
+        """Player 0's."""
+        ...
+
+
+class Stored:
+    """A compiled game as a tree: a history is the number of a node."""
+
+    def __init__(self, game: CompiledGame) -> None:
+        self.game, self.tree = game, game.tree
+        self.labels = [unpacked(labels.infosets) for labels in game.labels]
+
+    def root(self) -> int:
+        """The first node."""
+        return 0
+
+    def mover(self, history: int) -> int:
+        """As ``Tree``."""
+        return int(self.tree.mover[history])
+
+    def actions(self, history: int) -> list[str]:
+        """As ``Tree``."""
+        return [self.game.actions[int(self.tree.action[child])] for child in self._children(history)]
+
+    def probabilities(self, history: int) -> list[float]:
+        """As ``Tree``."""
+        return [float(self.tree.probability[child]) for child in self._children(history)]
+
+    def child(self, history: int, action: str) -> int:
+        """As ``Tree``."""
+        return self._children(history)[self.actions(history).index(action)]
+
+    def infoset(self, history: int) -> str:
+        """As ``Tree``."""
+        return self.labels[self.mover(history)][int(self.tree.infoset[history])]
+
+    def payoff(self, history: int) -> float:
+        """As ``Tree``."""
+        return float(self.tree.payoff[history]) * self.game.unit
+
+    def _children(self, history: int) -> list[int]:
+        found, child, end = list[int](), history + 1, history + int(self.tree.size[history])
+        while child < end:
+            found.append(child)
+            child += int(self.tree.size[child])
+        return found
+
+
+class Step(NamedTuple):
+    """A history on the way, and how it is told."""
+
+    history: Any
+    name: str
+    path: str
+    reach: float | None
+
+
+class Trees:
+    """The game that was looked at last is kept."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, Tree] | None = None
+        self._lock = threading.Lock()
+
+    def of(self, folder: Path, request: Request) -> Tree:
+        """The tree of a run's game."""
+        grown = folder / "sizes.json"
+        key = (folder, request.fingerprint, grown.stat().st_mtime_ns if grown.is_file() else 0)
+        with self._lock:
+            if self._last is None or self._last[0] != key:
+                self._last = key, tree_of(folder, request)
+            return self._last[1]
+
+
+def tree_of(folder: Path, request: Request) -> Tree:
+    """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
+    if request.is_spot:
+        raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
+    if request.source is None:
+        path = folder / "game.safetensors"
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            raise ParameterError("The game of this run is not kept in its folder, or too large to be shown as a tree.")
+        return Stored(load_compiled(path))
+    name = named_game(str(request.source))
+    return _grown(folder, name) if request.kind == GROWTH else make(name)
+
+
+def _grown(folder: Path, name: str) -> Game:
+    """The finite game with the sizes that were found."""
+    sizes, start = json_file(folder / "sizes.json"), sized_game(name)
+    if sizes is None:
+        return DealtGame(start)
+    return DealtGame(Abstraction(start.rules, Menu(by_line={k: tuple(v) for k, v in sizes.items()}), start.name))
+
+
+def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
+    """What is at the end of a path such as ``0/2/1``: the number of a branch for each step."""
+    steps = [Step(tree.root(), "", "", 1.0)]
+    for part in [part for part in path.split("/") if part]:
+        steps.append(_step(tree, policy, steps[-1], part))
+        if len(steps) > LONGEST:
+            raise ParameterError(f"A path has at most {LONGEST} steps.")
+    here = steps[-1]
+    mover = tree.mover(here.history)
+    shares = _shares(tree, policy, here.history)
+    names = [] if mover == TERMINAL else list(tree.actions(here.history))
+    return {
+        "path": here.path,
+        "kind": {TERMINAL: "terminal", CHANCE: "chance"}.get(mover, "decision"),
+        "player": mover if mover >= 0 else None,
+        "infoset": tree.infoset(here.history) if mover >= 0 else None,
+        "payoff": _first(tree.payoff(here.history)) if mover == TERMINAL else None,
+        "value": _value(tree, policy, here.history),
+        "reach": here.reach,
+        "actions": [
+            {"name": name, "probability": shares[k] if shares else None, "path": _join(here.path, k)}
+            for k, name in enumerate(names)
+        ],
+        "crumbs": [{"name": step.name, "path": step.path} for step in steps],
+    }
+
+
+def _step(tree: Tree, policy: Policy | None, before: Step, part: str) -> Step:
+    over = tree.mover(before.history) == TERMINAL
+    names = [] if over else list(tree.actions(before.history))
+    if not part.isdecimal() or len(part) > 9 or int(part) >= len(names):
+        raise ParameterError(
+            f"A path is made of numbers of branches, of which there are {len(names)} here; got {quoted(part)}."
+        )
+    k, shares = int(part), _shares(tree, policy, before.history)
+    reach = None if before.reach is None or not shares else before.reach * shares[k]
+    return Step(tree.child(before.history, names[k]), names[k], _join(before.path, k), reach)
+
+
+def _shares(tree: Tree, policy: Policy | None, history: Any) -> list[float]:
+    """Of every branch; none where the policy does not say."""
+    mover = tree.mover(history)
+    if mover == CHANCE:
+        return [float(x) for x in tree.probabilities(history)]
+    if mover == TERMINAL or policy is None:
+        return []
+    strategy = policy.strategies[mover]
+    place = strategy.index.get(tree.infoset(history))
+    plays = {} if place is None else strategy.at(place)
+    names = tree.actions(history)
+    return [plays[name] for name in names] if all(name in plays for name in names) else []
+
+
+def _value(tree: Tree, policy: Policy | None, history: Any) -> float | None:
+    """Player 0's from here on; None where that is far to see, or not known."""
+    total, left, stack = 0.0, WALKED, [(history, 1.0)]
+    while stack:
+        now, reach = stack.pop()
+        left -= 1
+        if left < 0:
+            return None
+        if tree.mover(now) == TERMINAL:
+            total += reach * _first(tree.payoff(now))
+            continue
+        shares = _shares(tree, policy, now)
+        if not shares:
+            return None
+        stack += [(tree.child(now, a), reach * x) for a, x in zip(tree.actions(now), shares, strict=True) if x > 0.0]
+    return total
+
+
+def _first(payoff: Any) -> float:
+    return float(payoff if isinstance(payoff, int | float) else payoff[0])
+
+
+def _join(path: str, branch: int) -> str:
+    return f"{path}/{branch}" if path else str(branch)
