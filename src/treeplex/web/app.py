@@ -34,6 +34,7 @@ def make_api(site: Site) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         site.events.open()
         await asyncio.to_thread(site.queue.open)
+        site.checker.warm()
         watching = asyncio.create_task(site.watcher.watch())
         try:
             yield
@@ -70,6 +71,9 @@ def _schema(generate: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, An
         for path in found["paths"].values():
             for operation in path.values():
                 operation["responses"].pop("422", None)
+                answer = operation["responses"]["200"]["content"]
+                if len(answer) > 1:  # no JSON, of which the library says that it is, too
+                    del answer["application/json"]
         parts = found.setdefault("components", {})
         for name in ("HTTPValidationError", "ValidationError"):
             parts.get("schemas", {}).pop(name, None)

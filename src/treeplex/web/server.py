@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import socket
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
@@ -63,23 +64,15 @@ def serve(directory: str, host: str, port: int, started: Callable[[str], None]) 
     site = Site(folder, door)
     site.queue.hold()
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        make_app(site),
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        server_header=False,
-        timeout_graceful_shutdown=GRACE,
-        ws="none",
-    )
-    Server(config, site, lambda: started(f"http://{shown}:{door.port}/?token={door.token}")).run([listening])
+    Server(site, lambda: started(f"http://{shown}:{door.port}/?token={door.token}")).run([listening])
 
 
 class Server(uvicorn.Server):
     """Ends quietly: what listens is let go first, and signals are not raised again."""
 
-    def __init__(self, config: uvicorn.Config, site: Site, started: Callable[[], None]) -> None:
-        super().__init__(config)
+    def __init__(self, site: Site, started: Callable[[], None]) -> None:
+        quiet: Any = {"log_config": None, "access_log": False, "server_header": False, "ws": "none"}
+        super().__init__(uvicorn.Config(make_app(site), lifespan="on", timeout_graceful_shutdown=GRACE, **quiet))
         self.site, self.tell = site, started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -95,7 +88,10 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """While the server runs."""
+        """While the server runs; only the main thread may."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
         try:
             yield

@@ -6,6 +6,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
+from treeplex.web.checker import Checker
 from treeplex.web.directory import Directory
 from treeplex.web.events import Events, Watcher
 from treeplex.web.jobs.queue import Queue
@@ -13,7 +14,6 @@ from treeplex.web.opened import OpenedRuns, Opener
 from treeplex.web.policies import Policies
 from treeplex.web.runs import Runs
 from treeplex.web.security import Door
-from treeplex.web.spots import Estimator
 from treeplex.web.trees import Trees
 
 
@@ -26,14 +26,14 @@ class Site:
         self.queue = Queue(directory, lambda: None)
         self.runs = Runs(directory, self.queue.job_of)
         self.opened = OpenedRuns(directory, self._opening, opener)
-        self.policies, self.trees, self.estimator = Policies(), Trees(), Estimator()
+        self.policies, self.trees, self.checker = Policies(), Trees(), Checker()
         self.watcher = Watcher(self.events, (self.queue.stamp, self.queue.listed), self.runs.state)
 
     def close(self) -> None:
         """Let go of everything but the queue."""
         self.events.close()
         self.opened.close()
-        self.estimator.close()
+        self.checker.close()
 
     def _opening(self, told: dict[str, Any]) -> None:
         self.events.tell("open", told, f"open {told['run']}")

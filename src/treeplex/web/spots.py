@@ -11,17 +11,6 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.updates.storage import STORAGES
 
 
-class Estimator:
-    """Measures spots."""
-
-    def estimate(self, fields: Any) -> dict[str, Any]:
-        """As ``estimate``."""
-        return estimate(fields)
-
-    def close(self) -> None:
-        """No more."""
-
-
 def estimate(fields: Any) -> dict[str, Any]:
     """The spot with every field, the size of its tree, the memory and about the time a solve takes."""
     spot = make_spot(fields)

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,8 +99,9 @@ class Queue:
             if wanted.run is not None and self.job_of(run or "") is not None:
                 raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
             number = 1 + max((int(name) for name in self._jobs), default=0)
-            limits = {name: value for name, value in asdict(wanted.limits).items() if value is not None}
-            job = Job(str(number), what, wanted.title, time.time(), wanted.request, run, wanted.pot, limits)
+            job = Job(
+                str(number), what, wanted.title, time.time(), wanted.request, run, wanted.pot, dict(wanted.limits)
+            )
             job.write(self.home)
             self._jobs[job.job] = job
             self._forget()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple
+
+from pydantic import TypeAdapter
 
 from treeplex import api
 from treeplex.algorithms.growth.options import Growth
@@ -24,11 +27,12 @@ from treeplex.runs.request import Request
 from treeplex.runs.solve import Options, checked
 from treeplex.web.directory import Directory
 from treeplex.web.runs import pot_of, request_of
-from treeplex.web.schema.jobs import GrowJob, LimitFields, ResumeJob, SizesJob, SolveJob
+from treeplex.web.schema.jobs import GrowJob, JobForm, LimitFields, ResumeJob, SizesJob, SolveJob
 
 FILES: Final = (".efg", ".safetensors", ".json", ".toml")
 PLAIN: Final = re.compile(r"[\w+.=,-]{1,80}")
 OPENSPIEL: Final = re.compile(rf"{PREFIX}[a-z0-9_]+")
+FORMS: Final[TypeAdapter[Any]] = TypeAdapter(JobForm)
 LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
 
 
@@ -40,13 +44,18 @@ class Wanted(NamedTuple):
     run: str | None = None  # the run that it goes on with
     stem: str | None = None  # the name of a new run folder, to which a number is added
     pot: float | None = None
-    limits: Limits = Limits()
+    limits: Mapping[str, Any] = {}
 
 
 def wanted(form: Any, directory: Directory) -> Wanted:
     """The job that a form asks for; refused if it cannot be carried out."""
     asked: dict[type, Callable[..., Wanted]] = {SolveJob: _solve, GrowJob: _grow, SizesJob: _sizes}
     return _resume(form, directory) if isinstance(form, ResumeJob) else asked[type(form)](form)
+
+
+def form_of(fields: Any) -> Any:
+    """The form with these fields."""
+    return FORMS.validate_python(fields)
 
 
 def named_game(name: str) -> str:
@@ -67,7 +76,7 @@ def _limits(form: LimitFields) -> Limits:
 
 
 def _solve(form: SolveJob) -> Wanted:
-    options, locks = Options(threads=_whole(form.threads)), make_locks(form.locks or ())
+    options, locks = _options(form.threads), make_locks(form.locks or ())
     given, kept = _limits(form), form.model_dump()
     if _is_spot(form):
         spot = make_spot(form.spot)
@@ -85,11 +94,11 @@ def _solve(form: SolveJob) -> Wanted:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
     limits, asked_for = api.limits_of(given, form.exploitability), form.algorithm or api.DEFAULT_ALGORITHM
     name = _name(form) or f"{game}-{asked_for}"
-    return Wanted(f"{game}, {asked_for}", kept, stem=name, limits=limits)
+    return Wanted(f"{game}, {asked_for}", kept, stem=name, limits=_given(limits))
 
 
 def _grow(form: GrowJob) -> Wanted:
-    Options(threads=_whole(form.threads))
+    _options(form.threads)
     given, kept = _limits(form), form.model_dump()
     spot = make_spot(form.spot) if _is_spot(form) else None
     usual = api.DEFAULT_SPOT_ALGORITHM if spot is not None else "cfr"
@@ -99,7 +108,7 @@ def _grow(form: GrowJob) -> Wanted:
     else:
         sized_game(named_game(str(form.game)))
     asked = api.growing(spot or form.game, growth, given, form.exploitability, form.storage)
-    checked(asked.game, asked.algorithm, asked.request, Options(threads=_whole(form.threads)))
+    checked(asked.game, asked.algorithm, asked.request, _options(form.threads))
     return _new(form, asked.request, kept, "-grow")
 
 
@@ -110,7 +119,7 @@ def growth_of(request: dict[str, Any]) -> Growth:
 
 
 def _sizes(form: SizesJob) -> Wanted:
-    Options(threads=_whole(form.threads))
+    _options(form.threads)
     spot, kept = make_spot(form.spot), form.model_dump()
     kept |= {"spot": spot.summary(), "bets": form.bets or BETS, "raises": form.raises or RAISES}
     kept["lose"] = percent_of_pot("field 'lose'", form.lose) if isinstance(form.lose, str) else form.lose
@@ -127,13 +136,13 @@ def size_options(request: dict[str, Any]) -> dict[str, Any]:
 
 def _resume(form: ResumeJob, directory: Directory) -> Wanted:
     request = request_of(directory.folder(form.run))
-    Options(threads=_whole(form.threads))
+    _options(form.threads)
     if isinstance(request.source, str):
         named_game(request.source)
     pot = pot_of(request)
     limits = api.limits_of(_limits(form), form.exploitability, pot).otherwise(request.limits)
     title = f"{request.game}, {request.asked}"
-    return Wanted(title, form.model_dump(), run=form.run, pot=pot, limits=limits)
+    return Wanted(title, form.model_dump(), run=form.run, pot=pot, limits=_given(limits))
 
 
 def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], ending: str) -> Wanted:
@@ -141,7 +150,7 @@ def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], endin
     plain = request.asked.partition("(")[0]
     stem = _name(form) or f"{request.game.replace(' ', '').partition('(')[0]}{ending or f'-{plain}'}"
     title = f"{request.game}, {plain}{', growing' if ending else ''}"
-    return Wanted(title, kept, stem=stem, pot=pot_of(request), limits=request.limits)
+    return Wanted(title, kept, stem=stem, pot=pot_of(request), limits=_given(request.limits))
 
 
 def _name(form: SolveJob | GrowJob) -> str | None:
@@ -158,5 +167,9 @@ def _is_spot(form: SolveJob | GrowJob) -> bool:
     return form.spot is not None
 
 
-def _whole(threads: Any) -> int:
-    return threads
+def _options(threads: Any) -> Options:
+    return Options(threads=threads)
+
+
+def _given(limits: Limits) -> dict[str, Any]:
+    return {name: value for name, value in asdict(limits).items() if value is not None}

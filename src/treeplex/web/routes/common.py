@@ -65,6 +65,11 @@ def router(subject: str) -> APIRouter:
     return APIRouter(prefix="/api", tags=[subject], route_class=Route, responses=dict(REFUSALS))
 
 
+def as_text(kind: str) -> dict[int | str, dict[str, Any]]:
+    """The schema of an answer that is no JSON."""
+    return {200: {"description": "Text.", "content": {kind: {"schema": {"type": "string"}}}}}
+
+
 def parsed(body: bytes) -> Any:
     """JSON as the standard has it: no NaN, no nesting without end."""
     try:

@@ -7,15 +7,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from treeplex.web.answers import encoded
-from treeplex.web.routes.common import router
+from treeplex.web.routes.common import as_text, router
 from treeplex.web.site import OnSite
 
 routes = router("events")
 
 
-@routes.get(
-    "/events", responses={200: {"content": {"text/event-stream": {}}, "description": "Events: jobs, runs, open."}}
-)
+@routes.get("/events", responses=as_text("text/event-stream"))
 async def stream_events(site: OnSite) -> Response:
     """Server-sent events: `jobs` (all of them, when one changed), `runs` (look again), `open` (how far one is)."""
     jobs = await run_in_threadpool(lambda: encoded({"jobs": site.queue.listed()}))

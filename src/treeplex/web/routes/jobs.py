@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Body, Path, Response
 
 from treeplex.web.answers import reply
-from treeplex.web.jobs.wanted import wanted
+from treeplex.web.jobs.wanted import Wanted
 from treeplex.web.routes.common import router
 from treeplex.web.schema.jobs import Job, JobForm, JobList, Removed
 from treeplex.web.site import OnSite
@@ -26,7 +26,8 @@ def list_jobs(site: OnSite) -> Response:
 @routes.post("/jobs", response_model=Job)
 def add_job(site: OnSite, form: Annotated[JobForm, Body()]) -> Response:
     """Put a solve, a resumption, growth, or a search for sizes into the queue."""
-    return reply(site.queue.add(form.what, wanted(form, site.directory)))
+    fields = site.checker.wanted(form.model_dump(), site.directory.root)
+    return reply(site.queue.add(form.what, Wanted(**fields)))
 
 
 @routes.post("/jobs/{job}/stop", response_model=Job)

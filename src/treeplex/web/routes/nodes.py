@@ -15,7 +15,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.web.answers import encoded
 from treeplex.web.ranges import forms, range_of
-from treeplex.web.routes.common import Line, RunName, Seat, router
+from treeplex.web.routes.common import Line, RunName, Seat, as_text, router
 from treeplex.web.schema.nodes import AnswerForm, Comparison, Marked, Node, Question, Runouts, TrainForm
 from treeplex.web.site import OnSite, Site
 
@@ -53,7 +53,7 @@ async def compare_runs(
     return await _view(site, run, "compare", second, line, _player(player))
 
 
-@routes.get("/node.csv", response_class=PlainTextResponse)
+@routes.get("/node.csv", responses=as_text("text/csv"))
 async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
     """The hands of a node as CSV."""
     found = await _asked(site, run, "node", line, _player(player))
@@ -61,7 +61,7 @@ async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = 
     return PlainTextResponse(text, media_type="text/csv")
 
 
-@routes.get("/range.txt", response_class=PlainTextResponse)
+@routes.get("/range.txt", responses=as_text("text/plain"))
 async def save_range(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
     """The range that gets to a node, as text."""
     found = await _asked(site, run, "node", line, _player(player))

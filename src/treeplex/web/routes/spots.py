@@ -22,7 +22,7 @@ def convert_range(form: RangeForm) -> Response:
 @routes.post("/spot", response_model=Estimate)
 def measure_spot(site: OnSite, form: SpotForm) -> Response:
     """Check a spot, and say how large its tree is, what memory and about what time a solve takes."""
-    return reply(site.estimator.estimate(form.spot))
+    return reply(site.checker.estimate(form.spot))
 
 
 @routes.post("/import", response_model=Imported)

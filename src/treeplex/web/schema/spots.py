@@ -12,7 +12,7 @@ from treeplex.web.schema.common import Asked, Count, Number, SpotFields, Told
 class RangeForm(Asked):
     """A range in one of three forms."""
 
-    text: str | None = Field(None, description="Such as 22+,A5s-A2s,KQo:0.5; empty: no hand.")
+    text: str | None = Field(None, max_length=100_000, description="Such as 22+,A5s-A2s,KQo:0.5; empty: no hand.")
     weights: list[Number] | None = Field(None, description="169 weights from 0 to 1, row by row, aces first.")
     hands: dict[str, Number] | None = Field(None, description="Weights of single hands, such as AsKs.")
 

@@ -1,0 +1,122 @@
+"""Spots and jobs are checked in a process beside the server: a tree without end takes neither its time nor its memory.
+
+``python -m treeplex.web.checker`` answers lines of JSON with lines of JSON, until its input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Final, cast
+
+from treeplex.errors import GameError, TreeplexError
+from treeplex.web.refusals import RefusalError
+
+PATIENCE: Final = 12.0  # seconds for one answer
+WAIT: Final = 20.0  # seconds for others to be answered first
+
+
+class Checker:
+    """The process, started when it is first needed and again when it had to be ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[str] | None = None
+
+    def estimate(self, spot: Any) -> dict[str, Any]:
+        """How large a spot is."""
+        return self._ask({"estimate": spot})
+
+    def wanted(self, form: dict[str, Any], root: Path) -> dict[str, Any]:
+        """The fields of ``jobs.wanted.Wanted``."""
+        return self._ask({"wanted": form, "root": str(root)})
+
+    def warm(self) -> None:
+        """Start it, so that nobody waits later."""
+        threading.Thread(target=lambda: self._ask({"ready": True}), name="checker", daemon=True).start()
+
+    def close(self) -> None:
+        """End it."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+    def _ask(self, question: dict[str, Any]) -> Any:
+        if not self._lock.acquire(timeout=WAIT):
+            raise RefusalError(409, "Other spots are being measured; try again in a moment.")
+        try:
+            said = self._answer(json.dumps(question))
+        finally:
+            self._lock.release()
+        if "error" in said:
+            raise RefusalError(int(said["status"]), str(said["error"]))
+        return said["answer"]
+
+    def _answer(self, line: str) -> dict[str, Any]:
+        child = self._running()
+        late = threading.Timer(PATIENCE, child.kill)
+        late.start()
+        try:
+            pipe, answers = cast(Any, child.stdin), cast(Any, child.stdout)
+            pipe.write(line + "\n")
+            pipe.flush()
+            answer = answers.readline()
+        except (OSError, ValueError):
+            answer = ""
+        finally:
+            late.cancel()
+        if answer:
+            return json.loads(answer)
+        self.close()
+        raise GameError(
+            f"The tree of this spot is too large to be counted in {PATIENCE:.0f} seconds; choose fewer sizes."
+        )
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "treeplex.web.checker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,  # Ctrl-C is the server's
+            )
+        return self._child
+
+
+def main() -> None:
+    """Answer until there are no more questions."""
+    for line in sys.stdin:
+        try:
+            said: dict[str, Any] = {"answer": _carried_out(json.loads(line))}
+        except TreeplexError as error:
+            said = {"error": str(error), "status": getattr(error, "status", 400)}
+        except MemoryError:
+            said = {"error": "There is not enough memory for this spot; choose fewer sizes.", "status": 400}
+        sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.flush()
+
+
+def _carried_out(question: dict[str, Any]) -> Any:
+    from treeplex.web.directory import Directory  # noqa: PLC0415
+    from treeplex.web.jobs.wanted import form_of, wanted  # noqa: PLC0415 - only this process needs all of it
+    from treeplex.web.spots import estimate  # noqa: PLC0415
+
+    if "estimate" in question:
+        return estimate(question["estimate"])
+    if "wanted" in question:
+        return wanted(form_of(question["wanted"]), Directory(Path(question["root"])))._asdict()
+    return None
+
+
+if __name__ == "__main__":
+    main()
