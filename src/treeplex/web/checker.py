@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import threading
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 from treeplex.errors import GameError, TreeplexError
@@ -26,17 +26,9 @@ class Checker:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[str] | None = None
 
-    def estimate(self, spot: Any) -> dict[str, Any]:
-        """How large a spot is."""
-        return self._ask({"estimate": spot})
-
-    def wanted(self, form: dict[str, Any], root: Path) -> dict[str, Any]:
-        """The fields of ``jobs.wanted.Wanted``."""
-        return self._ask({"wanted": form, "root": str(root)})
-
     def warm(self) -> None:
         """Start it, so that nobody waits later."""
-        threading.Thread(target=lambda: self._ask({"ready": True}), name="checker", daemon=True).start()
+        threading.Thread(target=lambda: self.ask("ready"), name="checker", daemon=True).start()
 
     def close(self) -> None:
         """End it."""
@@ -48,11 +40,12 @@ class Checker:
                 if pipe is not None:
                     pipe.close()
 
-    def _ask(self, question: dict[str, Any]) -> Any:
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """A question that ``_carried_out`` answers, in the process."""
         if not self._lock.acquire(timeout=WAIT):
             raise RefusalError(409, "Other spots are being measured; try again in a moment.")
         try:
-            said = self._answer(json.dumps(question))
+            said = self._answer(json.dumps([what, *arguments]))
         finally:
             self._lock.release()
         if "error" in said:
@@ -75,9 +68,7 @@ class Checker:
         if answer:
             return json.loads(answer)
         self.close()
-        raise GameError(
-            f"The tree of this spot is too large to be counted in {PATIENCE:.0f} seconds; choose fewer sizes."
-        )
+        raise GameError(f"This takes more than {PATIENCE:.0f} seconds to check; choose fewer sizes.")
 
     def _running(self) -> subprocess.Popen[str]:
         if self._child is None or self._child.poll() is not None:
@@ -106,16 +97,20 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _carried_out(question: dict[str, Any]) -> Any:
-    from treeplex.web.directory import Directory  # noqa: PLC0415
-    from treeplex.web.jobs.wanted import form_of, wanted  # noqa: PLC0415 - only this process needs all of it
+def _carried_out(question: list[Any]) -> Any:
+    from treeplex.web.formats import exported, imported  # noqa: PLC0415 - only this process needs all of it
+    from treeplex.web.jobs.wanted import wanted_fields  # noqa: PLC0415
     from treeplex.web.spots import estimate  # noqa: PLC0415
 
-    if "estimate" in question:
-        return estimate(question["estimate"])
-    if "wanted" in question:
-        return wanted(form_of(question["wanted"]), Directory(Path(question["root"])))._asdict()
-    return None
+    answers: dict[str, Callable[..., Any]] = {
+        "ready": lambda: None,
+        "estimate": estimate,
+        "wanted": wanted_fields,
+        "import": imported,
+        "export": exported,
+    }
+    what, *arguments = question
+    return answers[what](*arguments)
 
 
 if __name__ == "__main__":

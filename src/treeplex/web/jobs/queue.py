@@ -99,9 +99,9 @@ class Queue:
             if wanted.run is not None and self.job_of(run or "") is not None:
                 raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
             number = 1 + max((int(name) for name in self._jobs), default=0)
-            job = Job(
-                str(number), what, wanted.title, time.time(), wanted.request, run, wanted.pot, dict(wanted.limits)
-            )
+            asked: dict[str, Any] = {"title": wanted.title, "request": wanted.request, "game": wanted.game}
+            asked |= {"pot": wanted.pot, "limits": dict(wanted.limits)}
+            job = Job(str(number), what, created=time.time(), run=run, **asked)
             job.write(self.home)
             self._jobs[job.job] = job
             self._forget()

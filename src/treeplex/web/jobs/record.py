@@ -33,6 +33,7 @@ class Job:
     title: str
     created: float
     request: dict[str, Any]
+    game: str | None = None
     run: str | None = None
     pot: float | None = None
     limits: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -55,6 +56,7 @@ class Job:
             "title": self.title,
             "state": self.state,
             "stopping": self.stopping and self.state == RUNNING,
+            "game": self.game,
             "run": self.run,
             "error": self.error,
             "created": self.created,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
@@ -41,6 +42,7 @@ class Wanted(NamedTuple):
 
     title: str
     request: dict[str, Any]
+    game: str | None = None  # its name; None: a hold'em spot
     run: str | None = None  # the run that it goes on with
     stem: str | None = None  # the name of a new run folder, to which a number is added
     pot: float | None = None
@@ -53,9 +55,9 @@ def wanted(form: Any, directory: Directory) -> Wanted:
     return _resume(form, directory) if isinstance(form, ResumeJob) else asked[type(form)](form)
 
 
-def form_of(fields: Any) -> Any:
-    """The form with these fields."""
-    return FORMS.validate_python(fields)
+def wanted_fields(fields: Any, root: str) -> dict[str, Any]:
+    """The same for the fields of a form."""
+    return wanted(FORMS.validate_python(fields), Directory(Path(root)))._asdict()
 
 
 def named_game(name: str) -> str:
@@ -94,7 +96,7 @@ def _solve(form: SolveJob) -> Wanted:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
     limits, asked_for = api.limits_of(given, form.exploitability), form.algorithm or api.DEFAULT_ALGORITHM
     name = _name(form) or f"{game}-{asked_for}"
-    return Wanted(f"{game}, {asked_for}", kept, stem=name, limits=_given(limits))
+    return Wanted(f"{game}, {asked_for}", kept, game, stem=name, limits=_given(limits))
 
 
 def _grow(form: GrowJob) -> Wanted:
@@ -142,7 +144,8 @@ def _resume(form: ResumeJob, directory: Directory) -> Wanted:
     pot = pot_of(request)
     limits = api.limits_of(_limits(form), form.exploitability, pot).otherwise(request.limits)
     title = f"{request.game}, {request.asked}"
-    return Wanted(title, form.model_dump(), run=form.run, pot=pot, limits=_given(limits))
+    game = None if request.is_spot else request.game
+    return Wanted(title, form.model_dump(), game, run=form.run, pot=pot, limits=_given(limits))
 
 
 def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], ending: str) -> Wanted:
@@ -150,7 +153,8 @@ def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], endin
     plain = request.asked.partition("(")[0]
     stem = _name(form) or f"{request.game.replace(' ', '').partition('(')[0]}{ending or f'-{plain}'}"
     title = f"{request.game}, {plain}{', growing' if ending else ''}"
-    return Wanted(title, kept, stem=stem, pot=pot_of(request), limits=_given(request.limits))
+    game = None if request.is_spot else request.game
+    return Wanted(title, kept, game, stem=stem, pot=pot_of(request), limits=_given(request.limits))
 
 
 def _name(form: SolveJob | GrowJob) -> str | None:

@@ -13,8 +13,8 @@ from treeplex.games.catalog import CATALOG
 from treeplex.games.holdem.spot import default_sizes, sizes_for
 from treeplex.system import cores
 from treeplex.version import __version__
+from treeplex.web import formats
 from treeplex.web.answers import reply
-from treeplex.web.formats import FORMATS
 from treeplex.web.routes.common import router
 from treeplex.web.schema.runs import About
 from treeplex.web.site import OnSite
@@ -53,6 +53,6 @@ def about(site: OnSite) -> Response:
         "games": list(CATALOG),
         "algorithms": list(ALGORITHMS),
         "spot_algorithms": [api.DEFAULT_SPOT_ALGORITHM, *OF_SPOTS],
-        "formats": list(FORMATS),
+        "formats": formats.names(),
     }
     return reply(said)

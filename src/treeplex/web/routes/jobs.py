@@ -26,7 +26,7 @@ def list_jobs(site: OnSite) -> Response:
 @routes.post("/jobs", response_model=Job)
 def add_job(site: OnSite, form: Annotated[JobForm, Body()]) -> Response:
     """Put a solve, a resumption, growth, or a search for sizes into the queue."""
-    fields = site.checker.wanted(form.model_dump(), site.directory.root)
+    fields = site.checker.ask("wanted", form.model_dump(), str(site.directory.root))
     return reply(site.queue.add(form.what, Wanted(**fields)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import secrets
 from typing import Annotated, Any
 
 from fastapi import Query, Response
@@ -72,7 +73,8 @@ async def save_range(site: OnSite, run: RunName, line: Line = "", player: Seat =
 @routes.post("/train", response_model=Question)
 async def ask_question(site: OnSite, form: TrainForm) -> Response:
     """A hand to play."""
-    return await _view(site, form.run, "question", _player(form.player), form.seed)
+    seed = secrets.randbelow(2**31) if form.seed is None else form.seed
+    return await _view(site, form.run, "question", _player(form.player), seed, form.number)
 
 
 @routes.post("/train/answer", response_model=Marked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from treeplex.web import formats, ranges
+from treeplex.web import ranges
 from treeplex.web.answers import reply
 from treeplex.web.routes.common import router
 from treeplex.web.schema.spots import Estimate, Exported, ExportForm, Imported, ImportForm, Range, RangeForm, SpotForm
@@ -22,16 +22,16 @@ def convert_range(form: RangeForm) -> Response:
 @routes.post("/spot", response_model=Estimate)
 def measure_spot(site: OnSite, form: SpotForm) -> Response:
     """Check a spot, and say how large its tree is, what memory and about what time a solve takes."""
-    return reply(site.checker.estimate(form.spot))
+    return reply(site.checker.ask("estimate", form.spot))
 
 
 @routes.post("/import", response_model=Imported)
-def import_spot(form: ImportForm) -> Response:
+def import_spot(site: OnSite, form: ImportForm) -> Response:
     """A spot from another program's text."""
-    return reply(formats.imported(form.text, form.format))
+    return reply(site.checker.ask("import", form.text, form.format))
 
 
 @routes.post("/export", response_model=Exported)
-def export_spot(form: ExportForm) -> Response:
+def export_spot(site: OnSite, form: ExportForm) -> Response:
     """A spot as another program's text."""
-    return reply(formats.exported(form.spot, form.format))
+    return reply(site.checker.ask("export", form.spot, form.format))

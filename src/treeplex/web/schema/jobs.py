@@ -107,6 +107,7 @@ class Job(Loose):
     title: str
     state: Literal["queued", "running", "done", "stopped", "failed"]
     stopping: bool = Field(description="It was told to stop and will soon.")
+    game: str | None = Field(description="Its name; null: a hold'em spot.")
     run: str | None
     error: str | None
     created: float = Field(description="Unix seconds.")

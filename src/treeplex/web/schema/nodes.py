@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from treeplex.web.schema.common import Asked, Loose, Number, Told
+from treeplex.web.schema.common import Asked, Loose, Told
 
 Player = Literal["oop", "ip"]
 
@@ -74,7 +74,8 @@ class TrainForm(Asked):
 
     run: str
     player: str = "oop"
-    seed: Number | None = None
+    seed: Annotated[int, Field(ge=0, le=2**53)] | None = Field(None, description="Left out: a new one.")
+    number: Annotated[int, Field(ge=0, le=2**53)] = Field(0, description="Of the hand; the next one has one more.")
 
 
 class Question(Loose):
@@ -90,7 +91,7 @@ class AnswerForm(Asked):
 
     run: str
     question: dict[str, Any]
-    action: Number | str
+    action: int = Field(description="Its place among the actions.")
 
 
 class Marked(Loose):

@@ -55,9 +55,12 @@ class ImportForm(Asked):
 class Imported(Told):
     """The spot that a text holds."""
 
-    spot: dict[str, Any]
+    spot: dict[str, Any] = Field(description="Its fields; empty if the text holds ranges alone.")
     notes: list[str] = Field(description="What could not be taken over.")
     format: str
+    target: str | None = Field(description="The exploitability that the text asks for.")
+    ranges: dict[str, str] | None = Field(description="By name, if the text holds ranges alone.")
+    partial: bool = Field(description="The format has no board and no ranges: give them beside it.")
 
 
 class ExportForm(Asked):
@@ -72,3 +75,4 @@ class Exported(Told):
 
     text: str
     name: str = Field(description="For the file.")
+    notes: list[str] = Field(description="What the format cannot hold.")
