@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -145,14 +144,3 @@ def start() -> Iterator[Callable[..., tuple[subprocess.Popen[str], Client]]]:
         client.close()
         process.terminate()
         process.communicate(timeout=40)
-
-
-@pytest.fixture
-def result() -> Callable[[Path], dict[str, Any]]:
-    """What a run found, without what depends on the clock."""
-
-    def read(folder: Path) -> dict[str, Any]:
-        found = json.loads((folder / "result.json").read_text())
-        return {name: value for name, value in found.items() if name not in ("seconds", "growth", "threads")}
-
-    return read

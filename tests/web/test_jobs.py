@@ -10,160 +10,198 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import treeplex as tp
+from treeplex.errors import ParameterError
 from treeplex.web.jobs import record
+from treeplex.web.server import listen
 
 from .conftest import Client, Served
 
-ENOUGH = 60_000  # iterations, about two seconds
 LONG = {"what": "solve", "game": "leduc", "algorithm": "cfr", "iterations": 10**9}
 
 
-@pytest.fixture
-def fresh(tmp_path):
-    running = Served(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def queue(tmp_path_factory):
+    running = Served(tmp_path_factory.mktemp("queue") / "runs")
     yield running
     running.close()
 
 
-def test_a_solve_is_the_same_as_in_a_terminal(fresh, tmp_path, result):
-    client = fresh.client
-    job = client.tell("jobs", what="solve", game="leduc", iterations=300, name="mine")
-    assert (job["state"], job["run"], job["title"]) == ("queued", "mine", "leduc, cfr+")
-    done = client.until(job["job"], "done")
-    assert done["progress"]["iteration"] == 300
-    assert done["progress"]["limits"] == {"iterations": 300}
-    assert done["progress"]["nash_conv"] > 0
-    tp.solve("leduc", "cfr+", iterations=300, out=tmp_path / "own")
-    assert result(tmp_path / "runs" / "mine") == result(tmp_path / "own")
-    second = client.tell("jobs", what="solve", game="kuhn", iterations=3, name="mine")
-    assert second["run"] == "mine-2"
-    client.tell(f"jobs/{second['job']}/stop")
-    more = client.tell("jobs", what="resume", run="mine", iterations=400)
-    client.until(more["job"], "done")
-    assert client.ask("run", run="mine")["iterations"] == 400
-    client.tell(f"jobs/{more['job']}/remove")
-    assert more["job"] not in {job["job"] for job in client.ask("jobs")["jobs"]}
-    assert not (tmp_path / "runs" / record.HOME / more["job"]).exists()
+def some_rows(client: Client, job: str) -> None:
+    end = time.monotonic() + 60
+    while not client.job(job)["progress"]["rows"] or client.job(job)["progress"]["compiling"]:
+        assert client.job(job)["state"] in ("queued", "running"), client.job(job)
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
-def test_stop_remove_and_one_at_a_time(fresh, tmp_path):
-    client = fresh.client
-    first = client.tell("jobs", **LONG)["job"]
-    second = client.tell("jobs", **LONG)["job"]
-    client.until(first, "running")
-    some_rows(client, first)
-    assert client.job(second)["state"] == "queued"
-    run = client.job(first)["run"]
-    assert client.ask("run", run=run)["job"] == first
-    assert client.ask("run", run=run)["status"] == "running"
-    assert "works on" in client.sentence(client.post("/api/jobs", json={"what": "resume", "run": run}), 409)
-    assert "stop it first" in client.sentence(client.post(f"/api/jobs/{first}/remove"), 409)
-    assert client.tell(f"jobs/{second}/stop")["state"] == "stopped"
-    client.tell(f"jobs/{first}/stop")
-    assert client.until(first, "stopped")["error"] is None
-    assert client.ask("run", run=run)["status"] == "interrupted"
-    assert client.ask("run", run=run)["nash_conv"] > 0
+def check_same_bits(folder: Path, alone: Path) -> None:
+    """A run that was cut anywhere is the one that never was."""
+    found = json.loads((folder / "result.json").read_text())
+    tp.solve("leduc", "cfr", iterations=found["iterations"], out=alone)
+    own = json.loads((alone / "result.json").read_text())
+    for name in ("iterations", "nodes_touched", "value", "nash_conv", "best_response_values"):
+        assert found[name] == own[name]
+    assert tp.Policy.load(folder / "policy.parquet") == tp.Policy.load(alone / "policy.parquet")
 
 
-@pytest.mark.slow
-def test_growth(fresh, tmp_path):
-    client = fresh.client
-    grown = client.tell("jobs", what="grow", game="continuous_leduc", iterations=60)
-    done = client.until(grown["job"], "done")
-    assert done["progress"]["additions"][0]["size"] > 0
-    assert done["run"] == "continuous_leduc-grow"
+def test_a_solve_is_the_same_as_in_a_terminal_and_told_as_it_happens(queue, tmp_path):
+    client, root, seen = queue.client, queue.site.directory.root, list[str]()
 
-
-def test_failures_have_a_sentence(fresh, tmp_path):
-    client = fresh.client
-    lost = client.tell("jobs", what="solve", game="leduc", algorithm="lp", iterations=5)
-    dead = client.tell("jobs", **LONG)["job"]
-    failed = client.until(lost["job"], "failed")
-    assert "exact" in failed["error"]
-    client.until(dead, "running")
-    some_rows(client, dead)
-    os.kill(record.process_of(tmp_path / "runs" / record.HOME / dead), signal.SIGKILL)
-    assert "SIGKILL" in client.until(dead, "failed")["error"]
-
-
-def test_events_tell_of_jobs_and_runs(fresh):
-    client, seen = fresh.client, []
-
-    def listen() -> None:
-        with client.stream("GET", "/api/events", params={"token": "x"}) as answer:
+    def hear() -> None:
+        with client.stream("GET", "/api/events", params={"token": "whatever"}) as answer:
             for line in answer.iter_lines():
                 seen.append(line)
                 if '"state":"done"' in line:
                     break
 
-    listener = threading.Thread(target=listen)
+    listener = threading.Thread(target=hear)
     listener.start()
     while not seen:
         time.sleep(0.02)
-    client.tell("jobs", what="solve", game="kuhn", iterations=50)
-    listener.join(30)
+    job = client.tell("jobs", what="solve", game="leduc", algorithm="cfr", iterations=300, name="mine")
+    assert (job["state"], job["run"], job["title"], job["game"]) == ("queued", "mine", "leduc, cfr", "leduc")
+    listener.join(60)
     assert not listener.is_alive()
     assert seen[0] == "retry: 1000"
-    assert "event: jobs" in seen
-    assert (
-        json.loads(next(line for line in reversed(seen) if line.startswith("data: "))[6:])["jobs"][0]["state"] == "done"
-    )
+    assert {"event: jobs", "event: runs"} <= set(seen) or "event: jobs" in seen
+    last = next(line for line in reversed(seen) if line.startswith("data: "))
+    assert json.loads(last[6:])["jobs"][0]["state"] == "done"
+
+    done = client.until(job["job"], "done")
+    assert (done["progress"]["iteration"], done["progress"]["limits"]) == (300, {"iterations": 300})
+    assert done["progress"]["nash_conv"] == client.ask("run", run="mine")["nash_conv"]
+    check_same_bits(root / "mine", tmp_path / "own")
+    client.tell(f"jobs/{job['job']}/remove")
+    assert job["job"] not in {job["job"] for job in client.ask("jobs")["jobs"]}
+    assert not (root / record.HOME / job["job"]).exists()
+    assert (root / "mine" / "result.json").exists()
 
 
-def some_rows(client: Client, job: str) -> None:
-    while not client.job(job)["progress"]["rows"]:
-        time.sleep(0.05)
+def test_one_at_a_time_stopped_killed_and_resumed(queue, tmp_path):
+    client, root = queue.client, queue.site.directory.root
+    first = client.tell("jobs", **LONG, name="mine")
+    second = client.tell("jobs", **LONG)["job"]
+    job, run = first["job"], first["run"]
+    assert run == "mine-2"  # a name that is taken gets a number
+    some_rows(client, job)
+    assert client.job(second)["state"] == "queued"
+    assert (client.ask("run", run=run)["job"], client.ask("run", run=run)["status"]) == (job, "running")
+    assert "works on" in client.sentence(client.post("/api/jobs", json={"what": "resume", "run": run}), 409)
+    assert "stop it first" in client.sentence(client.post(f"/api/jobs/{job}/remove"), 409)
+    assert client.tell(f"jobs/{second}/stop")["state"] == "stopped"
+    os.kill(record.process_of(root / record.HOME / job), signal.SIGKILL)
+    assert "SIGKILL" in client.until(job, "failed")["error"]
+    assert client.ask("run", run=run)["status"] == "stopped"
+
+    again = client.tell("jobs", what="resume", run=run)["job"]
+    some_rows(client, again)
+    client.tell(f"jobs/{again}/stop")
+    assert client.until(again, "stopped")["error"] is None
+    assert client.ask("run", run=run)["status"] == "interrupted"
+    check_same_bits(root / run, tmp_path / "own")
 
 
-def solved_alone(folder: Path) -> None:
-    tp.solve("leduc", "cfr", iterations=ENOUGH, out=folder)
+def test_what_the_worker_refuses_is_the_jobs_sentence(queue):
+    lost = queue.client.tell("jobs", what="solve", game="leduc", algorithm="lp", iterations=5)
+    assert "exact" in queue.client.until(lost["job"], "failed")["error"]
 
 
-def test_a_killed_server_and_a_stopped_one_lose_nothing(start, tmp_path, result):
+def test_a_server_that_ends_keeps_its_solve_and_the_next_goes_on(tmp_path):
+    folder = tmp_path / "runs"
+    server = Served(folder)
+    job = server.client.tell("jobs", **LONG, name="long")["job"]
+    waiting = server.client.tell("jobs", **LONG)["job"]
+    some_rows(server.client, job)
+    server.close()
+    assert not record.is_alive(folder / record.HOME / job)
+    kept = json.loads((folder / "long" / "result.json").read_text())
+    assert kept["status"] == "interrupted"
+
+    server = Served(folder)
+    try:
+        client = server.client
+        assert (client.job(job)["state"], client.job(waiting)["state"]) in (("queued", "queued"), ("running", "queued"))
+        client.tell(f"jobs/{waiting}/stop")
+        while client.job(job)["progress"]["iteration"] <= kept["iterations"]:
+            time.sleep(0.05)
+        client.tell(f"jobs/{job}/stop")
+        client.until(job, "stopped")
+    finally:
+        server.close()
+    assert json.loads((folder / "long" / "result.json").read_text())["iterations"] > kept["iterations"]
+    check_same_bits(folder / "long", tmp_path / "own")
+
+
+def kill(server: subprocess.Popen[str], *workers: Any) -> None:
+    for process in (server.pid, *workers):
+        os.kill(process, signal.SIGKILL)
+    server.wait()
+
+
+def test_a_killed_server_loses_nothing(start, tmp_path):
     folder = tmp_path / "runs"
     server, client = start(folder)
-    job = client.tell("jobs", what="solve", game="leduc", algorithm="cfr", iterations=ENOUGH, name="long")["job"]
+    job = client.tell("jobs", **LONG, name="long")["job"]
+    waiting = client.tell("jobs", **LONG)["job"]
     some_rows(client, job)
     worker = record.process_of(folder / record.HOME / job)
-    server.send_signal(signal.SIGKILL)
-    server.wait()
+    kill(server)
 
-    server, client = start(folder)  # the worker goes on all the while
-    assert client.job(job)["state"] == "running"
+    server, client = start(folder)  # the worker has gone on all the while
+    assert (client.job(job)["state"], client.job(waiting)["state"]) == ("running", "queued")
     assert record.process_of(folder / record.HOME / job) == worker
-    os.kill(worker, signal.SIGKILL)
-    server.send_signal(signal.SIGKILL)
-    server.wait()
-
-    server, client = start(folder)  # nobody goes on: it is resumed
-    client.until(job, "running")
-    some_rows(client, job)
+    client.tell(f"jobs/{waiting}/stop")
+    client.tell(f"jobs/{job}/stop")
+    client.until(job, "stopped")
+    check_same_bits(folder / "long", tmp_path / "own")
     server.send_signal(signal.SIGINT)
     out, err = server.communicate(timeout=40)
-    assert (server.returncode, out + err) == (0, "")
-    assert not record.is_alive(folder / record.HOME / job)
-    assert (folder / "long" / "checkpoint.safetensors").exists()
-
-    _, client = start(folder)  # it was stopped with its checkpoint
-    client.until(job, "done")
-    solved_alone(tmp_path / "own")
-    assert result(folder / "long") == result(tmp_path / "own")
+    assert (server.returncode, out + err) == (0, "")  # no traceback on Ctrl-C
 
 
-def test_the_command_refuses_in_a_sentence(start, tmp_path):
-    def refused(*arguments: str) -> str:
-        command = [sys.executable, "-m", "treeplex", "serve", *arguments]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stdout) == (2, "")
-        assert ended.stderr.startswith("error: ")
-        assert ended.stderr.count("\n") == 1
-        return ended.stderr
+@pytest.mark.slow
+def test_a_killed_server_whose_worker_is_killed_too(start, tmp_path):
+    folder = tmp_path / "runs"
+    server, client = start(folder)
+    job = client.tell("jobs", **LONG, name="long")["job"]
+    for _ in range(3):
+        some_rows(client, job)
+        kill(server, record.process_of(folder / record.HOME / job))
+        (folder / record.HOME / job / "progress.json").unlink()
+        server, client = start(folder)
+    some_rows(client, job)
+    client.tell(f"jobs/{job}/stop")
+    client.until(job, "stopped")
+    check_same_bits(folder / "long", tmp_path / "own")
 
-    _, client = start(tmp_path / "runs")
-    port = str(client.base_url.port)
-    assert "address already in use" in refused(str(tmp_path / "other"), "--port", port)
-    assert "served already" in refused(str(tmp_path / "runs"), "--port", "0")
+
+@pytest.mark.slow
+def test_growth(queue):
+    client = queue.client
+    grown = client.tell("jobs", what="grow", game="continuous_leduc", iterations=60)
+    done = client.until(grown["job"], "done", seconds=200)
+    assert done["progress"]["additions"][0]["size"] > 0
+    assert (done["run"], done["game"]) == ("continuous_leduc-grow", "continuous_leduc")
+
+
+def test_a_busy_port_is_refused_in_a_sentence(queue, port):
+    with pytest.raises(ParameterError, match="address already in use; give another with --port, or 0"):
+        listen("127.0.0.1", port)
+    for host in ("no.such.host.invalid", "\0", "256.1.1.1"):
+        with pytest.raises(ParameterError, match="Cannot listen"):
+            listen(host, 0)
+
+
+def test_a_folder_has_one_server(queue):
+    root = str(queue.site.directory.root)
+    command = [sys.executable, "-m", "treeplex", "serve", root, "--port", "0"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("error: ")
+    assert "served already" in ended.stderr
+    assert ended.stderr.count("\n") == 1

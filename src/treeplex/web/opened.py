@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from treeplex.compile.memory import available
 from treeplex.errors import ParameterError, TreeplexError, quoted
@@ -20,6 +20,7 @@ SHARE: Final = 0.5  # of the memory that is free
 AGAIN: Final = 5.0  # seconds after which what failed may be tried again
 PASSES: Final = 2
 
+Answer = TypeVar("Answer")
 Opener = Callable[..., Any]
 """``treeplex.poker.browse.open_spot``."""
 
@@ -31,6 +32,7 @@ class Entry:
         self.run, self.stamp, self.used = run, stamp, time.monotonic()
         self.future: Future[Any] = Future()
         self.passes: tuple[int, int] = (0, PASSES)
+        self.turn = asyncio.Lock()  # views are computed one after the other: they share what they keep
 
     @property
     def failed(self) -> BaseException | None:
@@ -61,12 +63,21 @@ class OpenedRuns:
 
     async def get(self, run: str) -> Any:
         """The run, opened; waits without keeping anybody else waiting."""
+        return await self._opened(await asyncio.to_thread(self._entry, run))
+
+    async def view(self, run: str, look: Callable[[Any], Answer]) -> Answer:
+        """What a look at an open run tells, computed in a thread."""
         entry = await asyncio.to_thread(self._entry, run)
+        opened = await self._opened(entry)
+        async with entry.turn:
+            return await asyncio.to_thread(look, opened)
+
+    async def _opened(self, entry: Entry) -> Any:
         try:
             return await asyncio.shield(asyncio.wrap_future(entry.future))
         except TreeplexError:
             raise
-        except MemoryError:
+        except Exception:
             raise ParameterError(_sentence(entry.failed)) from None
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from treeplex.errors import ParameterError, within
+from treeplex.errors import ParameterError, quoted, within
 from treeplex.files import reason
 from treeplex.system import SIGNALS
 from treeplex.web.app import make_app
@@ -31,15 +31,19 @@ def listen(host: str, port: Any) -> socket.socket:
     number = within(int, "port", port, "a whole number from 0 to 65535", 0, 65535)
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError, ValueError) as error:
+        raise ParameterError(f"Cannot listen on {quoted(host)}: there is no such host here.") from error
+    found = socket.socket(family, kind, protocol)
+    try:
         if os.name == "posix":
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
         found.listen(100)
-    except (OSError, UnicodeError) as error:
-        why = reason(error) if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else "no such host"
+    except OSError as error:
+        found.close()
+        why = reason(error).lower()
         raise ParameterError(
-            f"Cannot listen on {host[:80]}, port {number}: {why.lower()}; give another with --port, or 0 for any."
+            f"Cannot listen on {host}, port {number}: {why}; give another with --port, or 0 for any."
         ) from error
     return found
 

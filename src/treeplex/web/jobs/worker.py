@@ -21,7 +21,7 @@ from treeplex.system import COMMAND, Interrupted, answering
 if TYPE_CHECKING:
     from treeplex.runs.loop import Progress
 
-NICE: Final = 10  # the page comes first
+NICE: Final = 5  # the page comes first
 EVERY: Final = 0.25  # seconds between two words of progress
 CHECKPOINTS: Final = 15.0  # seconds
 LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")

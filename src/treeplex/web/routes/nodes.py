@@ -9,13 +9,13 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import Query, Response
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
 from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.ranges import format_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.web.answers import encoded
-from treeplex.web.ranges import forms, range_of
+from treeplex.web.ranges import range_of
 from treeplex.web.routes.common import Line, RunName, Seat, as_text, router
 from treeplex.web.schema.nodes import AnswerForm, Comparison, Marked, Node, Question, Runouts, TrainForm
 from treeplex.web.site import OnSite, Site
@@ -57,17 +57,16 @@ async def compare_runs(
 @routes.get("/node.csv", responses=as_text("text/csv"))
 async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
     """The hands of a node as CSV."""
-    found = await _asked(site, run, "node", line, _player(player))
-    text = await run_in_threadpool(_table, found)
+    whose = _player(player)
+    text = await site.opened.view(run, lambda opened: _table(opened.node(line, whose)))
     return PlainTextResponse(text, media_type="text/csv")
 
 
 @routes.get("/range.txt", responses=as_text("text/plain"))
 async def save_range(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
     """The range that gets to a node, as text."""
-    found = await _asked(site, run, "node", line, _player(player))
-    weights = {hand["hand"]: min(max(float(hand["reach"]), 0.0), 1.0) for hand in found.get("hands") or ()}
-    return PlainTextResponse(await run_in_threadpool(lambda: forms(range_of(None, None, weights))["text"]))
+    whose = _player(player)
+    return PlainTextResponse(await site.opened.view(run, lambda opened: _range(opened.node(line, whose))))
 
 
 @routes.post("/train", response_model=Question)
@@ -83,21 +82,22 @@ async def mark_answer(site: OnSite, form: AnswerForm) -> Response:
     return await _view(site, form.run, "mark", form.question, form.action)
 
 
-async def _asked(site: Site, run: str, method: str, *arguments: Any) -> Any:
-    opened = await site.opened.get(run)
-    return await run_in_threadpool(getattr(opened, method), *arguments)
-
-
 async def _view(site: Site, run: str, method: str, *arguments: Any) -> Response:
-    opened = await site.opened.get(run)
-    content = await run_in_threadpool(lambda: encoded(getattr(opened, method)(*arguments)))
-    return Response(content, media_type="application/json")
+    def look(opened: Any) -> bytes:
+        return encoded(getattr(opened, method)(*arguments))
+
+    return Response(await site.opened.view(run, look), media_type="application/json")
 
 
 def _player(player: str | None) -> str | None:
     if player is not None and player not in PLAYERS:
         raise ParameterError(f"The 'player' parameter must be {' or '.join(PLAYERS)}, got {quoted(player)}.")
     return player
+
+
+def _range(node: dict[str, Any]) -> str:
+    weights = {hand["hand"]: min(max(float(hand["reach"]), 0.0), 1.0) for hand in node.get("hands") or ()}
+    return format_range(range_of(None, None, weights))
 
 
 def _table(node: dict[str, Any]) -> str:
