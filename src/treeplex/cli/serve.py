@@ -21,7 +21,7 @@ def serve(
         typer.Option(help="Listen on this address, too reachable by others; left out: this machine only."),
     ] = None,
 ) -> None:
-    """Look at runs, solve, compare and train in a browser: prints the link to open. Ctrl-C ends it and keeps all."""
+    """Look at runs, solve, compare and train in a browser. Prints the link to open; Ctrl-C ends it and keeps all."""
     try:
         from treeplex.web.server import serve as run  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:

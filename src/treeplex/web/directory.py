@@ -67,11 +67,13 @@ class Directory:
         return path if path.is_relative_to(self.root) and path != self.root and path.is_dir() else None
 
     def _contained(self, folder: Path) -> bool:
-        """Does no file of a run lead out of the root?"""
+        """Does no file of a run lead out of the root, and is each one that can be read to its end?"""
         try:
             with os.scandir(folder) as entries:
-                links = [Path(entry.path) for entry in entries if entry.is_symlink()]
-            return all(link.resolve().is_relative_to(self.root) for link in links)
+                found = list(entries)
+            plain = all(entry.is_file() or entry.is_dir() for entry in found)
+            links = [Path(entry.path) for entry in found if entry.is_symlink()]
+            return plain and all(link.resolve().is_relative_to(self.root) for link in links)
         except (OSError, RuntimeError):
             return False
 

@@ -23,6 +23,7 @@ from treeplex.web.security import Door
 from treeplex.web.site import Site
 
 GRACE: Final = 3  # seconds that answers have to be finished in
+WAITING: Final = b"waiting for the solve to keep its checkpoint; Ctrl-C again leaves it to itself\n"
 SHORTEST: Final = 16  # characters of a token
 
 
@@ -86,8 +87,11 @@ class Server(uvicorn.Server):
             self.tell()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal ends the server, the second one at once."""
+        """The first signal ends the server, which waits for a solve to keep its checkpoint; the second one does not."""
         self.site.events.close()
+        self.site.queue.hurried = self.should_exit
+        if self.site.queue.is_busy and not self.should_exit:
+            os.write(2, WAITING)
         self.force_exit, self.should_exit = self.should_exit, True
 
     @contextmanager

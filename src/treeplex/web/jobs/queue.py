@@ -37,7 +37,9 @@ class Queue:
         self._jobs: dict[str, Job] = {}
         self._child: tuple[Job, subprocess.Popen[bytes]] | None = None
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
+        self.hurried = False  # do not wait for the worker when closing
         self._held = ExitStack()
+        self._told: dict[str, dict[str, Any]] = {}  # jobs that have ended
         self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
 
     def hold(self) -> None:
@@ -71,21 +73,22 @@ class Queue:
         if child is not None and child[1].poll() is None:
             with suppress(OSError):
                 child[1].send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):  # it has its own session and ends by itself
-                child[1].wait(PATIENCE)
+            end = time.monotonic() + PATIENCE
+            while child[1].poll() is None and time.monotonic() < end and not self.hurried:
+                time.sleep(POLL)  # it has its own session, and ends by itself if nobody waits
         if child is not None and child[1].poll() is not None and self._is_over(child[0]):
             self._settle(child[0], child[1].returncode)
         self._held.close()
 
+    @property
+    def is_busy(self) -> bool:
+        """Does a worker run?"""
+        return self._child is not None
+
     def listed(self) -> list[dict[str, Any]]:
         """All jobs, newest first."""
         with self._lock:
-            jobs = list(self._jobs.values())
-        return [job.told(self.home) for job in reversed(jobs)]
-
-    def told(self, job: str) -> dict[str, Any]:
-        """One job."""
-        return self._get(job).told(self.home)
+            return [self._telling(job) for job in reversed(self._jobs.values())]
 
     def job_of(self, run: str) -> str | None:
         """The job that works on a run or is going to."""
@@ -127,8 +130,7 @@ class Queue:
             job = self._get(name)
             if job.state not in ENDED:
                 raise RefusalError(409, f"The job {name} is {job.state}; stop it first.")
-            del self._jobs[name]
-            record.delete(self.home, name)
+            self._drop(name)
         self._notice()
         return {"job": name, "removed": True}
 
@@ -139,6 +141,14 @@ class Queue:
         return tuple(
             (job.job, job.state, job.stopping, _changed(self.home / job.job / "progress.json")) for job in jobs
         )
+
+    def _telling(self, job: Job) -> dict[str, Any]:
+        """What does not change any more is read once."""
+        if job.state not in ENDED:
+            return job.told(self.home)
+        if job.job not in self._told:
+            self._told[job.job] = job.told(self.home)
+        return self._told[job.job]
 
     def _get(self, name: str) -> Job:
         with self._lock:
@@ -260,8 +270,12 @@ class Queue:
     def _forget(self) -> None:
         old = [job.job for job in self._jobs.values() if job.state in ENDED][: max(len(self._jobs) - MOST, 0)]
         for name in old:
-            del self._jobs[name]
-            record.delete(self.home, name)
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        del self._jobs[name]
+        self._told.pop(name, None)
+        record.delete(self.home, name)
 
     def _notice(self) -> None:
         self._wake.set()

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite number; limits on it are checked by what it is for."""
 
+Whole = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0)]
 SpotFields = Annotated[
     dict[str, Any],

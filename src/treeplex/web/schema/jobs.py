@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from treeplex.web.schema.common import Asked, Loose, Number, SpotFields, Told
+from treeplex.web.schema.common import Asked, Loose, Number, SpotFields, Told, Whole
 
 
 class LimitFields(Asked):
@@ -26,7 +26,7 @@ class Subject(LimitFields):
     game: str | None = Field(None, description="name(parameter=value,...) of the catalog.")
     algorithm: str | None = None
     storage: str | None = None
-    threads: Number = 0
+    threads: Whole = 0
     name: str | None = Field(None, description="Of the run folder; left out: the game and a number.")
 
 
@@ -34,7 +34,7 @@ class SolveJob(Subject):
     """Find an equilibrium."""
 
     what: Literal["solve"]
-    seed: Number = 0
+    seed: Whole = 0
     iterate: str = "average"
     locks: list[dict[str, Any]] | None = Field(
         None, description="Locked decisions: a line, and a strategy by range: {range: {action: share}}."
@@ -46,7 +46,7 @@ class ResumeJob(LimitFields):
 
     what: Literal["resume"]
     run: str
-    threads: Number = 0
+    threads: Whole = 0
 
 
 class GrowJob(Subject):
@@ -57,8 +57,8 @@ class GrowJob(Subject):
     raises: str = ""
     street: str = ""
     factor: Number = 0
-    every: Number = 0
-    per_check: Number = 0
+    every: Whole = 0
+    per_check: Whole = 0
 
 
 class SizesJob(Asked):
@@ -66,7 +66,7 @@ class SizesJob(Asked):
 
     what: Literal["sizes"]
     spot: SpotFields
-    keep: Number = 1
+    keep: Whole = 1
     lose: str | Number | None = Field(None, description="Per cent of the pot: the fewest sizes that lose at most this.")
     player: str = "oop"
     street: str | None = None
@@ -74,8 +74,8 @@ class SizesJob(Asked):
     raises: str | None = None
     restrict: str = "bets"
     per_decision: bool = False
-    counts: Number = Field(3, description="Also the best menus of 1, 2, ... up to so many sizes.")
-    threads: Number = 0
+    counts: Whole = Field(3, description="Also the best menus of 1, 2, ... up to so many sizes.")
+    threads: Whole = 0
 
 
 JobForm = Annotated[SolveJob | ResumeJob | GrowJob | SizesJob, Field(discriminator="what")]
