@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: solve test test-slow mutants fuzz kill-test format clean
+.PHONY: solve test test-slow mutants fuzz kill-test screenshots format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -26,6 +26,9 @@ fuzz: .venv/installed-dev
 
 kill-test: .venv/installed-dev
 	$(BIN)/python tests/kill/run.py
+
+screenshots: .venv/installed-dev
+	$(BIN)/python tools/screenshots.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .

@@ -36,7 +36,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Hold'em first, because its kernels take longest to compile; what starts many processes last."""
-    items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), "cli" in item.path.parts))
+    late = {"cli", "test_page.py"}
+    items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), not late.isdisjoint(item.path.parts)))
 
 
 @pytest.fixture(autouse=True, scope="session")

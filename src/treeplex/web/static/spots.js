@@ -1,0 +1,62 @@
+// The draft of a spot, as it is kept in this browser, and what the form makes of it.
+import { load, save } from "./store.js";
+import { parseCards } from "./cards.js";
+
+export const STREETS = ["flop", "turn", "river"];
+const EXAMPLE = {
+  board: "Ks 8h 4d 2c", pot: "60", effective_stack: "170", chip: "1", dead_money: "0",
+  oop_range: "22+,A2s+,K9s+,QTs+,JTs,T9s,98s,87s,76s,65s,ATo+,KJo+",
+  ip_range: "22-JJ,A2s-AJs,K9s+,Q9s+,J9s+,T8s+,97s+,86s+,75s+,65s,ATo+,KTo+,QTo+",
+  sizes: {}, donk_sizes: {}, rake_rate: "0", rake_cap: "",
+  add_allin_threshold: "0", force_allin_threshold: "0", merging_threshold: "0",
+};
+for (const street of STREETS)
+  EXAMPLE.sizes[street] = { oop: { bet: "33%, 75%", raise: "60%" }, ip: { bet: "33%, 75%", raise: "60%" } };
+
+export function draft() {
+  return { ...structuredClone(EXAMPLE), ...load("draft", {}) };
+}
+
+export function keep(spot) {
+  save("draft", spot);
+}
+
+/** A spot as the server knows it, in the form of a draft. */
+export function asDraft(spot) {
+  const made = structuredClone(EXAMPLE);
+  for (const [key, value] of Object.entries(spot)) {
+    if (key === "sizes") {
+      for (const street of STREETS)
+        for (const player of ["oop", "ip"]) {
+          const given = value?.[street]?.[player] ?? {};
+          made.sizes[street][player] = { bet: given.bet ?? "", raise: given.raise ?? "" };
+        }
+    } else if (value !== null && typeof value === "object") made[key] = structuredClone(value);
+    else if (key in EXAMPLE) made[key] = value === null ? "" : String(value);
+    else made[key] = value;
+  }
+  if (spot.dead_money === undefined) made.dead_money = "0";
+  return made;
+}
+
+function number(text) {
+  const value = String(text).trim().replace(",", ".");
+  return value !== "" && Number.isFinite(Number(value)) ? Number(value) : String(text).trim();
+}
+
+/** A draft as the server takes it: numbers where there are numbers, its words where not. */
+export function asSpot(made) {
+  const spot = { ...made, sizes: structuredClone(made.sizes), donk_sizes: {} };
+  for (const key of ["pot", "effective_stack", "chip", "dead_money", "rake_rate", "rake_cap", "add_allin_threshold",
+    "force_allin_threshold", "merging_threshold"]) {
+    if (String(spot[key] ?? "").trim() === "") delete spot[key];
+    else spot[key] = number(spot[key]);
+  }
+  for (const [street, text] of Object.entries(made.donk_sizes ?? {})) if (text.trim()) spot.donk_sizes[street] = text;
+  return spot;
+}
+
+/** The street on which a board's betting starts. */
+export function streetOf(board) {
+  return STREETS[parseCards(board).length - 3] ?? null;
+}
