@@ -29,7 +29,9 @@ async function answer(path, params, options) {
   let sentence = `The server answered with ${got.status}.`;
   try {
     sentence = (await got.json()).error ?? sentence;
-  } catch { /* not JSON: the number says enough */ }
+  } catch {
+    /* not JSON: the number says enough */
+  }
   if (got.status === 401) sentence = "The token is missing or wrong. Open the address that `treeplex serve` printed.";
   throw new ServerError(sentence, got.status);
 }
@@ -43,7 +45,12 @@ export async function getText(path, params = {}) {
 }
 
 export async function post(path, body, signal = undefined) {
-  const options = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal };
+  const options = {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+    signal,
+  };
   return (await answer(path, {}, options)).json();
 }
 

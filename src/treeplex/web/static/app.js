@@ -15,8 +15,16 @@ import * as games from "./games.js";
 import * as growth from "./growth.js";
 
 const VIEWS = { runs, spot: editor, browse: browser, compare, sizes, train: trainer, games, growth };
-const TABS = [["runs", "Runs"], ["spot", "Spot"], ["browse", "Browse"], ["compare", "Compare"], ["sizes", "Sizes"],
-  ["growth", "Growth"], ["train", "Trainer"], ["games", "Any game"]];
+const TABS = [
+  ["runs", "Runs"],
+  ["spot", "Spot"],
+  ["browse", "Browse"],
+  ["compare", "Compare"],
+  ["sizes", "Sizes"],
+  ["growth", "Growth"],
+  ["train", "Trainer"],
+  ["games", "Any game"],
+];
 const main = document.getElementById("main");
 let mounted = null;
 let last = {};
@@ -27,7 +35,14 @@ function linkOf(view) {
   return link({ view, ...Object.fromEntries(keeps.map((key) => [key, now[key]])) });
 }
 
-const turned = button("", () => { turn(); label(); }, { class: "sign" });
+const turned = button(
+  "",
+  () => {
+    turn();
+    label();
+  },
+  { class: "sign" },
+);
 const tabs = TABS.map(([view, name]) => el("a", { data: { view } }, name));
 
 function label() {
@@ -38,8 +53,14 @@ function label() {
 
 function frame() {
   label();
-  replace(document.getElementById("top"), el("a", { class: "brand", href: link({ view: "runs" }) }, "treeplex"), el("nav", { "aria-label": "Views" }, tabs),
-    el("a", { id: "queue", href: link({ view: "runs" }) }), turned, button("?", help, { class: "sign", "aria-label": "Keys" }));
+  replace(
+    document.getElementById("top"),
+    el("a", { class: "brand", href: link({ view: "runs" }) }, "treeplex"),
+    el("nav", { "aria-label": "Views" }, tabs),
+    el("a", { id: "queue", href: link({ view: "runs" }) }),
+    turned,
+    button("?", help, { class: "sign", "aria-label": "Keys" }),
+  );
 }
 
 /** The tabs lead to what was last looked at. */
@@ -56,17 +77,24 @@ function queue() {
   const box = document.getElementById("queue");
   const running = live.jobs.filter((job) => job.state === "running");
   const waiting = live.jobs.filter((job) => job.state === "queued").length;
-  const told = running.map((job) => {
-    const { percent_of_pot: part, nash_conv: conv } = job.progress ?? {};
-    return `${job.title ?? job.what}${typeof part === "number" ? ` ${precise(part)}%` : typeof conv === "number" ? ` ${precise(conv)}` : ""}`;
-  }).join(", ");
+  const told = running
+    .map((job) => {
+      const { percent_of_pot: part, nash_conv: conv } = job.progress ?? {};
+      return `${job.title ?? job.what}${typeof part === "number" ? ` ${precise(part)}%` : typeof conv === "number" ? ` ${precise(conv)}` : ""}`;
+    })
+    .join(", ");
   box.textContent = told + (waiting ? `${told ? ", " : ""}${waiting} waiting` : "");
   box.classList.toggle("busy", running.length > 0);
 }
 
 function show(params) {
   const view = VIEWS[params.view] ? params.view : "runs";
-  last = { ...last, ...(params.run && params.view !== "games" ? { run: params.run, line: params.line, player: params.player, other: params.other ?? last.other } : {}) };
+  last = {
+    ...last,
+    ...(params.run && params.view !== "games"
+      ? { run: params.run, line: params.line, player: params.player, other: params.other ?? last.other }
+      : {}),
+  };
   header(view);
   if (mounted?.view === view && mounted.made.update?.(params) !== false) return;
   mounted?.made.destroy?.();
@@ -81,9 +109,25 @@ function show(params) {
 addKeys({
   r: ["runs", () => go({ view: "runs" })],
   e: ["spot editor", () => go({ view: "spot" })],
-  b: ["browse the run", () => { location.hash = linkOf("browse"); }],
-  t: ["trainer", () => { location.hash = linkOf("train"); }],
-  d: ["light or dark", () => { turn(); label(); }],
+  b: [
+    "browse the run",
+    () => {
+      location.hash = linkOf("browse");
+    },
+  ],
+  t: [
+    "trainer",
+    () => {
+      location.hash = linkOf("train");
+    },
+  ],
+  d: [
+    "light or dark",
+    () => {
+      turn();
+      label();
+    },
+  ],
 });
 onRoute(show);
 frame();

@@ -30,12 +30,18 @@ export function deck(label, look, choose) {
     for (const rank of RANKS) {
       const name = rank + suit;
       const seen = look(name);
-      const made = button([el("span", { class: "rank" }, rank, SIGNS[suit]), seen.text ? el("span", { class: "told" }, seen.text) : null],
-        () => choose(name), {
-          class: `pick ${suit} ${seen.text !== undefined ? "heat" : ""}`, disabled: Boolean(seen.disabled), title: seen.title,
+      const made = button(
+        [el("span", { class: "rank" }, rank, SIGNS[suit]), seen.text ? el("span", { class: "told" }, seen.text) : null],
+        () => choose(name),
+        {
+          class: `pick ${suit} ${seen.text !== undefined ? "heat" : ""}`,
+          disabled: Boolean(seen.disabled),
+          title: seen.title,
           "aria-label": `${rank} of ${NAMES[suit]}${seen.text ? `, ${seen.text}` : ""}`,
-          "aria-pressed": seen.pressed === undefined ? null : String(seen.pressed), data: { card: name },
-        });
+          "aria-pressed": seen.pressed === undefined ? null : String(seen.pressed),
+          data: { card: name },
+        },
+      );
       if (seen.colour && !seen.disabled) {
         made.style.setProperty("background", seen.colour);
         made.style.setProperty("color", seen.ink);

@@ -1,32 +1,19 @@
 // Two runs at one node, hand by hand: by EV and by what each strategy gives away, not by frequency.
 import { get, tried } from "./api.js";
-import { button, choice, el, field, replace, row, select, table } from "./dom.js";
-import { opened } from "./browser.js";
+import { button, choice, el, field, replace, select } from "./dom.js";
+import { opened } from "./opening.js";
 import { crumbs } from "./crumbs.js";
-import { hand } from "./cards.js";
+import { classOf, difference, hands, summary, weight } from "./comparetable.js";
 import { CLASSES, Grid } from "./grid.js";
-import { bars } from "./hands.js";
-import { PLAYERS, chips, percent, quality, short, signed } from "./format.js";
+import { percent, quality, short, signed } from "./format.js";
 import { balance, dressed, ink } from "./palette.js";
 import { change, link } from "./route.js";
 
-const SHOWS = [["value", "EV, B less A"], ["regret", "Given away, B less A"], ["frequency", "Frequency"]];
-
-function classOf(name) {
-  const [one, two] = [name[0], name[2]];
-  return one === two ? one + two : `${one}${two}${name[1] === name[3] ? "s" : "o"}`;
-}
-
-/** The number a view is about: what B has more than A. */
-function difference(each, key) {
-  if (key === "frequency") return each.frequency_difference;
-  const [one, two] = each[key];
-  return one === null || two === null ? null : two - one;
-}
-
-function weight(each) {
-  return Array.isArray(each.share) ? (each.share[0] + each.share[1]) / 2 : each.share;
-}
+const SHOWS = [
+  ["value", "EV, B less A"],
+  ["regret", "Given away, B less A"],
+  ["frequency", "Frequency"],
+];
 
 export function mount(root, first) {
   let params = first;
@@ -35,16 +22,33 @@ export function mount(root, first) {
   const top = el("div", { class: "line" });
   const left = el("section", { class: "left" });
   const right = el("section", { class: "right" });
-  const grid = new Grid("Difference by class", { press: (k) => change({ class: params.class === CLASSES[k] ? null : CLASSES[k] }, { instead: true }) });
+  const grid = new Grid("Difference by class", {
+    press: (k) => change({ class: params.class === CLASSES[k] ? null : CLASSES[k] }, { instead: true }),
+  });
   const body = el("div", { class: "two" }, left, right);
   root.append(el("div", { class: "browse compare" }, pickers, top, body));
 
   function pick() {
     const spots = runs.filter((run) => run.kind === "spot" || run.percent_of_pot !== null);
-    const options = [["", "choose a run …"], ...spots.map((run) => [run.run, `${run.run} (${run.game}${run.locks ? `, ${run.locks} locked` : ""}, ${quality(run)})`])];
-    replace(pickers, field("A", select(options, params.run ?? "", (run) => change({ run, line: null }), { name: "run-a" })),
-      field("B", select(options, params.other ?? "", (other) => change({ other }), { name: "run-b" })),
-      button("swap", () => change({ run: params.other, other: params.run }), { title: "A becomes B" }));
+    const options = [
+      ["", "choose a run …"],
+      ...spots.map((run) => [
+        run.run,
+        `${run.run} (${run.game}${run.locks ? `, ${run.locks} locked` : ""}, ${quality(run)})`,
+      ]),
+    ];
+    replace(
+      pickers,
+      field(
+        "A",
+        select(options, params.run ?? "", (run) => change({ run, line: null }), { name: "run-a" }),
+      ),
+      field(
+        "B",
+        select(options, params.other ?? "", (other) => change({ other }), { name: "run-b" }),
+      ),
+      button("swap", () => change({ run: params.other, other: params.run }), { title: "A becomes B" }),
+    );
   }
 
   async function read() {
@@ -54,7 +58,14 @@ export function mount(root, first) {
     pick();
     if (!params.run || !params.other) {
       replace(top);
-      replace(body, el("p", { class: "quiet panel" }, "Choose two runs of the same spot: before and after a lock, two algorithms, two menus."));
+      replace(
+        body,
+        el(
+          "p",
+          { class: "quiet panel" },
+          "Choose two runs of the same spot: before and after a lock, two algorithms, two menus.",
+        ),
+      );
       return;
     }
     try {
@@ -75,13 +86,24 @@ export function mount(root, first) {
 
   function paint() {
     replace(top, crumbs(node));
-    if (node.kind !== "decision") return replace(body, el("p", { class: "quiet panel" }, "Nobody acts here; choose a decision of the line above, or a card: ",
-      (node.cards ?? []).slice(0, 52).map((each) => [el("a", { href: link({ ...params, line: each.line }) }, each.card), " "])));
+    if (node.kind !== "decision")
+      return replace(
+        body,
+        el(
+          "p",
+          { class: "quiet panel" },
+          "Nobody acts here; choose a decision of the line above, or a card: ",
+          (node.cards ?? [])
+            .slice(0, 52)
+            .map((each) => [el("a", { href: link({ ...params, line: each.line }) }, each.card), " "]),
+        ),
+      );
     const key = params.by ?? "value";
     const pot = found.pot?.[0] ?? node.pot;
     const names = Array.isArray(found.actions[0]) ? found.actions : [found.actions, found.actions];
-    const same = names[0].join() === names[1].join();
-    const sides = names.map((list) => dressed(list.map((name) => ({ ...(node.actions.find((each) => each.name === name) ?? { name }) }))));
+    const sides = names.map((list) =>
+      dressed(list.map((name) => ({ ...(node.actions.find((each) => each.name === name) ?? { name }) }))),
+    );
     const parts = new Map();
     for (const each of found.rows) {
       const [value, part] = [difference(each, key), weight(each)];
@@ -90,51 +112,69 @@ export function mount(root, first) {
       parts.set(classOf(each.hand), [sum[0] + part * value, sum[1] + part]);
     }
     const means = new Map([...parts].map(([name, [sum, part]]) => [name, sum / part]));
-    const largest = Math.max(...[...means.values()].map(Math.abs), key === "frequency" ? 0.01 : found.tolerance ?? 1e-9, 1e-9);
+    const largest = Math.max(
+      ...[...means.values()].map(Math.abs),
+      key === "frequency" ? 0.01 : (found.tolerance ?? 1e-9),
+      1e-9,
+    );
     grid.paint((k) => {
       const value = means.get(CLASSES[k]);
       if (value === undefined) return { empty: true, pressed: params.class === CLASSES[k] };
       const colour = balance(value / largest);
-      const text = key === "frequency" ? percent(value, 0) : signed(largest < 10 ? value.toFixed(largest < 1 ? 2 : 1) : short(value, pot));
-      return { bars: [{ colour, share: 1 }], ink: ink(colour), note: /^[-+]?0(\.0*)?$/.test(text) ? "0" : text, told: text, pressed: params.class === CLASSES[k] };
+      const text =
+        key === "frequency"
+          ? percent(value, 0)
+          : signed(largest < 10 ? value.toFixed(largest < 1 ? 2 : 1) : short(value, pot));
+      return {
+        bars: [{ colour, share: 1 }],
+        ink: ink(colour),
+        note: /^[-+]?0(\.0*)?$/.test(text) ? "0" : text,
+        told: text,
+        pressed: params.class === CLASSES[k],
+      };
     });
-    replace(left, el("div", { class: "controls" },
-      choice("Whose hands", [["oop", "OOP"], ["ip", "IP"]], found.player, (player) => change({ player, class: null })), choice("Compare by", SHOWS, key, (by) => change({ by: by === "value" ? null : by }, { instead: true }))),
-      grid.element, el("p", { class: "note" }, { value: "Blue: the hand is worth more in B. Orange: worth more in A.", regret: "What a hand's strategy gives away against its own best action: orange where A gives away more, blue where B does.",
-        frequency: "How much of the strategy differs. Hands whose actions are worth the same differ freely between correct solutions: judge by EV." }[key]));
-    replace(right, summary(pot, names, same), rows(sides, key, pot));
+    replace(
+      left,
+      el(
+        "div",
+        { class: "controls" },
+        choice(
+          "Whose hands",
+          [
+            ["oop", "OOP"],
+            ["ip", "IP"],
+          ],
+          found.player,
+          (player) => change({ player, class: null }),
+        ),
+        choice("Compare by", SHOWS, key, (by) => change({ by: by === "value" ? null : by }, { instead: true })),
+      ),
+      grid.element,
+      el(
+        "p",
+        { class: "note" },
+        {
+          value: "Blue: the hand is worth more in B. Orange: worth more in A.",
+          regret:
+            "What a hand's strategy gives away against its own best action: orange where A gives away more, blue where B does.",
+          frequency:
+            "How much of the strategy differs. Hands whose actions are worth the same differ freely between correct solutions: judge by EV.",
+        }[key],
+      ),
+    );
+    replace(
+      right,
+      summary(found, [params.run, params.other], pot, names),
+      hands(found, sides, key, pot, {
+        chosen: params.class,
+        all,
+        more: () => {
+          all = true;
+          paint();
+        },
+      }),
+    );
     return undefined;
-  }
-
-  function summary(pot, names, same) {
-    const columns = [{ name: "" }, { name: `EV of ${PLAYERS[found.player]}`, number: true }, { name: "given away", number: true, title: "Chips that the strategy loses against its own best actions, on average" }, ...(same ? names[0].map((name) => ({ name, number: true })) : [{ name: "actions" }])];
-    const lines = ["A", "B"].map((name, k) => row([[el("strong", {}, name), " ", k ? params.other : params.run], chips(found.ev[k], pot), chips(found.regret[k], pot),
-      ...(same ? (found.totals?.[k] ?? []).map((part) => percent(part)) : [(found.totals?.[k] ?? []).map((part, i) => `${names[k][i]} ${percent(part)}`).join(", ")])], columns));
-    const [one, two] = found.ev;
-    lines.push(row(["B less A", one === null || two === null ? "–" : signed(chips(two - one, pot)), signed(chips(found.regret[1] - found.regret[0], pot))], columns, { class: "sum" }));
-    return table("Both runs here", columns, lines);
-  }
-
-  function rows(sides, key, pot) {
-    const kept = found.rows.filter((each) => !params.class || classOf(each.hand) === params.class);
-    const list = [...kept].sort((one, two) => Math.abs(difference(two, key) ?? 0) * weight(two) - Math.abs(difference(one, key) ?? 0) * weight(one));
-    const columns = [{ name: "hand" }, { name: "share", number: true }, { name: "EV A", number: true }, { name: "EV B", number: true }, { name: "B less A", number: true },
-      { name: "gives away A", number: true }, { name: "B", number: true }, { name: "strategy A" }, { name: "strategy B" }, { name: "" }];
-    const lines = list.slice(0, all ? undefined : 40).map((each) => {
-      const [one, two] = each.value;
-      const close = one !== null && two !== null && Math.abs(two - one) <= (found.tolerance ?? 0);
-      return row([hand(each.hand), percent(weight(each), 2), chips(one, pot), chips(two, pot), one === null || two === null ? "–" : signed(chips(two - one, pot)), chips(each.regret[0], pot), chips(each.regret[1], pot),
-        ...each.strategy.map((parts, k) => (parts.length ? el("span", { class: "mix", title: parts.map((part, i) => `${sides[k][i].name} ${percent(part)}`).join(", ") }, bars(parts, sides[k]), el("small", {}, words(parts, sides[k]))) : "–")),
-        close ? el("span", { class: "same", title: "Worth the same within the runs' accuracy" }, "≈") : ""], columns, { data: { hand: each.hand } });
-    });
-    return el("div", { class: "hands" }, table("Hands of both runs", columns, lines),
-      list.length > lines.length ? button(`show all ${list.length} hands`, () => { all = true; paint(); }) : null,
-      el("p", { class: "note" }, "Ordered by what differs most, weighted by how often it happens. ≈ worth the same within the runs' accuracy."));
-  }
-
-  function words(parts, side) {
-    return parts.map((part, k) => [part, side[k].letter]).filter(([part]) => part >= 0.005).sort((one, two) => two[0] - one[0]).slice(0, 2)
-      .map(([part, letter]) => `${letter} ${percent(part, 0)}`).join(" ");
   }
 
   read();
@@ -145,7 +185,12 @@ export function mount(root, first) {
       if (same && found) paint();
       else read();
     },
-    destroy() { call++; },
-    keys: { w: ["swap A and B", () => change({ run: params.other, other: params.run })], Escape: ["all hands", () => change({ class: null }, { instead: true })] },
+    destroy() {
+      call++;
+    },
+    keys: {
+      w: ["swap A and B", () => change({ run: params.other, other: params.run })],
+      Escape: ["all hands", () => change({ class: null }, { instead: true })],
+    },
   };
 }

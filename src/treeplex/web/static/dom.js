@@ -29,7 +29,9 @@ export function svg(tag, props = {}, ...children) {
 }
 
 export function replace(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  node.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 
@@ -43,36 +45,68 @@ let fields = 0;
 /** A label and its control. */
 export function field(label, control, { hint = "", wide = false, className = "" } = {}) {
   control.id ||= `field-${++fields}`;
-  return el("div", { class: `field ${wide ? "wide" : ""} ${className}` },
-    el("label", { for: control.id }, label), control, hint ? el("small", {}, hint) : null);
+  return el(
+    "div",
+    { class: `field ${wide ? "wide" : ""} ${className}` },
+    el("label", { for: control.id }, label),
+    control,
+    hint ? el("small", {}, hint) : null,
+  );
 }
 
 export function select(options, value, change, props = {}) {
-  return el("select", { ...props, on: { change: (event) => change(event.target.value) } },
+  return el(
+    "select",
+    { ...props, on: { change: (event) => change(event.target.value) } },
     options.map((option) => {
       const [key, name] = Array.isArray(option) ? option : [option, option];
       return el("option", { value: key, selected: key === value }, name);
-    }));
+    }),
+  );
 }
 
 /** Buttons of which one is pressed. */
 export function choice(label, options, value, change) {
-  return el("div", { class: "choice", role: "group", "aria-label": label },
-    options.map(([key, name, title]) => button(name, () => change(key), { "aria-pressed": String(key === value), title })));
+  return el(
+    "div",
+    { class: "choice", role: "group", "aria-label": label },
+    options.map(([key, name, title]) =>
+      button(name, () => change(key), { "aria-pressed": String(key === value), title }),
+    ),
+  );
 }
 
 /** A table with headers: columns are {name, title, number}; cells text or elements. */
 export function table(caption, columns, rows, props = {}) {
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", props,
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el(
+      "table",
+      props,
       el("caption", { class: "unseen" }, caption),
-      el("thead", {}, el("tr", {}, columns.map((column) =>
-        el("th", { scope: "col", class: column.number ? "number" : null, title: column.title }, column.name)))),
-      el("tbody", {}, rows)));
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          columns.map((column) =>
+            el("th", { scope: "col", class: column.number ? "number" : null, title: column.title }, column.name),
+          ),
+        ),
+      ),
+      el("tbody", {}, rows),
+    ),
+  );
 }
 
 export function row(cells, columns, props = {}) {
-  return el("tr", props, cells.map((cell, k) => el("td", { class: columns[k]?.number ? "number" : null }, cell)));
+  return el(
+    "tr",
+    props,
+    cells.map((cell, k) => el("td", { class: columns[k]?.number ? "number" : null }, cell)),
+  );
 }
 
 export function debounce(fn, wait) {

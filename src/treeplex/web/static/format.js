@@ -54,14 +54,26 @@ export function seconds(value) {
 
 export function ago(unix) {
   const past = Date.now() / 1000 - unix;
-  return past < 5 ? "now" : past < 90 ? `${past.toFixed(0)} s ago` : past < 5400 ? `${(past / 60).toFixed(0)} min ago`
-    : past < 129600 ? `${(past / 3600).toFixed(0)} h ago` : `${(past / 86400).toFixed(0)} days ago`;
+  return past < 5
+    ? "now"
+    : past < 90
+      ? `${past.toFixed(0)} s ago`
+      : past < 5400
+        ? `${(past / 60).toFixed(0)} min ago`
+        : past < 129600
+          ? `${(past / 3600).toFixed(0)} h ago`
+          : `${(past / 86400).toFixed(0)} days ago`;
 }
 
 /** Three significant digits, for exploitability of any size. */
 export function precise(value) {
-  return value === null || value === undefined ? "–" : value === 0 ? "0"
-    : Math.abs(value) < 1e-4 ? value.toExponential(2) : Number(value.toPrecision(3)).toString();
+  return value === null || value === undefined
+    ? "–"
+    : value === 0
+      ? "0"
+      : Math.abs(value) < 1e-4
+        ? value.toExponential(2)
+        : Number(value.toPrecision(3)).toString();
 }
 
 /** How good a run is: per cent of the pot of a spot, NashConv of any other game. */

@@ -6,7 +6,13 @@ import { drawn } from "./palette.js";
 export const CLASSES = [];
 for (let row = 0; row < 13; row++)
   for (let column = 0; column < 13; column++)
-    CLASSES.push(row === column ? RANKS[row] + RANKS[row] : column > row ? `${RANKS[row]}${RANKS[column]}s` : `${RANKS[column]}${RANKS[row]}o`);
+    CLASSES.push(
+      row === column
+        ? RANKS[row] + RANKS[row]
+        : column > row
+          ? `${RANKS[row]}${RANKS[column]}s`
+          : `${RANKS[column]}${RANKS[row]}o`,
+    );
 
 /** How many hands a class has. */
 export function combos(name) {
@@ -18,7 +24,8 @@ export function handsOf(name) {
   const made = [];
   for (const one of "shdc")
     for (const two of "shdc") {
-      if (name.length === 2 ? "shdc".indexOf(one) >= "shdc".indexOf(two) : name[2] === "s" ? one !== two : one === two) continue;
+      if (name.length === 2 ? "shdc".indexOf(one) >= "shdc".indexOf(two) : name[2] === "s" ? one !== two : one === two)
+        continue;
       made.push(name[0] + one + name[1] + two);
     }
   return made;
@@ -27,10 +34,18 @@ export function handsOf(name) {
 /** A grid that can be painted anew; `on.enter`, `on.press`, `on.leave` are told the class's place. */
 export class Grid {
   constructor(label, on = {}) {
-    this.cells = CLASSES.map((name, k) => el("div", {
-      class: "cell", role: "gridcell", tabindex: k === 0 ? "0" : "-1", "aria-label": name, data: { class: name, at: k },
-    }));
-    const rows = RANKS.split("").map((_, k) => el("div", { role: "row", class: "grid-row" }, this.cells.slice(13 * k, 13 * k + 13)));
+    this.cells = CLASSES.map((name, k) =>
+      el("div", {
+        class: "cell",
+        role: "gridcell",
+        tabindex: k === 0 ? "0" : "-1",
+        "aria-label": name,
+        data: { class: name, at: k },
+      }),
+    );
+    const rows = RANKS.split("").map((_, k) =>
+      el("div", { role: "row", class: "grid-row" }, this.cells.slice(13 * k, 13 * k + 13)),
+    );
     this.element = el("div", { class: "grid", role: "grid", "aria-label": label }, rows);
     this.on = on;
     const at = (event) => {
@@ -74,17 +89,28 @@ export class Grid {
   paint(look) {
     this.cells.forEach((cell, k) => {
       const seen = look(k);
-      const bars = (seen.bars ?? []).filter((bar) => bar.share > 0.0005).map((bar) =>
-        el("i", { style: { width: `${100 * bar.share}%`, background: bar.colour } }));
+      const bars = (seen.bars ?? [])
+        .filter((bar) => bar.share > 0.0005)
+        .map((bar) => el("i", { style: { width: `${100 * bar.share}%`, background: bar.colour } }));
       cell.className = `cell${seen.empty ? " empty" : ""}${seen.pressed ? " pressed" : ""}${seen.mark ? " marked" : ""}`;
       cell.style.setProperty("--on", seen.ink || "inherit");
-      cell.style.setProperty("--halo", seen.ink && bars.length > 1 ? (seen.ink === "#ffffff" ? "rgb(0 0 0 / 0.45)" : "rgb(255 255 255 / 0.55)") : "transparent");
+      cell.style.setProperty(
+        "--halo",
+        seen.ink && bars.length > 1
+          ? seen.ink === "#ffffff"
+            ? "rgb(0 0 0 / 0.45)"
+            : "rgb(255 255 255 / 0.55)"
+          : "transparent",
+      );
       cell.style.setProperty("--last", (bars.length > 1 && seen.last) || "inherit");
       cell.setAttribute("aria-label", seen.told ? `${CLASSES[k]}, ${seen.told}` : CLASSES[k]);
       cell.setAttribute("aria-selected", String(Boolean(seen.pressed)));
-      replace(cell,
+      replace(
+        cell,
         el("span", { class: "bars", style: { height: `${100 * (seen.tall ?? 1)}%` } }, bars),
-        el("b", {}, CLASSES[k]), seen.note ? el("em", {}, seen.note) : null);
+        el("b", {}, CLASSES[k]),
+        seen.note ? el("em", {}, seen.note) : null,
+      );
     });
   }
 }

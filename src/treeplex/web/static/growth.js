@@ -15,27 +15,91 @@ export function mount(root, first) {
   const form = el("section", { class: "panel", "aria-label": "Question" });
   const found = el("section", { class: "panel wide", "aria-label": "Sizes found" });
   const list = new JobList((job) => job.what === "grow" && (!params.job || job.job === params.job), { tall: 190 });
-  const plot = new Plot({ x: "iterations", y: "sizes found", height: 180, label: "sizes found over iterations", format: (value) => count(value) });
+  const plot = new Plot({
+    x: "iterations",
+    y: "sizes found",
+    height: 180,
+    label: "sizes found over iterations",
+    format: (value) => count(value),
+  });
   let seen = "";
   root.append(el("div", { class: "columns" }, el("div", { class: "side" }, form, list.element), found));
 
   function text(key, props = {}) {
-    return el("input", { type: "text", value: asked[key], name: key, autocomplete: "off", ...props, on: { input: (event) => { asked[key] = event.target.value; } } });
+    return el("input", {
+      type: "text",
+      value: asked[key],
+      name: key,
+      autocomplete: "off",
+      ...props,
+      on: {
+        input: (event) => {
+          asked[key] = event.target.value;
+        },
+      },
+    });
   }
 
   async function paint() {
     const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
     const games = (live.about?.games ?? []).filter((name) => SIZED.test(name));
     const spot = draft();
-    const options = [["", `the editor's spot: ${spot.board}`], ...runs.map((run) => [`run:${run.run}`, run.run]), ...games.map((name) => [`game:${name}`, name])];
+    const options = [
+      ["", `the editor's spot: ${spot.board}`],
+      ...runs.map((run) => [`run:${run.run}`, run.run]),
+      ...games.map((name) => [`game:${name}`, name]),
+    ];
     const game = asked.from.startsWith("game:");
-    replace(form, el("h2", {}, "Find sizes while solving"),
-      el("p", { class: "quiet" }, "It starts with few sizes, and adds those that are missed. What it is worth is measured with every candidate allowed."),
-      field("What", select(options, asked.from, (from) => { asked.from = from; paint(); }, { name: "from" })),
-      el("div", { class: "fields" }, game ? null : field("Target, % of pot", text("target", { inputmode: "decimal" })), field("At most, seconds", text("seconds", { inputmode: "decimal" }))),
-      game ? null : [field("Candidates for bets", text("bets", { placeholder: "20%, 33%, 50%, 75%, … a" }), { wide: true }), field("Candidates for raises", text("raises", { placeholder: "40%, 70%, 100%, 150%, a" }), { wide: true }),
-        field("Street", select([["", "the first"], ["flop", "flop"], ["turn", "turn"], ["river", "river"], ["all", "all"]], asked.street, (street) => { asked.street = street; }))],
-      el("div", { class: "tools" }, button("Grow", ask, { class: "main" })));
+    replace(
+      form,
+      el("h2", {}, "Find sizes while solving"),
+      el(
+        "p",
+        { class: "quiet" },
+        "It starts with few sizes, and adds those that are missed. What it is worth is measured with every candidate allowed.",
+      ),
+      field(
+        "What",
+        select(
+          options,
+          asked.from,
+          (from) => {
+            asked.from = from;
+            paint();
+          },
+          { name: "from" },
+        ),
+      ),
+      el(
+        "div",
+        { class: "fields" },
+        game ? null : field("Target, % of pot", text("target", { inputmode: "decimal" })),
+        field("At most, seconds", text("seconds", { inputmode: "decimal" })),
+      ),
+      game
+        ? null
+        : [
+            field("Candidates for bets", text("bets", { placeholder: "20%, 33%, 50%, 75%, … a" }), { wide: true }),
+            field("Candidates for raises", text("raises", { placeholder: "40%, 70%, 100%, 150%, a" }), { wide: true }),
+            field(
+              "Street",
+              select(
+                [
+                  ["", "the first"],
+                  ["flop", "flop"],
+                  ["turn", "turn"],
+                  ["river", "river"],
+                  ["all", "all"],
+                ],
+                asked.street,
+                (street) => {
+                  asked.street = street;
+                },
+              ),
+            ),
+          ],
+      el("div", { class: "tools" }, button("Grow", ask, { class: "main" })),
+    );
   }
 
   async function ask() {
@@ -60,13 +124,71 @@ export function mount(root, first) {
     seen = mark;
     if (!job) return replace(found, el("p", { class: "quiet nothing" }, "Sizes appear here as they are found."));
     const sized = added.some((each) => typeof each.histories === "number");
-    const columns = [{ name: "added at", number: true, title: "Iteration" }, { name: "player" }, { name: "decision" }, { name: "size" }, { name: "gain", number: true, title: "Chips a hand that it won, when it was added, from an opponent who did not know it" }, ...(sized ? [{ name: "nodes added", number: true }] : [])];
-    const rows = [...added].reverse().slice(0, 200).map((each) => row([count(each.iteration), typeof each.player === "number" ? (gameOf(job) ? `player ${each.player}` : ["OOP", "IP"][each.player]) : each.player, each.decision || "first to act",
-      `${each.word ?? ""} ${typeof each.size === "number" ? precise(each.size) : size(each.size)}`.trim(), fixed(each.gain, 3), ...(sized ? [count(each.histories)] : [])], columns));
-    replace(found, el("header", {}, el("h2", {}, `${count(added.length)} sizes found`), job.run && job.state === "done" ? el("a", { class: "button main", href: link(gameOf(job) ? { view: "games", run: job.run } : { view: "browse", run: job.run }) }, "browse the answer") : null),
-      plot.element, added.length ? table("Sizes found, newest first", columns, rows) : el("p", { class: "quiet" }, "None yet."));
+    const columns = [
+      { name: "added at", number: true, title: "Iteration" },
+      { name: "player" },
+      { name: "decision" },
+      { name: "size" },
+      {
+        name: "gain",
+        number: true,
+        title: "Chips a hand that it won, when it was added, from an opponent who did not know it",
+      },
+      ...(sized ? [{ name: "nodes added", number: true }] : []),
+    ];
+    const rows = [...added]
+      .reverse()
+      .slice(0, 200)
+      .map((each) =>
+        row(
+          [
+            count(each.iteration),
+            typeof each.player === "number"
+              ? gameOf(job)
+                ? `player ${each.player}`
+                : ["OOP", "IP"][each.player]
+              : each.player,
+            each.decision || "first to act",
+            `${each.word ?? ""} ${typeof each.size === "number" ? precise(each.size) : size(each.size)}`.trim(),
+            fixed(each.gain, 3),
+            ...(sized ? [count(each.histories)] : []),
+          ],
+          columns,
+        ),
+      );
+    replace(
+      found,
+      el(
+        "header",
+        {},
+        el("h2", {}, `${count(added.length)} sizes found`),
+        job.run && job.state === "done"
+          ? el(
+              "a",
+              {
+                class: "button main",
+                href: link(gameOf(job) ? { view: "games", run: job.run } : { view: "browse", run: job.run }),
+              },
+              "browse the answer",
+            )
+          : null,
+      ),
+      plot.element,
+      added.length ? table("Sizes found, newest first", columns, rows) : el("p", { class: "quiet" }, "None yet."),
+    );
     const at = [...new Set(added.map((each) => each.iteration))];
-    return plot.draw(at.length ? [{ name: "sizes found", x: [0, ...at], y: [0, ...at.map((iteration) => added.filter((each) => each.iteration <= iteration).length)], points: true }] : []);
+    return plot.draw(
+      at.length
+        ? [
+            {
+              name: "sizes found",
+              x: [0, ...at],
+              y: [0, ...at.map((iteration) => added.filter((each) => each.iteration <= iteration).length)],
+              points: true,
+            },
+          ]
+        : [],
+    );
   }
 
   paint();
@@ -78,6 +200,10 @@ export function mount(root, first) {
       seen = "";
       follow();
     },
-    destroy() { end(); list.destroy(); plot.destroy(); },
+    destroy() {
+      end();
+      list.destroy();
+      plot.destroy();
+    },
   };
 }

@@ -32,7 +32,14 @@ export class JobCard {
     this.told = el("p", { class: "told" });
     this.wrong = el("p", { class: "sentence" });
     this.tools = el("div", { class: "tools" });
-    this.element = el("article", { class: "job", data: { job: job.job } }, el("header", {}, this.title, this.tools), this.told, this.wrong, this.plot.element);
+    this.element = el(
+      "article",
+      { class: "job", data: { job: job.job } },
+      el("header", {}, this.title, this.tools),
+      this.told,
+      this.wrong,
+      this.plot.element,
+    );
     this.rows = -1;
     this.update(job);
   }
@@ -41,13 +48,26 @@ export class JobCard {
     this.job = job;
     const progress = job.progress ?? {};
     const rows = (progress.rows ?? []).filter((row) => row[2] > 0);
-    replace(this.title, job.title ?? job.what, " ", el("span", { class: `state ${job.state}` }, STATES[job.state] ?? job.state));
+    replace(
+      this.title,
+      job.title ?? job.what,
+      " ",
+      el("span", { class: `state ${job.state}` }, STATES[job.state] ?? job.state),
+    );
     const part = typeof progress.percent_of_pot === "number";
     const told = [
       progress.iteration ? `${count(progress.iteration)} iterations` : null,
       progress.seconds ? seconds(progress.seconds) : null,
-      part ? `exploitability ${precise(progress.percent_of_pot)}% of pot` : typeof progress.nash_conv === "number" ? `NashConv ${precise(progress.nash_conv)}` : null,
-      part && progress.target_percent_of_pot ? `target ${precise(progress.target_percent_of_pot)}%` : progress.target ? `target ${precise(progress.target)}` : null,
+      part
+        ? `exploitability ${precise(progress.percent_of_pot)}% of pot`
+        : typeof progress.nash_conv === "number"
+          ? `NashConv ${precise(progress.nash_conv)}`
+          : null,
+      part && progress.target_percent_of_pot
+        ? `target ${precise(progress.target_percent_of_pot)}%`
+        : progress.target
+          ? `target ${precise(progress.target)}`
+          : null,
       progress.compiling ? "kernels are compiled, once on this machine" : null,
       progress.text || null,
       job.stopping && job.state === "running" ? "stopping …" : null,
@@ -56,10 +76,14 @@ export class JobCard {
     replace(this.wrong, job.error ?? "");
     const goes = job.state === "running" || job.state === "queued";
     const open = resultLink(job);
-    replace(this.tools,
+    replace(
+      this.tools,
       goes ? button("stop", () => act(job, "stop"), { title: "Ends it with the answer so far" }) : null,
       !goes && open && job.state !== "failed" ? el("a", { class: "button main", href: open }, "open") : null,
-      !goes ? button("×", () => act(job, "remove"), { "aria-label": "Take off the list", title: "Take off the list" }) : null);
+      !goes
+        ? button("×", () => act(job, "remove"), { "aria-label": "Take off the list", title: "Take off the list" })
+        : null,
+    );
     if (!goes && job.run && job.what !== "sizes") {
       this.whole ??= this.finish(job);
       return;
@@ -68,7 +92,11 @@ export class JobCard {
     if (rows.length !== this.rows && rows.length > 1) {
       this.rows = rows.length;
       const unit = part && progress.nash_conv ? progress.percent_of_pot / progress.nash_conv : 1;
-      this.draw(part, rows.map((row) => row[1]), rows.map((row) => row[2] * unit));
+      this.draw(
+        part,
+        rows.map((row) => row[1]),
+        rows.map((row) => row[2] * unit),
+      );
     }
   }
 
@@ -82,11 +110,18 @@ export class JobCard {
     let columns = null;
     try {
       ({ columns } = await get("log", { run: job.run }));
-    } catch { /* no log was written: it failed early */ }
+    } catch {
+      /* no log was written: it failed early */
+    }
     const values = columns?.percent_of_pot ?? columns?.nash_conv ?? [];
     const kept = values.map((_, k) => k).filter((k) => values[k] > 0);
     this.plot.element.hidden = kept.length < 2;
-    if (kept.length > 1) this.draw(Boolean(columns.percent_of_pot), kept.map((k) => columns.seconds[k]), kept.map((k) => values[k]));
+    if (kept.length > 1)
+      this.draw(
+        Boolean(columns.percent_of_pot),
+        kept.map((k) => columns.seconds[k]),
+        kept.map((k) => values[k]),
+      );
   }
 
   destroy() {

@@ -22,16 +22,38 @@ function list(title, keys) {
   const told = new Map();
   for (const [key, [what]] of Object.entries(keys)) if (what) told.set(what, [...(told.get(what) ?? []), shown(key)]);
   if (!told.size) return null;
-  return [el("h3", {}, title), el("dl", { class: "keys" }, [...told].map(([what, names]) => [
-    el("dt", {}, names.map((name) => el("kbd", {}, name))), el("dd", {}, what)]))];
+  return [
+    el("h3", {}, title),
+    el(
+      "dl",
+      { class: "keys" },
+      [...told].map(([what, names]) => [
+        el(
+          "dt",
+          {},
+          names.map((name) => el("kbd", {}, name)),
+        ),
+        el("dd", {}, what),
+      ]),
+    ),
+  ];
 }
 
 export function help() {
   const open = document.querySelector("dialog.help");
   if (open) return open.close();
-  const box = el("dialog", { class: "help", "aria-label": "Keys", on: { close: () => box.remove() } },
-    el("header", {}, el("h2", {}, "Keys"), button("×", () => box.close(), { "aria-label": "Close" })),
-    list("Here", current), list("Everywhere", { ...everywhere, "?": ["this list", null] }));
+  const box = el(
+    "dialog",
+    { class: "help", "aria-label": "Keys", on: { close: () => box.remove() } },
+    el(
+      "header",
+      {},
+      el("h2", {}, "Keys"),
+      button("×", () => box.close(), { "aria-label": "Close" }),
+    ),
+    list("Here", current),
+    list("Everywhere", { ...everywhere, "?": ["this list", null] }),
+  );
   document.body.append(box);
   return box.showModal();
 }

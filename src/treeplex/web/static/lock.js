@@ -51,18 +51,43 @@ export class LockPanel {
   }
 
   shareInput(action, k) {
-    const told = el("input", { type: "number", min: "0", max: "100", step: "0.1", value: String(this.shares[k] ?? 0), "aria-label": `${action.name}, per cent`, name: `share-${k}`,
-      on: { input: () => { this.shares[k] = Number(told.value); this.sum(); } } });
-    return el("div", { class: "share" }, el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
-      el("span", {}, action.label ?? action.name), told, el("span", {}, "%"), button("always", () => {
-        this.shares = this.actions.map((_, i) => (i === k ? 100 : 0));
-        this.paint();
-      }, { "aria-label": `${action.name} always` }));
+    const told = el("input", {
+      type: "number",
+      min: "0",
+      max: "100",
+      step: "0.1",
+      value: String(this.shares[k] ?? 0),
+      "aria-label": `${action.name}, per cent`,
+      name: `share-${k}`,
+      on: {
+        input: () => {
+          this.shares[k] = Number(told.value);
+          this.sum();
+        },
+      },
+    });
+    return el(
+      "div",
+      { class: "share" },
+      el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
+      el("span", {}, action.label ?? action.name),
+      told,
+      el("span", {}, "%"),
+      button(
+        "always",
+        () => {
+          this.shares = this.actions.map((_, i) => (i === k ? 100 : 0));
+          this.paint();
+        },
+        { "aria-label": `${action.name} always` },
+      ),
+    );
   }
 
   sum() {
     const sum = this.shares.reduce((all, share) => all + (share || 0), 0);
-    this.total.textContent = Math.abs(sum - 100) < 0.35 ? "" : `These are ${percent(sum / 100)} together; they are scaled to 100%.`;
+    this.total.textContent =
+      Math.abs(sum - 100) < 0.35 ? "" : `These are ${percent(sum / 100)} together; they are scaled to 100%.`;
     return sum;
   }
 
@@ -72,8 +97,12 @@ export class LockPanel {
     const hands = this.who === "all" ? "all" : this.text.trim();
     if (!hands) return toast("Name hands, or click classes on the grid.");
     const plays = {};
-    this.actions.forEach((action, k) => { if (this.shares[k] > 0) plays[action.name] = this.shares[k] / sum; });
-    const locks = locksOf(this.run).filter((lock) => !(lock.line === this.node.line && Object.keys(lock.strategy).join() === hands));
+    this.actions.forEach((action, k) => {
+      if (this.shares[k] > 0) plays[action.name] = this.shares[k] / sum;
+    });
+    const locks = locksOf(this.run).filter(
+      (lock) => !(lock.line === this.node.line && Object.keys(lock.strategy).join() === hands),
+    );
     save(`locks:${this.run}`, [...locks, { line: this.node.line, strategy: { [hands]: plays } }]);
     this.paint();
     return undefined;
@@ -83,38 +112,148 @@ export class LockPanel {
     const { node } = this;
     this.total = el("p", { class: "sentence", role: "status" });
     const acts = node.kind === "decision";
-    const text = el("input", { type: "text", value: this.text, name: "locked-hands", placeholder: "AA, AKs … or click classes on the grid", on: { input: () => {
-      this.text = text.value;
-      this.chosen = new Set(text.value.split(/[\s,]+/).filter((name) => CLASSES.includes(name)));
-      this.repaint();
-    } } });
-    replace(this.element,
-      acts ? el("section", {}, el("h3", {}, `Lock ${node.to_act.toUpperCase()} here`),
-        choice("Which hands", [["all", "all hands"], ["some", "some hands"]], this.who, (who) => { this.who = who; this.paint(); this.repaint(); }),
-        this.who === "some" ? field("Hands", text, { wide: true }) : null,
-        el("div", { class: "shares" }, this.actions.map((action, k) => this.shareInput(action, k))), this.total,
-        el("div", { class: "tools" }, button("Add lock", () => this.add(), { class: "main", id: "add-lock" }),
-          button("as solved", () => { this.shares = this.actions.map((action) => Math.round(1000 * action.frequency) / 10); this.paint(); }, { title: "The frequencies of the solution" }))) : null,
-      this.locked(), this.list.element, this.before());
+    const text = el("input", {
+      type: "text",
+      value: this.text,
+      name: "locked-hands",
+      placeholder: "AA, AKs … or click classes on the grid",
+      on: {
+        input: () => {
+          this.text = text.value;
+          this.chosen = new Set(text.value.split(/[\s,]+/).filter((name) => CLASSES.includes(name)));
+          this.repaint();
+        },
+      },
+    });
+    replace(
+      this.element,
+      acts
+        ? el(
+            "section",
+            {},
+            el("h3", {}, `Lock ${node.to_act.toUpperCase()} here`),
+            choice(
+              "Which hands",
+              [
+                ["all", "all hands"],
+                ["some", "some hands"],
+              ],
+              this.who,
+              (who) => {
+                this.who = who;
+                this.paint();
+                this.repaint();
+              },
+            ),
+            this.who === "some" ? field("Hands", text, { wide: true }) : null,
+            el(
+              "div",
+              { class: "shares" },
+              this.actions.map((action, k) => this.shareInput(action, k)),
+            ),
+            this.total,
+            el(
+              "div",
+              { class: "tools" },
+              button("Add lock", () => this.add(), { class: "main", id: "add-lock" }),
+              button(
+                "as solved",
+                () => {
+                  this.shares = this.actions.map((action) => Math.round(1000 * action.frequency) / 10);
+                  this.paint();
+                },
+                { title: "The frequencies of the solution" },
+              ),
+            ),
+          )
+        : null,
+      this.locked(),
+      this.list.element,
+      this.before(),
+    );
     if (acts) this.sum();
   }
 
   locked() {
     const locks = locksOf(this.run);
-    const target = el("input", { type: "text", inputmode: "decimal", value: load("target", "0.5"), name: "lock-target" });
-    return el("section", {}, el("h3", {}, "Locks to solve with"),
-      locks.length ? el("ul", { class: "locks" }, locks.map((lock, k) => el("li", {},
-        el("span", {}, el("a", { href: link({ view: "browse", run: this.run, line: lock.line, tab: "lock" }) }, lock.line || "start"), ": ",
-          Object.entries(lock.strategy).map(([hands, plays]) => `${hands} ${Object.entries(plays).map(([name, part]) => `${name} ${typeof part === "number" ? percent(part) : part}`).join(", ")}`).join("; ")),
-        button("×", () => { save(`locks:${this.run}`, locks.filter((_, i) => i !== k)); this.paint(); }, { "aria-label": "Remove this lock" }))))
-        : el("p", { class: "quiet" }, "None yet. Locked hands play what you say; everything else is solved around them."),
-      el("div", { class: "tools" }, field("Target, % of pot", target), button("Solve around it", () => this.solve(target.value), { class: "main", id: "solve-around", disabled: !locks.length })));
+    const target = el("input", {
+      type: "text",
+      inputmode: "decimal",
+      value: load("target", "0.5"),
+      name: "lock-target",
+    });
+    return el(
+      "section",
+      {},
+      el("h3", {}, "Locks to solve with"),
+      locks.length
+        ? el(
+            "ul",
+            { class: "locks" },
+            locks.map((lock, k) =>
+              el(
+                "li",
+                {},
+                el(
+                  "span",
+                  {},
+                  el(
+                    "a",
+                    { href: link({ view: "browse", run: this.run, line: lock.line, tab: "lock" }) },
+                    lock.line || "start",
+                  ),
+                  ": ",
+                  Object.entries(lock.strategy)
+                    .map(
+                      ([hands, plays]) =>
+                        `${hands} ${Object.entries(plays)
+                          .map(([name, part]) => `${name} ${typeof part === "number" ? percent(part) : part}`)
+                          .join(", ")}`,
+                    )
+                    .join("; "),
+                ),
+                button(
+                  "×",
+                  () => {
+                    save(
+                      `locks:${this.run}`,
+                      locks.filter((_, i) => i !== k),
+                    );
+                    this.paint();
+                  },
+                  { "aria-label": "Remove this lock" },
+                ),
+              ),
+            ),
+          )
+        : el(
+            "p",
+            { class: "quiet" },
+            "None yet. Locked hands play what you say; everything else is solved around them.",
+          ),
+      el(
+        "div",
+        { class: "tools" },
+        field("Target, % of pot", target),
+        button("Solve around it", () => this.solve(target.value), {
+          class: "main",
+          id: "solve-around",
+          disabled: !locks.length,
+        }),
+      ),
+    );
   }
 
   async solve(target) {
     const spot = this.about?.spot;
     if (!spot) return toast("The spot of this run is not known.");
-    const job = await start({ what: "solve", spot, exploitability: `${target.trim()}%pot`, locks: locksOf(this.run), name: `${this.run.split("/").at(-1)}-locked` });
+    const job = await start({
+      what: "solve",
+      spot,
+      exploitability: `${target.trim()}%pot`,
+      locks: locksOf(this.run),
+      name: `${this.run.split("/").at(-1)}-locked`,
+    });
     if (!job) return undefined;
     this.job = job.job;
     save(`before:${job.job}`, this.run);
@@ -133,8 +272,23 @@ export class LockPanel {
     const job = live.jobs.find((each) => each.job === this.job);
     const earlier = load(`before-run:${this.run}`, null);
     const line = this.node.line;
-    const to = job?.run && job.state === "done" ? { run: this.run, other: job.run } : earlier ? { run: earlier, other: this.run } : null;
-    return el("p", { class: "before" }, to ? el("a", { class: "button main", id: "before-after", href: link({ view: "compare", ...to, line }) }, "Compare before and after") : null);
+    const to =
+      job?.run && job.state === "done"
+        ? { run: this.run, other: job.run }
+        : earlier
+          ? { run: earlier, other: this.run }
+          : null;
+    return el(
+      "p",
+      { class: "before" },
+      to
+        ? el(
+            "a",
+            { class: "button main", id: "before-after", href: link({ view: "compare", ...to, line }) },
+            "Compare before and after",
+          )
+        : null,
+    );
   }
 
   destroy() {

@@ -3,7 +3,13 @@ import { barsOf, inkOf, lastInk, most } from "./grid.js";
 import { chips, fixed, percent, short } from "./format.js";
 import { ink, scale } from "./palette.js";
 
-export const MODES = [["actions", "Actions"], ["ev", "EV"], ["equity", "Equity"], ["realisation", "EQR", "Equity realisation: EV over equity times pot"], ["reach", "Reach", "How much of the starting range is still here"]];
+export const MODES = [
+  ["actions", "Actions"],
+  ["ev", "EV"],
+  ["equity", "Equity"],
+  ["realisation", "EQR", "Equity realisation: EV over equity times pot"],
+  ["reach", "Reach", "How much of the starting range is still here"],
+];
 
 function spread(node) {
   const values = node.classes.filter((each) => each && each.value !== null).map((each) => each.value);
@@ -21,8 +27,16 @@ export function looker(node, actions, mode, bars, pressed) {
     const tall = bars === "absolute" ? Math.min(1, each.full) : 1;
     if (acts) {
       const at = most(each.strategy);
-      return { bars: barsOf(each.strategy, actions), tall, ink: inkOf(each.strategy, actions, tall), last: lastInk(each.strategy, actions, tall), note: actions[at].letter, mark: each.indifferent, pressed: pressed(k),
-        told: actions.map((action, i) => `${action.name} ${percent(each.strategy[i])}`).join(", ") };
+      return {
+        bars: barsOf(each.strategy, actions),
+        tall,
+        ink: inkOf(each.strategy, actions, tall),
+        last: lastInk(each.strategy, actions, tall),
+        note: actions[at].letter,
+        mark: each.indifferent,
+        pressed: pressed(k),
+        told: actions.map((action, i) => `${action.name} ${percent(each.strategy[i])}`).join(", "),
+      };
     }
     const value = { ev: each.value, equity: each.equity, realisation: each.realisation, reach: each.full }[kind];
     if (value === null || value === undefined) return { tall: 0, note: "–", pressed: pressed(k) };

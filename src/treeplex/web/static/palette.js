@@ -16,7 +16,13 @@ function between(stops, at) {
   const place = Math.min(Math.max(at, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(place), stops.length - 2);
   const [one, two] = [channels(stops[low]), channels(stops[low + 1])];
-  return `#${one.map((each, k) => Math.round(each + (two[k] - each) * (place - low)).toString(16).padStart(2, "0")).join("")}`;
+  return `#${one
+    .map((each, k) =>
+      Math.round(each + (two[k] - each) * (place - low))
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
 }
 
 /** A number from 0 to 1 as a colour. */
@@ -41,7 +47,9 @@ function shade(place, count) {
 }
 
 function kind(action) {
-  return /^\s*(fold|check|call|bet|raise|all-?in)/i.exec(action.name)?.[1].toLowerCase().replace("allin", "all-in") ?? "bet";
+  return (
+    /^\s*(fold|check|call|bet|raise|all-?in)/i.exec(action.name)?.[1].toLowerCase().replace("allin", "all-in") ?? "bet"
+  );
 }
 
 /** Actions with a colour, a letter and its ink: F, X, C, A, or the size in per cent of the pot. */
@@ -49,14 +57,18 @@ export function dressed(actions) {
   const bets = actions.filter((action) => !["fold", "check", "call"].includes(kind(action)));
   const made = actions.map((action) => {
     const what = kind(action);
-    const colour = what === "fold" ? FOLD : what === "check" || what === "call" ? PASSIVE : shade(bets.indexOf(action), bets.length);
+    const colour =
+      what === "fold" ? FOLD : what === "check" || what === "call" ? PASSIVE : shade(bets.indexOf(action), bets.length);
     const size = /([\d.]+)\s*%/.exec(action.short ?? action.label ?? "")?.[1];
-    const letter = { fold: "F", check: "X", call: "C", "all-in": "A" }[what]
-      ?? (size ? String(Math.round(Number(size))) : /([\d.]+)/.exec(action.name)?.[1] ?? "B");
+    const letter =
+      { fold: "F", check: "X", call: "C", "all-in": "A" }[what] ??
+      (size ? String(Math.round(Number(size))) : (/([\d.]+)/.exec(action.name)?.[1] ?? "B"));
     return { ...action, colour, ink: ink(colour), letter, kind: what };
   });
   const twice = new Set(made.map((each) => each.letter).filter((letter, k, all) => all.indexOf(letter) !== k));
-  return made.map((each) => twice.has(each.letter) && each.kind === "raise" ? { ...each, letter: `R${each.letter}` } : each);
+  return made.map((each) =>
+    twice.has(each.letter) && each.kind === "raise" ? { ...each, letter: `R${each.letter}` } : each,
+  );
 }
 
 /** The order in which bars are drawn: largest bet first, fold last. */

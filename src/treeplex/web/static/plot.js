@@ -65,24 +65,53 @@ export class Plot {
       return;
     }
     if (!this.element.clientWidth) return;
-    const { x = "", y = "", logX, logY, format = (value) => String(Number(value?.toPrecision(4))), range = {} } = this.options;
+    const {
+      x = "",
+      y = "",
+      logX,
+      logY,
+      format = (value) => String(Number(value?.toPrecision(4))),
+      range = {},
+    } = this.options;
     const [line, text] = [colour("--rule"), colour("--quiet")];
     const axis = (label, size, log) => ({
-      label, labelSize: 16, size, gap: 4, labelGap: 0, stroke: text, font: "11px system-ui", labelFont: "11px system-ui",
-      grid: { stroke: line, width: 1, ...(log ? { filter: powers } : {}) }, ticks: { stroke: line, width: 1, size: 4, ...(log ? { filter: powers } : {}) },
+      label,
+      labelSize: 16,
+      size,
+      gap: 4,
+      labelGap: 0,
+      stroke: text,
+      font: "11px system-ui",
+      labelFont: "11px system-ui",
+      grid: { stroke: line, width: 1, ...(log ? { filter: powers } : {}) },
+      ticks: { stroke: line, width: 1, size: 4, ...(log ? { filter: powers } : {}) },
       values: (_, marks) => marks.map((mark) => (mark === null || (log && !power(mark)) ? "" : short(mark))),
     });
-    this.plot = new globalThis.uPlot({
-      width: this.element.clientWidth, height: this.height, legend: { live: true, markers: { dash: (_, k) => BORDERS[(k - 1) % BORDERS.length] } }, cursor: { points: { size: 6 } },
-      scales: { x: { time: false, distr: logX ? 3 : 1, range: range.x }, y: { distr: logY ? 3 : 1, range: range.y } },
-      axes: [axis(x, 30, logX), axis(y, 48, logY)],
-      series: [{ label: x || "x", value: (_, value) => (value === null || value === undefined ? "–" : format(value)) },
-        ...this.curves.map((curve, k) => ({
-          label: curve.name, width: 2, spanGaps: true, ...strokeOf(k), ...(curve.stroke ? { stroke: curve.stroke } : {}),
-          ...(curve.dash ? { dash: curve.dash } : {}), points: { show: curve.points ?? curve.x.length < 3, size: 6 },
-          value: (_, value) => (value === null || value === undefined ? "–" : format(value)),
-        }))],
-    }, joined(this.curves), this.element);
+    this.plot = new globalThis.uPlot(
+      {
+        width: this.element.clientWidth,
+        height: this.height,
+        legend: { live: true, markers: { dash: (_, k) => BORDERS[(k - 1) % BORDERS.length] } },
+        cursor: { points: { size: 6 } },
+        scales: { x: { time: false, distr: logX ? 3 : 1, range: range.x }, y: { distr: logY ? 3 : 1, range: range.y } },
+        axes: [axis(x, 30, logX), axis(y, 48, logY)],
+        series: [
+          { label: x || "x", value: (_, value) => (value === null || value === undefined ? "–" : format(value)) },
+          ...this.curves.map((curve, k) => ({
+            label: curve.name,
+            width: 2,
+            spanGaps: true,
+            ...strokeOf(k),
+            ...(curve.stroke ? { stroke: curve.stroke } : {}),
+            ...(curve.dash ? { dash: curve.dash } : {}),
+            points: { show: curve.points ?? curve.x.length < 3, size: 6 },
+            value: (_, value) => (value === null || value === undefined ? "–" : format(value)),
+          })),
+        ],
+      },
+      joined(this.curves),
+      this.element,
+    );
   }
 }
 

@@ -14,28 +14,62 @@ export class RangeEditor {
     this.paintWith = 1;
     this.calls = 0;
     this.grid = new Grid(`${name} range`, {
-      press: (k, event) => { this.paintWith = event.type === "keydown" || event.buttons === 1 ? this.wanted(k) : 0; this.paint(k); },
+      press: (k, event) => {
+        this.paintWith = event.type === "keydown" || event.buttons === 1 ? this.wanted(k) : 0;
+        this.paint(k);
+      },
       drag: (k) => this.paint(k),
     });
     this.grid.element.classList.add("paint");
-    this.text = el("textarea", { rows: "3", spellcheck: "false", "aria-label": `${name} range as text`, value: text,
-      on: { input: debounce(() => this.parse(), 300) } });
+    this.text = el("textarea", {
+      rows: "3",
+      spellcheck: "false",
+      "aria-label": `${name} range as text`,
+      value: text,
+      on: { input: debounce(() => this.parse(), 300) },
+    });
     this.message = el("p", { class: "sentence", role: "status" });
     this.count = el("output", { class: "quiet" });
-    this.slider = el("input", { type: "range", min: "5", max: "100", step: "5", value: "100", "aria-label": `Weight painted on the ${name} range`,
-      on: { input: (event) => this.setWeight(Number(event.target.value) / 100) } });
+    this.slider = el("input", {
+      type: "range",
+      min: "5",
+      max: "100",
+      step: "5",
+      value: "100",
+      "aria-label": `Weight painted on the ${name} range`,
+      on: { input: (event) => this.setWeight(Number(event.target.value) / 100) },
+    });
     this.told = el("output", {}, "100%");
     const list = Object.entries(presets);
-    this.preset = list.length ? select([["", "presets …"], ...list.map(([key]) => [key, key])], "", (key) => {
-      if (key) this.set(presets[key]);
-      this.preset.value = "";
-    }, { "aria-label": `Presets for the ${name} range` }) : null;
-    this.element = el("section", { class: "range-editor" },
+    this.preset = list.length
+      ? select(
+          [["", "presets …"], ...list.map(([key]) => [key, key])],
+          "",
+          (key) => {
+            if (key) this.set(presets[key]);
+            this.preset.value = "";
+          },
+          { "aria-label": `Presets for the ${name} range` },
+        )
+      : null;
+    this.element = el(
+      "section",
+      { class: "range-editor" },
       el("header", {}, el("h3", {}, name), this.count),
       this.grid.element,
-      el("div", { class: "tools" }, el("span", { class: "slider" }, "weight", this.slider, this.told), this.preset,
-        button("clear", () => { this.hands = {}; this.send(); })),
-      this.text, this.message);
+      el(
+        "div",
+        { class: "tools" },
+        el("span", { class: "slider" }, "weight", this.slider, this.told),
+        this.preset,
+        button("clear", () => {
+          this.hands = {};
+          this.send();
+        }),
+      ),
+      this.text,
+      this.message,
+    );
     this.draw();
     this.parse(false);
   }
@@ -115,11 +149,15 @@ export class RangeEditor {
       const weight = this.average(CLASSES[k]);
       all += weight * combos(CLASSES[k]);
       const colour = scale(0.25 + 0.5 * weight);
-      return { empty: weight <= 0, tall: weight > 0 ? weight : 0, bars: [{ colour, share: 1 }], ink: weight > 0.6 ? ink(colour) : "",
-        note: weight > 0 && weight < 0.9995 ? percent(weight, 0) : "", told: percent(weight, 0) };
+      return {
+        empty: weight <= 0,
+        tall: weight > 0 ? weight : 0,
+        bars: [{ colour, share: 1 }],
+        ink: weight > 0.6 ? ink(colour) : "",
+        note: weight > 0 && weight < 0.9995 ? percent(weight, 0) : "",
+        told: percent(weight, 0),
+      };
     });
     this.count.textContent = `${fixed(all, all % 1 ? 1 : 0)} hands, ${percent(all / 1326)}`;
   }
 }
-
-

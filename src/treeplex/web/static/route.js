@@ -14,7 +14,9 @@ export function parse(hash = location.hash) {
     if (at <= 0) continue;
     try {
       params[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1).replaceAll("+", " "));
-    } catch { /* not an address of ours */ }
+    } catch {
+      /* not an address of ours */
+    }
   }
   params.view ??= params.run ? "browse" : "runs";
   return params;
@@ -22,7 +24,9 @@ export function parse(hash = location.hash) {
 
 /** The link of a view. */
 export function link(params) {
-  const keys = Object.keys(params).sort((one, two) => (ORDER.indexOf(one) + 99) % 99 - (ORDER.indexOf(two) + 99) % 99);
+  const keys = Object.keys(params).sort(
+    (one, two) => ((ORDER.indexOf(one) + 99) % 99) - ((ORDER.indexOf(two) + 99) % 99),
+  );
   const parts = keys.filter((key) => params[key] !== undefined && params[key] !== null && params[key] !== "");
   return `#${parts.map((key) => `${key}=${encode(String(params[key]))}`).join("&")}`;
 }

@@ -23,7 +23,10 @@ export class Runouts {
     if (this.at !== at) return;
     if (!found) {
       this.at = null;
-      replace(this.element, el("p", { class: "quiet" }, "There are no runouts here: the board is complete from the start."));
+      replace(
+        this.element,
+        el("p", { class: "quiet" }, "There are no runouts here: the board is complete from the start."),
+      );
       return;
     }
     this.found = found;
@@ -45,28 +48,64 @@ export class Runouts {
     const who = cards.find((each) => each.to_act)?.to_act?.toUpperCase() ?? "";
     if (!actions.length && /^\d+$/.test(this.what)) this.what = "ev-oop";
     if (Number(this.what) >= actions.length) this.what = "0";
-    const options = [...actions.map((action, k) => [String(k), `${who} ${action.short ?? action.name}: how often`]),
-      ["ev-oop", "EV of OOP"], ["ev-ip", "EV of IP"], ["eq-oop", "Equity of OOP"], ["eq-ip", "Equity of IP"]];
+    const options = [
+      ...actions.map((action, k) => [String(k), `${who} ${action.short ?? action.name}: how often`]),
+      ["ev-oop", "EV of OOP"],
+      ["ev-ip", "EV of IP"],
+      ["eq-oop", "Equity of OOP"],
+      ["eq-ip", "Equity of IP"],
+    ];
     const values = cards.map((each) => this.value(each)).filter((value) => value !== null && value !== undefined);
     const money = this.what.startsWith("ev");
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    const often = cards.map((each) => (this.value(each) === null || this.value(each) === undefined ? 0 : each.often ?? 1));
-    const mean = cards.reduce((sum, each, k) => sum + often[k] * (this.value(each) ?? 0), 0) / (often.reduce((sum, part) => sum + part, 0) || 1);
+    const often = cards.map((each) =>
+      this.value(each) === null || this.value(each) === undefined ? 0 : (each.often ?? 1),
+    );
+    const mean =
+      cards.reduce((sum, each, k) => sum + often[k] * (this.value(each) ?? 0), 0) /
+      (often.reduce((sum, part) => sum + part, 0) || 1);
     const told = (value) => (money ? chips(value, this.pot) : percent(value));
-    replace(this.element,
-      el("div", { class: "tools" }, select(options, this.what, (key) => { this.what = key; this.paint(); }, { "aria-label": "What is shown" }),
-        el("span", { class: "quiet" }, values.length ? `${told(low)} to ${told(high)}, on average ${told(mean)}` : "")),
-      deck("Cards that may come", (name) => {
-        const each = cards.find((one) => one.card === name);
-        const value = each ? this.value(each) : undefined;
-        if (!each) return { disabled: true, text: "" };
-        if (value === null || value === undefined) return { text: "–" };
-        const colour = scale(high > low ? (value - low) / (high - low) : 0.5);
-        return { colour, ink: ink(colour), text: money ? short(value, this.pot) : percent(value, 0), title: `${name}: ${told(value)}` };
-      }, (name) => {
-        const each = cards.find((one) => one.card === name);
-        if (each) change({ line: each.line, class: null });
-      }),
-      el("p", { class: "quiet" }, "Colours run from the lowest to the highest of these cards. Click a card to go there."));
+    replace(
+      this.element,
+      el(
+        "div",
+        { class: "tools" },
+        select(
+          options,
+          this.what,
+          (key) => {
+            this.what = key;
+            this.paint();
+          },
+          { "aria-label": "What is shown" },
+        ),
+        el("span", { class: "quiet" }, values.length ? `${told(low)} to ${told(high)}, on average ${told(mean)}` : ""),
+      ),
+      deck(
+        "Cards that may come",
+        (name) => {
+          const each = cards.find((one) => one.card === name);
+          const value = each ? this.value(each) : undefined;
+          if (!each) return { disabled: true, text: "" };
+          if (value === null || value === undefined) return { text: "–" };
+          const colour = scale(high > low ? (value - low) / (high - low) : 0.5);
+          return {
+            colour,
+            ink: ink(colour),
+            text: money ? short(value, this.pot) : percent(value, 0),
+            title: `${name}: ${told(value)}`,
+          };
+        },
+        (name) => {
+          const each = cards.find((one) => one.card === name);
+          if (each) change({ line: each.line, class: null });
+        },
+      ),
+      el(
+        "p",
+        { class: "quiet" },
+        "Colours run from the lowest to the highest of these cards. Click a card to go there.",
+      ),
+    );
   }
 }

@@ -6,13 +6,25 @@ import { JobList } from "./jobs.js";
 import { Plot } from "./plot.js";
 import { change, link } from "./route.js";
 
-const COLUMNS = [{ name: "" }, { name: "run" }, { name: "game" }, { name: "algorithm" }, { name: "status" },
+const COLUMNS = [
+  { name: "" },
+  { name: "run" },
+  { name: "game" },
+  { name: "algorithm" },
+  { name: "status" },
   { name: "exploitability", number: true, title: "Of a spot in per cent of the pot; of other games NashConv" },
-  { name: "iterations", number: true }, { name: "time", number: true }, { name: "changed", number: true }, { name: "" }];
+  { name: "iterations", number: true },
+  { name: "time", number: true },
+  { name: "changed", number: true },
+  { name: "" },
+];
 
 export function openLink(run) {
-  return run.kind === "spot" || run.spot ? link({ view: "browse", run: run.run }) : run.kind === "growth" && run.percent_of_pot != null
-    ? link({ view: "browse", run: run.run }) : link({ view: "games", run: run.run });
+  return run.kind === "spot" || run.spot
+    ? link({ view: "browse", run: run.run })
+    : run.kind === "growth" && run.percent_of_pot != null
+      ? link({ view: "browse", run: run.run })
+      : link({ view: "games", run: run.run });
 }
 
 /** Convergence of several runs as curves: a quantity and what it is called. */
@@ -23,7 +35,9 @@ export async function curvesOf(names, x = "seconds") {
   const curves = [];
   logs.forEach((log, k) => {
     if (!log) return;
-    const kept = log.columns[quantity].map((value, i) => [log.columns[x][i], value]).filter(([at, value]) => value > 0 && at !== null);
+    const kept = log.columns[quantity]
+      .map((value, i) => [log.columns[x][i], value])
+      .filter(([at, value]) => value > 0 && at !== null);
     if (kept.length) curves.push({ name: names[k], x: kept.map((each) => each[0]), y: kept.map((each) => each[1]) });
   });
   return { curves, y: parts ? "exploitability, % of pot" : "NashConv" };
@@ -32,19 +46,40 @@ export async function curvesOf(names, x = "seconds") {
 function goOn(run) {
   const part = run.percent_of_pot != null;
   const now = part ? run.percent_of_pot : run.nash_conv;
-  const target = el("input", { type: "text", inputmode: "decimal", value: now ? Number((now / 2).toPrecision(1)) : "0.1" });
+  const target = el("input", {
+    type: "text",
+    inputmode: "decimal",
+    value: now ? Number((now / 2).toPrecision(1)) : "0.1",
+  });
   const most = el("input", { type: "text", inputmode: "decimal", placeholder: "no limit" });
-  const box = el("dialog", { class: "ask", on: { close: () => box.remove() } },
-    el("form", { method: "dialog" }, el("h2", {}, `Go on with ${run.run}`),
+  const box = el(
+    "dialog",
+    { class: "ask", on: { close: () => box.remove() } },
+    el(
+      "form",
+      { method: "dialog" },
+      el("h2", {}, `Go on with ${run.run}`),
       el("p", { class: "quiet" }, `It is at ${quality(run)} after ${count(run.iterations)} iterations.`),
-      field(part ? "Target, % of the pot" : "Target, NashConv", target), field("At most, seconds", most),
-      el("div", { class: "tools" }, button("Go on", async () => {
-        const body = { what: "resume", run: run.run };
-        if (part) body.exploitability = `${target.value.trim()}%pot`;
-        else body.nash_conv = Number(target.value);
-        if (most.value.trim()) body.seconds = Number(most.value);
-        if (await start(body)) box.close();
-      }, { class: "main" }), button("Cancel", () => box.close()))));
+      field(part ? "Target, % of the pot" : "Target, NashConv", target),
+      field("At most, seconds", most),
+      el(
+        "div",
+        { class: "tools" },
+        button(
+          "Go on",
+          async () => {
+            const body = { what: "resume", run: run.run };
+            if (part) body.exploitability = `${target.value.trim()}%pot`;
+            else body.nash_conv = Number(target.value);
+            if (most.value.trim()) body.seconds = Number(most.value);
+            if (await start(body)) box.close();
+          },
+          { class: "main" },
+        ),
+        button("Cancel", () => box.close()),
+      ),
+    ),
+  );
   document.body.append(box);
   box.showModal();
 }
@@ -58,37 +93,93 @@ export function mount(root, params) {
   const jobs = el("section", { class: "panel", "aria-label": "Queue" }, el("h2", {}, "Queue"), list.element);
   const drawn = el("section", { class: "panel", "aria-label": "Convergence" });
   const rows = el("section", { class: "panel wide", "aria-label": "Runs" });
-  const search = el("input", { type: "search", placeholder: "search runs", "aria-label": "Search runs", on: { input: () => paint() } });
+  const search = el("input", {
+    type: "search",
+    placeholder: "search runs",
+    "aria-label": "Search runs",
+    on: { input: () => paint() },
+  });
   root.append(el("div", { class: "side runs" }, jobs, rows, drawn));
 
   function statusOf(run) {
     const job = live.jobs.find((each) => each.job === run.job || (each.run === run.run && each.state === "running"));
-    return job?.state === "running" ? "running" : run.status ?? "–";
+    return job?.state === "running" ? "running" : (run.status ?? "–");
   }
 
   function paint() {
     const wanted = search.value.trim().toLowerCase();
-    const seen = runs.filter((run) => `${run.run} ${run.game} ${run.algorithm} ${run.kind}`.toLowerCase().includes(wanted));
+    const seen = runs.filter((run) =>
+      `${run.run} ${run.game} ${run.algorithm} ${run.kind}`.toLowerCase().includes(wanted),
+    );
     const made = seen.map((run) => {
-      const box = el("input", { type: "checkbox", checked: chosen.has(run.run), "aria-label": `Show the convergence of ${run.run}`, on: { change: () => {
-        if (box.checked) chosen.add(run.run);
-        else chosen.delete(run.run);
-        change({ chosen: [...chosen].join("|") }, { instead: true });
-      } } });
+      const box = el("input", {
+        type: "checkbox",
+        checked: chosen.has(run.run),
+        "aria-label": `Show the convergence of ${run.run}`,
+        on: {
+          change: () => {
+            if (box.checked) chosen.add(run.run);
+            else chosen.delete(run.run);
+            change({ chosen: [...chosen].join("|") }, { instead: true });
+          },
+        },
+      });
       const status = statusOf(run);
-      return row([box, el("a", { href: openLink(run), class: "name" }, run.run),
-        [run.game, run.locks ? el("span", { class: "tag", title: "Decisions that are locked" }, `${run.locks} locked`) : null,
-          run.kind === "growth" || run.kind === "exploration" ? el("span", { class: "tag" }, run.kind) : null],
-        el("span", { class: "algorithm", title: run.algorithm }, run.algorithm), el("span", { class: `state ${status}` }, status), quality(run), count(run.iterations), seconds(run.seconds),
-        ago(run.changed), el("span", { class: "tools" },
-          status === "running" ? button("stop", () => stop(run)) : button("go on", () => goOn(run), { title: "Go on to a tighter target" }),
-          el("a", { class: "button", href: openLink(run) }, "open"))], COLUMNS, { data: { run: run.run } });
+      return row(
+        [
+          box,
+          el("a", { href: openLink(run), class: "name" }, run.run),
+          [
+            run.game,
+            run.locks ? el("span", { class: "tag", title: "Decisions that are locked" }, `${run.locks} locked`) : null,
+            run.kind === "growth" || run.kind === "exploration" ? el("span", { class: "tag" }, run.kind) : null,
+          ],
+          el("span", { class: "algorithm", title: run.algorithm }, run.algorithm),
+          el("span", { class: `state ${status}` }, status),
+          quality(run),
+          count(run.iterations),
+          seconds(run.seconds),
+          ago(run.changed),
+          el(
+            "span",
+            { class: "tools" },
+            status === "running"
+              ? button("stop", () => stop(run))
+              : button("go on", () => goOn(run), { title: "Go on to a tighter target" }),
+            el("a", { class: "button", href: openLink(run) }, "open"),
+          ),
+        ],
+        COLUMNS,
+        { data: { run: run.run } },
+      );
     });
-    if (!rows.firstChild) rows.append(el("header", {}, el("h2", {}, "Runs"), search, el("span", { class: "quiet count" }),
-      el("a", { class: "button main", href: link({ view: "spot" }) }, "new spot")), el("div", { class: "list" }));
-    rows.querySelector(".count").textContent = live.about?.directory ? `${count(seen.length)} in ${live.about.directory}` : "";
-    replace(rows.querySelector(".list"), made.length ? table("Runs", COLUMNS, made)
-      : el("p", { class: "quiet nothing" }, runs.length ? "No run matches." : "No runs yet. Make a spot and solve it, or solve a game under “Any game”."));
+    if (!rows.firstChild)
+      rows.append(
+        el(
+          "header",
+          {},
+          el("h2", {}, "Runs"),
+          search,
+          el("span", { class: "quiet count" }),
+          el("a", { class: "button main", href: link({ view: "spot" }) }, "new spot"),
+        ),
+        el("div", { class: "list" }),
+      );
+    rows.querySelector(".count").textContent = live.about?.directory
+      ? `${count(seen.length)} in ${live.about.directory}`
+      : "";
+    replace(
+      rows.querySelector(".list"),
+      made.length
+        ? table("Runs", COLUMNS, made)
+        : el(
+            "p",
+            { class: "quiet nothing" },
+            runs.length
+              ? "No run matches."
+              : "No runs yet. Make a spot and solve it, or solve a game under “Any game”.",
+          ),
+    );
   }
 
   async function stop(run) {
@@ -101,14 +192,36 @@ export function mount(root, params) {
   async function draw() {
     const names = [...chosen];
     if (!names.length) {
-      replace(drawn, el("h2", {}, "Convergence"), el("p", { class: "quiet" }, "Tick runs to see their convergence in one plot."));
+      replace(
+        drawn,
+        el("h2", {}, "Convergence"),
+        el("p", { class: "quiet" }, "Tick runs to see their convergence in one plot."),
+      );
       return;
     }
-    replace(drawn, el("h2", {}, "Convergence"), el("div", { class: "tools" }, el("span", { class: "quiet" }, "against"),
-      ["seconds", "iteration", "nodes"].map((key) => button(key === "iteration" ? "iterations" : key === "nodes" ? "nodes touched" : key,
-        () => change({ x: key }, { instead: true }), { "aria-pressed": String(x === key) }))), plot.element);
+    replace(
+      drawn,
+      el("h2", {}, "Convergence"),
+      el(
+        "div",
+        { class: "tools" },
+        el("span", { class: "quiet" }, "against"),
+        ["seconds", "iteration", "nodes"].map((key) =>
+          button(
+            key === "iteration" ? "iterations" : key === "nodes" ? "nodes touched" : key,
+            () => change({ x: key }, { instead: true }),
+            { "aria-pressed": String(x === key) },
+          ),
+        ),
+      ),
+      plot.element,
+    );
     const got = await curvesOf(names, x);
-    Object.assign(plot.options, { y: got.y, x: { seconds: "seconds", iteration: "iterations", nodes: "nodes touched" }[x], logX: x !== "seconds" });
+    Object.assign(plot.options, {
+      y: got.y,
+      x: { seconds: "seconds", iteration: "iterations", nodes: "nodes touched" }[x],
+      logX: x !== "seconds",
+    });
     plot.draw(got.curves);
   }
 
@@ -140,6 +253,14 @@ export function mount(root, params) {
       plot.destroy();
       list.destroy();
     },
-    keys: { "/": ["search", () => search.focus()], n: ["new spot", () => { location.hash = link({ view: "spot" }); }] },
+    keys: {
+      "/": ["search", () => search.focus()],
+      n: [
+        "new spot",
+        () => {
+          location.hash = link({ view: "spot" });
+        },
+      ],
+    },
   };
 }

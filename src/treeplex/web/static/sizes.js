@@ -1,25 +1,25 @@
 // Which bet sizes matter: choose the best few, see what they lose and what every other would have lost.
 import { get, listen, live, start, tried } from "./api.js";
-import { button, choice, el, field, replace, row, select, table } from "./dom.js";
+import { button, choice, el, field, replace, select } from "./dom.js";
 import { cards, parseCards } from "./cards.js";
-import { fixed, percent, seconds, size } from "./format.js";
 import { JobList } from "./jobs.js";
-import { ErrorBars } from "./errorbars.js";
 import { change, link } from "./route.js";
+import { told } from "./sizesanswer.js";
 import { asSpot, draft, streetOf } from "./spots.js";
-
-/** Chips as per cent of the pot. */
-function part(value, pot) {
-  return value === null || value === undefined ? null : 100 * value / pot;
-}
-
-function interval(low, high) {
-  return low === null ? "" : high === null || high === undefined ? `${fixed(low, 2)} or more` : `${fixed(low, 2)} to ${fixed(high, 2)}`;
-}
 
 export function mount(root, first) {
   let params = first;
-  const asked = { player: "oop", keep: "1", lose: "", street: "", bets: "20%, 33%, 50%, 75%, 100%, 150%, 200%, a", raises: "40%, 70%, 100%, 150%, a", restrict: "bets", by: "keep", per_decision: false };
+  const asked = {
+    player: "oop",
+    keep: "1",
+    lose: "",
+    street: "",
+    bets: "20%, 33%, 50%, 75%, 100%, 150%, 200%, a",
+    raises: "40%, 70%, 100%, 150%, a",
+    restrict: "bets",
+    by: "keep",
+    per_decision: false,
+  };
   const form = el("section", { class: "panel", "aria-label": "Question" });
   const answer = el("section", { class: "panel wide", "aria-label": "Answer" });
   const list = new JobList((job) => job.what === "sizes" && (!params.job || job.job === params.job));
@@ -28,31 +28,152 @@ export function mount(root, first) {
   let drawn = null;
 
   function text(key, props = {}) {
-    return el("input", { type: "text", value: asked[key], name: key, autocomplete: "off", ...props, on: { input: (event) => { asked[key] = event.target.value; } } });
+    return el("input", {
+      type: "text",
+      value: asked[key],
+      name: key,
+      autocomplete: "off",
+      ...props,
+      on: {
+        input: (event) => {
+          asked[key] = event.target.value;
+        },
+      },
+    });
   }
 
   async function paint() {
     const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
     const spot = draft();
-    replace(form, el("h2", {}, "Which sizes matter?"),
-      el("p", { class: "quiet" }, "The best few sizes for one player, against an opponent who may use all of them, with proof of what they lose."),
-      field("Spot", select([["", `the editor's: ${spot.board}`], ...runs.map((run) => [run.run, run.run])], from, (run) => { from = run; }, { name: "from" })),
-      from ? null : el("p", {}, cards(parseCards(spot.board)), el("span", { class: "quiet" }, ` ${streetOf(spot.board) ?? ""}, pot ${spot.pot}, stack ${spot.effective_stack} `), el("a", { href: link({ view: "spot" }) }, "edit")),
-      el("div", { class: "fields" },
-        field("For", select([["oop", "out of position"], ["ip", "in position"]], asked.player, (value) => { asked.player = value; }, { name: "player" })),
-        field("Choose", select([["bets", "bets"], ["raises", "raises"], ["both", "both"]], asked.restrict, (value) => { asked.restrict = value; }, { name: "restrict" })),
-        field("Street", select([["", "the first"], ["flop", "flop"], ["turn", "turn"], ["river", "river"], ["all", "all, one menu each"]], asked.street, (value) => { asked.street = value; }, { name: "street" }))),
-      choice("How many", [["keep", "so many sizes"], ["lose", "lose at most"]], asked.by, (by) => { asked.by = by; paint(); }),
-      asked.by === "keep" ? field("Sizes kept, all-in counts", text("keep", { inputmode: "numeric" })) : field("Lose at most, % of pot", text("lose", { inputmode: "decimal", placeholder: "0.1" })),
-      field("Candidates for bets", text("bets"), { wide: true }), field("Candidates for raises", text("raises"), { wide: true }),
-      el("label", { class: "tick" }, el("input", { type: "checkbox", checked: asked.per_decision, on: { change: (event) => { asked.per_decision = event.target.checked; } } }), " one menu per line of the first street"),
-      el("div", { class: "tools" }, button("Find sizes", ask, { class: "main" })));
+    replace(
+      form,
+      el("h2", {}, "Which sizes matter?"),
+      el(
+        "p",
+        { class: "quiet" },
+        "The best few sizes for one player, against an opponent who may use all of them, with proof of what they lose.",
+      ),
+      field(
+        "Spot",
+        select(
+          [["", `the editor's: ${spot.board}`], ...runs.map((run) => [run.run, run.run])],
+          from,
+          (run) => {
+            from = run;
+          },
+          { name: "from" },
+        ),
+      ),
+      from
+        ? null
+        : el(
+            "p",
+            {},
+            cards(parseCards(spot.board)),
+            el(
+              "span",
+              { class: "quiet" },
+              ` ${streetOf(spot.board) ?? ""}, pot ${spot.pot}, stack ${spot.effective_stack} `,
+            ),
+            el("a", { href: link({ view: "spot" }) }, "edit"),
+          ),
+      el(
+        "div",
+        { class: "fields" },
+        field(
+          "For",
+          select(
+            [
+              ["oop", "out of position"],
+              ["ip", "in position"],
+            ],
+            asked.player,
+            (value) => {
+              asked.player = value;
+            },
+            { name: "player" },
+          ),
+        ),
+        field(
+          "Choose",
+          select(
+            [
+              ["bets", "bets"],
+              ["raises", "raises"],
+              ["both", "both"],
+            ],
+            asked.restrict,
+            (value) => {
+              asked.restrict = value;
+            },
+            { name: "restrict" },
+          ),
+        ),
+        field(
+          "Street",
+          select(
+            [
+              ["", "the first"],
+              ["flop", "flop"],
+              ["turn", "turn"],
+              ["river", "river"],
+              ["all", "all, one menu each"],
+            ],
+            asked.street,
+            (value) => {
+              asked.street = value;
+            },
+            { name: "street" },
+          ),
+        ),
+      ),
+      choice(
+        "How many",
+        [
+          ["keep", "so many sizes"],
+          ["lose", "lose at most"],
+        ],
+        asked.by,
+        (by) => {
+          asked.by = by;
+          paint();
+        },
+      ),
+      asked.by === "keep"
+        ? field("Sizes kept, all-in counts", text("keep", { inputmode: "numeric" }))
+        : field("Lose at most, % of pot", text("lose", { inputmode: "decimal", placeholder: "0.1" })),
+      field("Candidates for bets", text("bets"), { wide: true }),
+      field("Candidates for raises", text("raises"), { wide: true }),
+      el(
+        "label",
+        { class: "tick" },
+        el("input", {
+          type: "checkbox",
+          checked: asked.per_decision,
+          on: {
+            change: (event) => {
+              asked.per_decision = event.target.checked;
+            },
+          },
+        }),
+        " one menu per line of the first street",
+      ),
+      el("div", { class: "tools" }, button("Find sizes", ask, { class: "main" })),
+    );
   }
 
   async function ask() {
     const spot = from ? (await tried(get("run", { run: from })))?.spot : asSpot(draft());
     if (!spot) return;
-    const body = { what: "sizes", spot, player: asked.player, restrict: asked.restrict, bets: asked.bets, raises: asked.raises, per_decision: asked.per_decision };
+    const body = {
+      what: "sizes",
+      spot,
+      player: asked.player,
+      restrict: asked.restrict,
+      bets: asked.bets,
+      raises: asked.raises,
+      per_decision: asked.per_decision,
+    };
     if (asked.street) body.street = asked.street;
     if (asked.by === "keep") body.keep = Number(asked.keep);
     else body.lose = Number(asked.lose);
@@ -65,31 +186,18 @@ export function mount(root, first) {
     const done = shown.find((job) => job.result);
     if (done?.job === drawn) return;
     drawn = done?.job ?? null;
-    if (done) tell(done.result);
-    else replace(answer, el("p", { class: "quiet nothing" }, shown.length ? "The answer appears here when it is proved." : "Ask which sizes matter: the table and two pictures appear here."));
-  }
-
-  function tell(found) {
-    const [low, high] = found.loss_percent_of_pot;
-    const spot = found.spots[0];
-    const columns = [{ name: "size" }, { name: "chips", number: true }, { name: "" }, { name: "used", number: true, title: "How often it is bet when all are at hand" }, { name: "lost if only, % of pot", number: true }, { name: "gained if added, %", number: true }, { name: "lost if removed, %", number: true }];
-    const single = found.spots.length === 1 && Object.keys(found.menus).length === 1;
-    const rows = single ? spot.sizes.map((each) => row([size(each.size), each.chips === null ? "–" : String(each.chips), each.kept ? el("span", { class: "tag kept" }, "kept") : "", percent(each.frequency),
-      each.loss_if_only ? interval(...each.loss_if_only.map((value) => part(value, spot.pot))) : each.kept ? interval(low, high) : "", each.gain_if_added === null ? "" : `at most ${fixed(part(each.gain_if_added, spot.pot), 2)}`,
-      !(each.loss_if_removed > 0) ? "" : `at least ${fixed(part(each.loss_if_removed, spot.pot), 2)}`], columns, { class: each.kept ? "kept" : null })) : [];
-    const counts = found.by_count ?? [];
-    replace(answer, el("h2", {}, spot.spot ?? "", " ", found.player?.toUpperCase()),
-      Object.entries(found.menus).map(([name, menu]) => el("p", { class: "lead" }, `${name}: `, el("strong", {}, menu.map(size).join(", ")))),
-      el("p", {}, `Loses ${fixed(low, 3)} to ${fixed(high, 3)} % of the pot to an opponent with every size. `,
-        found.better_percent_of_pot > 0 ? `No other choice of as many can be better by more than ${fixed(found.better_percent_of_pot, 3)} %.` : found.better_percent_of_pot === 0 ? "No other choice of as many is better." : "",
-        found.proved_fewest === true ? " Fewer sizes lose more." : "", ` Took ${seconds(found.seconds)}.`),
-      single ? table("Sizes", columns, rows) : null,
-      el("div", { class: "pair" },
-        single ? new ErrorBars("Lost if it were the only size", "% of pot", spot.sizes.map((each) => {
-          const loss = each.loss_if_only ? each.loss_if_only.map((value) => part(value, spot.pot)) : each.kept && found.keep === 1 ? [low, high] : null;
-          return { name: size(each.size), low: loss?.[0] ?? null, high: loss?.[1] ?? null, kept: each.kept };
-        })).element : null,
-        counts.length ? new ErrorBars("Lost by number of sizes", "% of pot", counts.map((each) => ({ name: String(each.keep), low: each.loss_percent_of_pot[0], high: each.loss_percent_of_pot[1], kept: each.keep === found.keep, title: each.menu.map(size).join(", ") }))).element : null));
+    if (done) replace(answer, told(done.result));
+    else
+      replace(
+        answer,
+        el(
+          "p",
+          { class: "quiet nothing" },
+          shown.length
+            ? "The answer appears here when it is proved."
+            : "Ask which sizes matter: the table and two pictures appear here.",
+        ),
+      );
   }
 
   paint();
@@ -101,6 +209,9 @@ export function mount(root, first) {
       drawn = undefined;
       follow();
     },
-    destroy() { end(); list.destroy(); },
+    destroy() {
+      end();
+      list.destroy();
+    },
   };
 }

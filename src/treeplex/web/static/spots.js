@@ -4,11 +4,20 @@ import { parseCards } from "./cards.js";
 
 export const STREETS = ["flop", "turn", "river"];
 const EXAMPLE = {
-  board: "Ks 8h 4d 2c", pot: "60", effective_stack: "170", chip: "1", dead_money: "0",
+  board: "Ks 8h 4d 2c",
+  pot: "60",
+  effective_stack: "170",
+  chip: "1",
+  dead_money: "0",
   oop_range: "22+,A2s+,K9s+,QTs+,JTs,T9s,98s,87s,76s,65s,ATo+,KJo+",
   ip_range: "22-JJ,A2s-AJs,K9s+,Q9s+,J9s+,T8s+,97s+,86s+,75s+,65s,ATo+,KTo+,QTo+",
-  sizes: {}, donk_sizes: {}, rake_rate: "0", rake_cap: "",
-  add_allin_threshold: "0", force_allin_threshold: "0", merging_threshold: "0",
+  sizes: {},
+  donk_sizes: {},
+  rake_rate: "0",
+  rake_cap: "",
+  add_allin_threshold: "0",
+  force_allin_threshold: "0",
+  merging_threshold: "0",
 };
 for (const street of STREETS)
   EXAMPLE.sizes[street] = { oop: { bet: "33%, 75%", raise: "60%" }, ip: { bet: "33%, 75%", raise: "60%" } };
@@ -47,8 +56,17 @@ function number(text) {
 /** A draft as the server takes it: numbers where there are numbers, its words where not. */
 export function asSpot(made) {
   const spot = { ...made, sizes: structuredClone(made.sizes), donk_sizes: {} };
-  for (const key of ["pot", "effective_stack", "chip", "dead_money", "rake_rate", "rake_cap", "add_allin_threshold",
-    "force_allin_threshold", "merging_threshold"]) {
+  for (const key of [
+    "pot",
+    "effective_stack",
+    "chip",
+    "dead_money",
+    "rake_rate",
+    "rake_cap",
+    "add_allin_threshold",
+    "force_allin_threshold",
+    "merging_threshold",
+  ]) {
     if (String(spot[key] ?? "").trim() === "") delete spot[key];
     else spot[key] = number(spot[key]);
   }

@@ -14,5 +14,7 @@ export function load(name, otherwise = null) {
 export function save(name, value) {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
-  } catch { /* private window or full: the page works on without */ }
+  } catch {
+    /* private window or full: the page works on without */
+  }
 }

@@ -1,16 +1,12 @@
 // The trainer: play hands against the solution, see what every decision costs, repeat what went wrong.
 import { get, post, tried } from "./api.js";
-import { button, choice, el, field, replace, row, select, table } from "./dom.js";
-import { opened } from "./browser.js";
+import { button, choice, el, field, replace, select } from "./dom.js";
+import { opened } from "./opening.js";
 import { cards, hand } from "./cards.js";
 import { PLAYERS, amount, chips, fixed, percent } from "./format.js";
 import { dressed } from "./palette.js";
 import { change, link } from "./route.js";
-import { load, save } from "./store.js";
-
-const WORDS = { best: "Best", fine: "Fine", inaccurate: "Inaccurate", mistake: "Mistake" };
-const SIGNS = { best: "✓", fine: "✓", inaccurate: "≈", mistake: "✗" };
-const NONE = { decisions: 0, lost: 0, lost_percent: 0, best: 0, fine: 0, inaccurate: 0, mistake: 0 };
+import { SIGNS, WORDS, counted, forget, score, statistics } from "./score.js";
 
 export function mount(root, first) {
   let params = first;
@@ -20,13 +16,29 @@ export function mount(root, first) {
   const pickers = el("div", { class: "tools pickers" });
   root.append(el("div", { class: "trainer" }, pickers, el("div", { class: "columns" }, play, numbers)));
 
-  const key = () => `trained:${params.run}`;
-  const score = () => ({ ...NONE, wrong: [], ...load(key(), {}) });
-
   async function pick() {
     const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
-    replace(pickers, field("Run", select([["", "choose a run …"], ...runs.map((run) => [run.run, `${run.run} (${run.game})`])], params.run ?? "", (run) => change({ run, player: null }), { name: "run" })),
-      choice("You play", [["oop", "OOP", "out of position"], ["ip", "IP", "in position"]], player(), (who) => change({ player: who }, { instead: true })));
+    replace(
+      pickers,
+      field(
+        "Run",
+        select(
+          [["", "choose a run …"], ...runs.map((run) => [run.run, `${run.run} (${run.game})`])],
+          params.run ?? "",
+          (run) => change({ run, player: null }),
+          { name: "run" },
+        ),
+      ),
+      choice(
+        "You play",
+        [
+          ["oop", "OOP", "out of position"],
+          ["ip", "IP", "in position"],
+        ],
+        player(),
+        (who) => change({ player: who }, { instead: true }),
+      ),
+    );
   }
 
   function player() {
@@ -51,10 +63,13 @@ export function mount(root, first) {
   }
 
   async function deal() {
-    const wrong = score().wrong;
+    const wrong = score(params.run).wrong;
     repeating = repeating && wrong.length > 0;
     if (repeating) question = wrong[0];
-    else question = await tried(post("train", { run: params.run, player: player(), seed: Math.floor(Math.random() * 2 ** 31) }));
+    else
+      question = await tried(
+        post("train", { run: params.run, player: player(), seed: Math.floor(Math.random() * 2 ** 31) }),
+      );
     marked = null;
     if (question) paint();
   }
@@ -65,17 +80,7 @@ export function mount(root, first) {
     const got = await tried(post("train/answer", { run: params.run, question, action: k }));
     if (!got || answered !== question) return;
     marked = got;
-    const now = score();
-    now.decisions += 1;
-    now.lost += got.lost;
-    now.lost_percent += got.lost_percent_of_pot;
-    now[got.verdict] = (now[got.verdict] ?? 0) + 1;
-    const same = (each) => each.line === question.line && each.hand === question.hand && each.player === question.player;
-    const wrong = got.verdict === "inaccurate" || got.verdict === "mistake";
-    now.wrong = now.wrong.filter((each) => !same(each));
-    if (wrong) now.wrong.push(question);
-    now.wrong = now.wrong.slice(-50);
-    save(key(), now);
+    counted(params.run, question, got);
     paint();
   }
 
@@ -89,7 +94,11 @@ export function mount(root, first) {
   }
 
   function story(node) {
-    const told = node.crumbs.map((crumb) => (crumb.kind === "chance" ? crumb.card : `${PLAYERS[crumb.player]} ${crumb.actions[crumb.taken].label ?? crumb.actions[crumb.taken].name}`));
+    const told = node.crumbs.map((crumb) =>
+      crumb.kind === "chance"
+        ? crumb.card
+        : `${PLAYERS[crumb.player]} ${crumb.actions[crumb.taken].label ?? crumb.actions[crumb.taken].name}`,
+    );
     return el("p", { class: "story" }, told.length ? told.join(" → ") : "You are first to act.");
   }
 
@@ -97,34 +106,110 @@ export function mount(root, first) {
     const { node } = question;
     const actions = dressed(node.actions);
     const top = marked && Math.max(...marked.ev.filter((value) => value !== null));
-    replace(play, el("header", {}, el("h2", {}, repeating ? "Once more: a decision that went wrong" : "Your decision"), el("span", { class: "quiet" }, `${PLAYERS[question.player]} · pot ${amount(node.pot)}${node.to_call ? ` · to call ${amount(node.to_call)}` : ""}`)),
-      el("div", { class: "felt" }, el("div", {}, el("small", {}, "board"), cards(node.board)), el("div", { class: "mine" }, el("small", {}, "your hand"), hand(question.hand))),
+    replace(
+      play,
+      el(
+        "header",
+        {},
+        el("h2", {}, repeating ? "Once more: a decision that went wrong" : "Your decision"),
+        el(
+          "span",
+          { class: "quiet" },
+          `${PLAYERS[question.player]} · pot ${amount(node.pot)}${node.to_call ? ` · to call ${amount(node.to_call)}` : ""}`,
+        ),
+      ),
+      el(
+        "div",
+        { class: "felt" },
+        el("div", {}, el("small", {}, "board"), cards(node.board)),
+        el("div", { class: "mine" }, el("small", {}, "your hand"), hand(question.hand)),
+      ),
       story(node),
-      el("div", { class: "answers" }, actions.map((action, k) => button([el("kbd", {}, String(k + 1)), el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter), ` ${action.label ?? action.name}`,
-        marked ? el("span", { class: "told" }, el("b", {}, percent(marked.frequencies[k])), el("small", {}, ` EV ${chips(marked.ev[k], node.pot)}`), marked.ev[k] === top ? el("em", {}, " best") : null) : null],
-        () => take(k), { class: marked ? (k === marked.chosen ? "chosen" : "") : "", disabled: Boolean(marked), "data-action": k }))),
-      marked ? verdict(node) : el("p", { class: "quiet" }, "Keys 1 to 9 choose. What the solution does is shown after your answer."));
-    tell();
+      el(
+        "div",
+        { class: "answers" },
+        actions.map((action, k) =>
+          button(
+            [
+              el("kbd", {}, String(k + 1)),
+              el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
+              ` ${action.label ?? action.name}`,
+              marked
+                ? el(
+                    "span",
+                    { class: "told" },
+                    el("b", {}, percent(marked.frequencies[k])),
+                    el("small", {}, ` EV ${chips(marked.ev[k], node.pot)}`),
+                    marked.ev[k] === top ? el("em", {}, " best") : null,
+                  )
+                : null,
+            ],
+            () => take(k),
+            { class: marked ? (k === marked.chosen ? "chosen" : "") : "", disabled: Boolean(marked), "data-action": k },
+          ),
+        ),
+      ),
+      marked
+        ? verdict(node)
+        : el("p", { class: "quiet" }, "Keys 1 to 9 choose. What the solution does is shown after your answer."),
+    );
+    count();
     if (marked) play.querySelector(".next")?.focus();
   }
 
   function verdict(node) {
     const over = marked.next && !marked.next.hand ? marked.next : null;
-    return el("div", { class: `verdict ${marked.verdict}`, role: "status" },
-      el("p", {}, el("strong", {}, `${SIGNS[marked.verdict]} ${WORDS[marked.verdict] ?? marked.verdict}`), marked.lost > 0 ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot` : " · nothing lost"),
-      over && !repeating ? el("p", {}, `The hand is over (${over.result.replace("oop", "OOP").replace("ip ", "IP ")}): you take ${chips(over.won, over.pot)} of ${amount(over.pot)}. `, over.hands ? ["The opponent had ", hand(over.hands[question.player === "oop" ? "ip" : "oop"]), "."] : null, over.board ? [" Board ", cards(over.board)] : null) : null,
-      el("div", { class: "tools" }, button(over || repeating ? "Next hand" : "Go on", onward, { class: "main next" }), el("a", { class: "button", href: link({ view: "browse", run: params.run, line: question.line, player: question.player }) }, "Look at this node")));
+    return el(
+      "div",
+      { class: `verdict ${marked.verdict}`, role: "status" },
+      el(
+        "p",
+        {},
+        el("strong", {}, `${SIGNS[marked.verdict]} ${WORDS[marked.verdict] ?? marked.verdict}`),
+        marked.lost > 0
+          ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot`
+          : " · nothing lost",
+      ),
+      over && !repeating
+        ? el(
+            "p",
+            {},
+            `The hand is over (${over.result.replace("oop", "OOP").replace("ip ", "IP ")}): you take ${chips(over.won, over.pot)} of ${amount(over.pot)}. `,
+            over.hands ? ["The opponent had ", hand(over.hands[question.player === "oop" ? "ip" : "oop"]), "."] : null,
+            over.board ? [" Board ", cards(over.board)] : null,
+          )
+        : null,
+      el(
+        "div",
+        { class: "tools" },
+        button(over || repeating ? "Next hand" : "Go on", onward, { class: "main next" }),
+        el(
+          "a",
+          {
+            class: "button",
+            href: link({ view: "browse", run: params.run, line: question.line, player: question.player }),
+          },
+          "Look at this node",
+        ),
+      ),
+    );
   }
 
-  function tell() {
-    const now = score();
-    const columns = [{ name: "" }, { name: "", number: true }];
-    const mean = now.decisions ? now.lost_percent / now.decisions : null;
-    replace(numbers, el("h2", {}, "How it goes"), table("Statistics", columns, [["decisions", String(now.decisions)], ["lost per decision, % of pot", fixed(mean, 2)], ["lost in all, chips", fixed(now.lost, 1)],
-      ...Object.entries(WORDS).map(([word, name]) => [`${SIGNS[word]} ${name.toLowerCase()}`, now.decisions ? `${now[word]} (${percent(now[word] / now.decisions, 0)})` : "0"])].map((cells) => row(cells, columns))),
-      el("h3", {}, "What went wrong"), now.wrong.length ? [el("ul", { class: "plain wrong" }, now.wrong.slice(-12).reverse().map((each) => el("li", {}, hand(each.hand), " ", el("a", { href: link({ view: "browse", run: params.run, line: each.line, player: each.player }) }, each.line || "start")))),
-        button(repeating ? "Deal new hands" : `Repeat ${now.wrong.length === 1 ? "it" : `these ${now.wrong.length}`}`, () => { repeating = !repeating; deal(); })] : el("p", { class: "quiet" }, "Nothing yet."),
-      now.decisions ? button("Start counting anew", () => { save(key(), {}); repeating = false; tell(); }) : null);
+  function count() {
+    replace(
+      numbers,
+      statistics(score(params.run), params.run, repeating, {
+        repeat: () => {
+          repeating = !repeating;
+          deal();
+        },
+        anew: () => {
+          forget(params.run);
+          repeating = false;
+          count();
+        },
+      }),
+    );
   }
 
   begin();
@@ -133,7 +218,15 @@ export function mount(root, first) {
       params = next;
       begin();
     },
-    destroy() { call++; },
-    keys: { ...Object.fromEntries([..."123456789"].map((digit) => [digit, ["choose an action", () => take(Number(digit) - 1)]])), Enter: ["go on", onward], " ": ["go on", onward] },
+    destroy() {
+      call++;
+    },
+    keys: {
+      ...Object.fromEntries(
+        [..."123456789"].map((digit) => [digit, ["choose an action", () => take(Number(digit) - 1)]]),
+      ),
+      Enter: ["go on", onward],
+      " ": ["go on", onward],
+    },
   };
 }

@@ -1,0 +1,86 @@
+// What the trainer counts: decisions, what they cost, and those that went wrong.
+import { button, el, row, table } from "./dom.js";
+import { hand } from "./cards.js";
+import { fixed, percent } from "./format.js";
+import { link } from "./route.js";
+import { load, save } from "./store.js";
+
+export const WORDS = { best: "Best", fine: "Fine", inaccurate: "Inaccurate", mistake: "Mistake" };
+export const SIGNS = { best: "✓", fine: "✓", inaccurate: "≈", mistake: "✗" };
+const NONE = { decisions: 0, lost: 0, lost_percent: 0, best: 0, fine: 0, inaccurate: 0, mistake: 0 };
+const KEPT = 50; // decisions that went wrong
+
+export function score(run) {
+  return { ...NONE, wrong: [], ...load(`trained:${run}`, {}) };
+}
+
+export function forget(run) {
+  save(`trained:${run}`, {});
+}
+
+/** Counts an answer. A decision that went wrong is kept until it is answered well. */
+export function counted(run, question, marked) {
+  const now = score(run);
+  now.decisions += 1;
+  now.lost += marked.lost;
+  now.lost_percent += marked.lost_percent_of_pot;
+  now[marked.verdict] = (now[marked.verdict] ?? 0) + 1;
+  now.wrong = now.wrong.filter(
+    (each) => each.line !== question.line || each.hand !== question.hand || each.player !== question.player,
+  );
+  if (marked.verdict === "inaccurate" || marked.verdict === "mistake") now.wrong.push(question);
+  now.wrong = now.wrong.slice(-KEPT);
+  save(`trained:${run}`, now);
+}
+
+/** How it goes. on: {repeat, anew}. */
+export function statistics(now, run, repeating, on) {
+  const columns = [{ name: "" }, { name: "", number: true }];
+  const mean = now.decisions ? now.lost_percent / now.decisions : null;
+  return [
+    el("h2", {}, "How it goes"),
+    table(
+      "Statistics",
+      columns,
+      [
+        ["decisions", String(now.decisions)],
+        ["lost per decision, % of pot", fixed(mean, 2)],
+        ["lost in all, chips", fixed(now.lost, 1)],
+        ...Object.entries(WORDS).map(([word, name]) => [
+          `${SIGNS[word]} ${name.toLowerCase()}`,
+          now.decisions ? `${now[word]} (${percent(now[word] / now.decisions, 0)})` : "0",
+        ]),
+      ].map((cells) => row(cells, columns)),
+    ),
+    el("h3", {}, "What went wrong"),
+    now.wrong.length
+      ? [
+          el(
+            "ul",
+            { class: "plain wrong" },
+            now.wrong
+              .slice(-12)
+              .reverse()
+              .map((each) =>
+                el(
+                  "li",
+                  {},
+                  hand(each.hand),
+                  " ",
+                  el(
+                    "a",
+                    { href: link({ view: "browse", run: run, line: each.line, player: each.player }) },
+                    each.line || "start",
+                  ),
+                ),
+              ),
+          ),
+          button(
+            repeating ? "Deal new hands" : `Repeat ${now.wrong.length === 1 ? "it" : `these ${now.wrong.length}`}`,
+            on.repeat,
+          ),
+        ]
+      : el("p", { class: "quiet" }, "Nothing yet."),
+    now.decisions ? button("Start counting anew", on.anew) : null,
+  ];
+}
