@@ -121,7 +121,7 @@ class Watched:
 
     def line(self, wanted: str) -> None:
         """Wait until the browser shows the node of a line."""
-        self.page.locator(f'.browse[data-line="{wanted}"]').wait_for(timeout=SLOW)
+        self.page.locator(f'.browse[data-line="{wanted}"]').wait_for(timeout=60_000)
 
 
 def fixed(value: float | None, digits: int) -> str:

@@ -265,13 +265,13 @@ export function mount(root, first) {
     return undefined;
   }
 
-  read();
+  let reading = read();
   return {
     update(next) {
       const same =
         next.run === params.run && (next.line ?? "") === (params.line ?? "") && next.player === params.player;
       params = next;
-      if (!same || !node) read();
+      if (!same || !node) reading = read();
       else paint();
       return undefined;
     },
@@ -283,6 +283,7 @@ export function mount(root, first) {
     keys: keys(
       () => node,
       () => params,
+      () => reading,
     ),
   };
 }

@@ -39,10 +39,9 @@ export function changed(patch) {
 export function go(params, { instead = false } = {}) {
   const hash = link(params);
   if (hash === location.hash) return;
-  if (instead) {
-    history.replaceState(null, "", hash);
-    tell();
-  } else location.hash = hash;
+  if (instead) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  tell();
 }
 
 /** Goes to the present view with something changed. */

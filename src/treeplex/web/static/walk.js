@@ -34,14 +34,18 @@ function show(tab) {
   change({ tab }, { instead: true });
 }
 
-/** The keys of a node; `node` and `params` are asked for when one is pressed. */
-export function keys(node, params) {
-  const walk = (key) => node() && beside(node(), params().run, key);
+/** The keys of a node; `node` and `params` are asked for when one is pressed, `shown` waits until that node is there. */
+export function keys(node, params, shown) {
+  let turn = Promise.resolve(); // keys pressed in haste act one after the other, each on the node that the last one led to
+  const then = (act) => {
+    turn = turn.then(shown).then(act);
+  };
+  const walk = (key) => then(() => node() && beside(node(), params().run, key));
   const take = (k) => {
     const action = node()?.actions?.[k];
     if (action) change({ line: action.line, class: null });
   };
-  const digits = [..."123456789"].map((key) => [key, ["take an action", () => take(Number(key) - 1)]]);
+  const digits = [..."123456789"].map((key) => [key, ["take an action", () => then(() => take(Number(key) - 1))]]);
   return {
     ...Object.fromEntries(digits),
     ArrowLeft: ["one step back", () => walk("ArrowLeft")],
