@@ -211,12 +211,18 @@ def test_lock_solve_and_compare(watched: Watched, solved: str) -> None:
     page.get_by_role("button", name="fold always").click()
     page.click("#add-lock")
     page.locator(".locks li", has_text="all fold").wait_for()
+    page.get_by_role("button", name="some hands").click()
+    page.click('.cell[data-class="QQ"]')
+    page.get_by_role("button", name="call always").click()
+    page.click("#add-lock")
+    page.locator(".locks li", has_text="QQ call").wait_for()
     page.fill("input[name=lock-target]", "0.5")
     page.click("#solve-around")
     page.locator("#before-after").wait_for(timeout=SLOW)
     page.click("#before-after")
     page.locator(".compare .hands tbody tr").first.wait_for(timeout=SLOW)
-    assert server.get("run", run=LOCKED)["locks"] == 1
+    locks = server.get("run", run=LOCKED)["request"]["options"]["locks"]
+    assert [(lock["line"], list(lock["strategy"])) for lock in locks] == [(bet, ["all"]), (bet, ["QQ"])]
     page.evaluate("location.hash = location.hash.replace(/&line=[^&]*/, '')")
     watched.until("document.querySelectorAll('.crumbs li').length === 2")
     found = server.get("compare", run=solved, other=LOCKED, line="")

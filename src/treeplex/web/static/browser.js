@@ -93,9 +93,15 @@ export function mount(root, first) {
     },
   });
 
+  /** Has a card come on the way here? */
+  function dealt() {
+    return node.crumbs.some((crumb) => crumb.kind === "chance");
+  }
+
   function tab() {
-    const asked = params.tab ?? "hands";
-    return node?.kind === "chance" ? "runouts" : node?.kind === "terminal" ? "equity" : asked;
+    if (node?.kind === "chance") return "runouts";
+    if (node?.kind === "terminal") return "equity";
+    return params.tab === "runouts" && !dealt() ? "hands" : (params.tab ?? "hands");
   }
 
   async function read() {
@@ -159,7 +165,7 @@ export function mount(root, first) {
     replace(
       tabs,
       node.kind === "decision"
-        ? TABS.map(([key, name]) =>
+        ? TABS.filter(([key]) => key !== "runouts" || dealt()).map(([key, name]) =>
             button(name, () => change({ tab: key === "hands" ? null : key }, { instead: true }), {
               role: "tab",
               "aria-selected": String(tab() === key),

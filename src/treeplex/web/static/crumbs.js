@@ -38,6 +38,11 @@ function decision(player, pot, actions, taken, now) {
   );
 }
 
+/** "ip folds" with the player as everywhere else. */
+export function side(text) {
+  return text.replace(/\b(oop|ip)\b/g, (name) => PLAYERS[name]);
+}
+
 /** All of a node's line; its own actions last. */
 export function crumbs(node) {
   const dealt = node.crumbs.filter((crumb) => crumb.kind === "chance").length;
@@ -80,6 +85,6 @@ export function crumbs(node) {
         el("span", {}, el("small", {}, STREET[length + 1] ?? "card"), el("span", { class: "card" }, "?")),
       ),
     );
-  else list.push(el("li", { class: "dealt now" }, el("span", {}, el("small", {}, "end"), node.result)));
+  else list.push(el("li", { class: "dealt now" }, el("span", {}, el("small", {}, "end"), side(node.result))));
   return el("ol", { class: "crumbs", "aria-label": "Line" }, list);
 }

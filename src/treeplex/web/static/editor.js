@@ -173,6 +173,8 @@ export function mount(root, params) {
       : got.partial
         ? { ...spot, ...asDraft({ ...asSpot(spot), ...got.spot }) }
         : asDraft(got.spot);
+    const asked = /^([\d.]+)%pot$/.exec(got.target ?? "");
+    if (asked) save("target", asked[1]);
     keep(spot);
     paint();
   }

@@ -37,7 +37,7 @@ function ask(take) {
     spellcheck: "false",
     "aria-label": "Text of the spot",
     placeholder:
-      "Paste a spot: PioSOLVER tree, wasm-postflop or desktop-postflop JSON, TexasSolver console file, GTOpen or treeplex JSON",
+      "Paste a spot: PioSOLVER tree, wasm-postflop or desktop-postflop JSON, TexasSolver console file or treeplex JSON; or ranges",
   });
   const wrong = el("p", { class: "sentence", role: "status" });
   const file = el("input", {

@@ -64,7 +64,7 @@ export function handTable(
     ...(gains ? [] : [{ name: "EQR", number: true, title: "Equity realisation: EV over equity times pot" }]),
     ...(gains
       ? [
-          { name: "best reply" },
+          ...(acts ? [{ name: "best reply" }] : []),
           { name: head("gain", "gain"), number: true, title: "Chips more than the strategy takes" },
         ]
       : []),
@@ -84,7 +84,7 @@ export function handTable(
           chips(each.value, node.pot),
           percent(each.equity),
           ...(gains ? [] : [fixed(each.realisation, 2)]),
-          ...(gains ? [best(each, actions, node), chips(each.gain, node.pot)] : []),
+          ...(gains ? [...(acts ? [best(each, actions, node)] : []), chips(each.gain, node.pot)] : []),
           each.indifferent
             ? el("span", { class: "same", title: sameEv(node), "aria-label": "about the same EV" }, "≈")
             : "",

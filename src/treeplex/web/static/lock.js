@@ -28,7 +28,7 @@ export class LockPanel {
     if (this.run !== run) {
       this.run = run;
       this.about = await tried(get("run", { run }));
-      const given = this.about?.request?.locks ?? this.about?.locks_list ?? [];
+      const given = this.about?.request?.options?.locks ?? [];
       if (!load(`locks:${run}`, null) && Array.isArray(given) && given.length) save(`locks:${run}`, given);
     }
     if (this.line !== node.line) {

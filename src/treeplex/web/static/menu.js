@@ -109,7 +109,7 @@ export function sizesForm(box, spot, changed) {
                 el("input", {
                   type: "text",
                   value: spot.donk_sizes?.[street] ?? "",
-                  placeholder: "as other bets",
+                  placeholder: "as other bets; none: no donk bets",
                   on: {
                     input: (event) => {
                       (spot.donk_sizes ??= {})[street] = event.target.value;

@@ -1,5 +1,6 @@
 // Parts of a node's view: its actions as tiles, both ranges, and what can be saved.
 import { getText, toast, tried } from "./api.js";
+import { side } from "./crumbs.js";
 import { button, download, el } from "./dom.js";
 import { PLAYERS, WHO, chips, fixed, percent } from "./format.js";
 import { change, changed, link } from "./route.js";
@@ -8,8 +9,7 @@ import { change, changed, link } from "./route.js";
 export function legend(node, actions) {
   if (node.kind === "chance")
     return el("p", { class: "lead" }, `A card is dealt. Pick the ${node.board.length === 3 ? "turn" : "river"}.`);
-  if (node.kind === "terminal")
-    return el("p", { class: "lead" }, `The hand ends: ${node.result.replace("oop", "OOP").replace(/^ip/, "IP")}.`);
+  if (node.kind === "terminal") return el("p", { class: "lead" }, `The hand ends: ${side(node.result)}.`);
   return actions.map((action) =>
     el(
       "a",

@@ -3,6 +3,7 @@ import { load, save } from "./store.js";
 import { parseCards } from "./cards.js";
 
 export const STREETS = ["flop", "turn", "river"];
+const NO_DONKS = "none"; // left empty, donk bets are as other bets
 const EXAMPLE = {
   board: "Ks 8h 4d 2c",
   pot: "60",
@@ -45,6 +46,7 @@ export function asDraft(spot) {
     else made[key] = value;
   }
   if (spot.dead_money === undefined) made.dead_money = "0";
+  for (const [street, text] of Object.entries(made.donk_sizes)) made.donk_sizes[street] = text.trim() || NO_DONKS;
   return made;
 }
 
@@ -70,7 +72,8 @@ export function asSpot(made) {
     if (String(spot[key] ?? "").trim() === "") delete spot[key];
     else spot[key] = number(spot[key]);
   }
-  for (const [street, text] of Object.entries(made.donk_sizes ?? {})) if (text.trim()) spot.donk_sizes[street] = text;
+  for (const [street, text] of Object.entries(made.donk_sizes ?? {}))
+    if (text.trim()) spot.donk_sizes[street] = text.trim() === NO_DONKS ? "" : text;
   return spot;
 }
 

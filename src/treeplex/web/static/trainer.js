@@ -3,6 +3,7 @@ import { get, post, tried } from "./api.js";
 import { button, choice, el, field, replace, select } from "./dom.js";
 import { opened } from "./opening.js";
 import { cards, hand } from "./cards.js";
+import { side } from "./crumbs.js";
 import { PLAYERS, amount, chips, fixed, percent } from "./format.js";
 import { dressed } from "./palette.js";
 import { change, link } from "./route.js";
@@ -174,7 +175,7 @@ export function mount(root, first) {
         ? el(
             "p",
             {},
-            `The hand is over (${over.result.replace("oop", "OOP").replace("ip ", "IP ")}): you take ${chips(over.won, over.pot)} of ${amount(over.pot)}. `,
+            `The hand is over (${side(over.result)}): you take ${chips(over.won, over.pot)} of ${amount(over.pot)}. `,
             over.hands ? ["The opponent had ", hand(over.hands[question.player === "oop" ? "ip" : "oop"]), "."] : null,
             over.board ? [" Board ", cards(over.board)] : null,
           )
