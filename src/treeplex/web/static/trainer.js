@@ -168,7 +168,7 @@ export function mount(root, first) {
         {},
         el("strong", {}, `${SIGNS[marked.verdict]} ${WORDS[marked.verdict] ?? marked.verdict}`),
         marked.lost > 0
-          ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot`
+          ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot${marked.verdict === "best" ? ", less than the run's accuracy" : ""}`
           : " · nothing lost",
       ),
       over && !repeating
