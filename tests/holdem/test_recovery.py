@@ -54,7 +54,7 @@ def line_of(game: HoldemGame, names: tuple[str, ...]) -> Any:
 
 def rows_at(game: HoldemGame, player: int, line: Any) -> Any:
     depth, decision = decisions_by_line(game)[line]
-    return hand_rows(game, player)[depth].actions(decision.slot, len(decision.node.actions))
+    return hand_rows(game, player)[depth, decision.texture].actions(decision.slot, len(decision.node.actions))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -96,7 +96,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     ways = lines(found.game)
     rules = rules_of(spot, grown.solver)
     leaving, locked = {}, {}
-    rows = hand_rows(found.game, player)[depth]
+    rows = hand_rows(found.game, player)[depth, decision.texture]
     gate = next(
         d for d in found.game.streets[depth].decisions if recovery.LEAVE in d.node.actions and d.player == player
     )
@@ -173,7 +173,7 @@ def test_the_new_action_regrets_what_it_would_have_regretted_all_the_time(name: 
             grown.discount(share)
     line = line_of(grown.game, ())
     depth, decision = decisions_by_line(grown.game)[line]
-    rows = hand_rows(grown.game, 0)[depth]
+    rows = hand_rows(grown.game, 0)[depth, decision.texture]
     gained = np.where(np.arange(len(rows.boards)) % 2, 3.0, -2.0)
     schedules = grown.solver.schedules(last)
     expected = np.zeros(len(gained))

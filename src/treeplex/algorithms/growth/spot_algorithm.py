@@ -276,7 +276,7 @@ class GrownSpot(Spotted):
         listed: list[SizeFound] = []
         for addition in self.additions:
             depth, decision = known[addition.decision]
-            rows = hand_rows(self.game, addition.player)[depth]
+            rows = hand_rows(self.game, addition.player)[depth, decision.texture]
             where = rows.actions(decision.slot, len(decision.node.actions))
             numbers = self.run.game.averages[addition.player][where].astype(np.float64) @ rows.boards
             number = next(k for k, action in enumerate(decision.node.actions) if action.name == addition.action)

@@ -48,17 +48,23 @@ def open_street(tables: Tables, place: Place, below: int, player: int, entry: Ar
 
 @callee
 def enter(tables: Tables, place: Place, part: int, chance: float, player: int, entry: Array, alive: Array) -> None:
-    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card."""
+    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card.
+
+    A root that is not open on the board counts as if all of its row were zero: nothing below it is read or written.
+    """
     betting, theirs = betting_at(tables, 2 * place.level + player), hands_at(tables, 2 * place.level + 1 - player)
     chance_node, scratch = betting_at(tables, 2 * place.above + player).chance_node, scratch_at(tables, place.level)
     wide = width_of(hands_at(tables, 2 * place.above + 1 - player), place.parent)
     width, square = width_of(theirs, place.board), scratch.square
-    image = theirs.map_start[boards_at(tables, place.level).image[place.board]]
+    boards = boards_at(tables, place.level)
+    image, texture = theirs.map_start[boards.image[place.board]], boards.texture[place.board]
     factor = spread(scratch.reach.dtype.type(chance))
     first, stop = np.int64(betting.tile[part, layout.ROOT]), np.int64(betting.tile[part + 1, layout.ROOT])
     block = np.int64(betting.tile[part, layout.BLOCK])
     for root in range(first, stop):
-        scratch.alive[root - first] = alive[chance_node[root, layout.REACH_ROW]]
+        wanted = chance_node[root, layout.TEXTURE]
+        is_open = wanted < 0 or wanted == texture
+        scratch.alive[root - first] = is_open and alive[chance_node[root, layout.REACH_ROW]]
     for begin in range(first, stop, LANES):
         for h in range(0, width, LANES):
             transpose(square, 0, entry, theirs.map, image + h, LANES, block * wide * LANES)
