@@ -38,7 +38,7 @@ class Betting(NamedTuple):
     to fill vectors; streets before the last have one.
     """
 
-    tile: Ints  # [tiles + 1, 7] where its parts begin: ROOT, two SLOTs, two NODEs, GROUP, BLOCK
+    tile: Ints  # [tiles + 1, 8] where its parts begin: ROOT, two SLOTs, two NODEs, GROUP, BLOCK; and BOARDS
     opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
     own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
     terminal_group: Ints  # [., 5] terminals that share a reach row: ROW, TERMINAL, END, SHOWS, FOLDS
@@ -47,8 +47,9 @@ class Betting(NamedTuple):
     chance_node: Ints  # [X, 3] REACH_ROW, VALUE_ROW, TEXTURE: one per root of the next street
 
 
-ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP, BLOCK = range(7)
-"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group, and block.
+ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP, BLOCK, BOARDS = range(8)
+"""Columns of ``Betting.tile``: first root, slot of either player, decision of either, terminal group, and block; the
+texture of the boards on which its roots are open, -1: roots of any.
 
 A block is up to 16 roots of a tile. Between streets their numbers lie side by side for each hand: [blocks, H, 16]."""
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import BLOCK, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, TEXTURE, Betting
+from treeplex.engines.boards.arrays import BOARDS, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, TEXTURE, Betting
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, Node
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, whatever_after
 from treeplex.games.holdem.spot import STREETS, Spot
@@ -152,6 +152,7 @@ class _Tile(NamedTuple):
     begin: int
     stop: int
     base: tuple[int, int]  # both players' first slots
+    boards: int  # the texture of the boards on which its roots are open; -1: roots of any
 
     def row(self, player: int, place: Decision | End | Way) -> int:
         """The row of ``player``'s last sequence before ``place``."""
@@ -179,7 +180,7 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
     tiles, blocks = _tiles(street), 0
     for part in tiles:
         firsts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks))
+        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks, part.boards))
         blocks += part.blocks
         for place in filter(part.holds, street.decisions):
             reached = (part.row(opponent, place),) if place.player == learner else ()
@@ -192,10 +193,10 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             terminal.extend(part.row(learner, end) for end in ends)
             amount.extend(chips)
     counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks))
+    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks, EVERY_BOARD))
     chances = [(tiles[0].row(opponent, way), tiles[0].row(learner, way), way.texture) for way in street.chance_nodes]
     return Betting(
-        _table(tile, BLOCK + 1),
+        _table(tile, BOARDS + 1),
         _table(nodes[opponent], NUMBER + 1),
         _table(nodes[learner], REACHED + 1),
         _table(group, FOLDS + 1),
@@ -211,7 +212,9 @@ def blocks_of(street: Street) -> int:
 
 
 def _tiles(street: Street) -> list[_Tile]:
-    """One tile where values have to wait for the next street; else as many as fill their vectors."""
+    """One tile where values have to wait for the next street; else as many as fill their vectors, by texture."""
+    cut = not street.chance_nodes
+    textures = [max(texture, EVERY_BOARD) if cut else EVERY_BOARD for texture in street.textures]
     rows = [1] * street.roots
     for place in street.decisions:
         rows[place.root] += len(place.node.actions)
@@ -220,8 +223,8 @@ def _tiles(street: Street) -> list[_Tile]:
     base = (0, 0)
     for root in range(street.roots):
         size += rows[root]
-        if root + 1 == street.roots or (size >= TILE and not street.chance_nodes):
-            tiles.append(_Tile(begin, root + 1, base))
+        if root + 1 == street.roots or textures[root] != textures[root + 1] or (cut and size >= TILE):
+            tiles.append(_Tile(begin, root + 1, base, textures[root]))
             inside = [place for place in street.decisions if begin <= place.root <= root]
             used = [sum(len(p.node.actions) for p in inside if p.player == player) for player in (0, 1)]
             base = (base[0] + used[0], base[1] + used[1])
