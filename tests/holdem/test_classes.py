@@ -13,6 +13,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.engines.boards.arrays import Sources
+from treeplex.engines.boards.carry import carried
 from treeplex.engines.boards.lines import decisions_by_line, follow
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.translated import best_response, plan_of
@@ -229,6 +230,31 @@ def test_a_size_is_added_to_one_class() -> None:
     assert set(near.spot.line_sizes) == {"", "bet 50, call, [pair]", "bet 30, call, [pair]"}
     assert set(near.spot.line_sizes["bet 30, call, [pair]"].split(", ")) == {"20%", "50%", "a"}
     assert load_spot(near.spot).nodes > again.nodes > game.nodes
+
+
+def test_what_was_learnt_is_carried_over(small_turn: Spot) -> None:
+    """By line and action, whatever the class; what is new starts at zero."""
+    old = load_spot(classed(small_turn, DIFFERENT))
+    solver = algorithm("dcfr", old)
+    state = solver.advance(old, solver.start(old), 3)
+    by_line = {line_text(line): line for line in decisions_by_line(old)}
+    grown = with_size(old.spot, old.streets[0].decisions[0].node, by_line["bet 30, call, [pair]"], Size("%", 0.25))
+    new = load_spot(grown.spot, like=old)
+    ways = [{id(each.node): line for line, (_, each) in decisions_by_line(game).items()} for game in (old, new)]
+    learners = [carried(old, new, learner, player) for player, learner in enumerate(state.learners)]
+    rows = [
+        {(at.cards, way[id(at.decision.node)]): at for at in all_rows(game, [learner.regret for learner in source])}
+        for game, way, source in ((old, ways[0], state.learners), (new, ways[1], learners))
+    ]
+    assert set(rows[0]) < set(rows[1])
+    for key, at in rows[1].items():
+        before, player = rows[0].get(key), at.decision.player
+        actions = names(before.decision.node) if before is not None else []
+        for action, numbers in zip(names(at.decision.node), at.numbers, strict=True):
+            known = before.numbers[actions.index(action)] if action in actions else np.zeros(len(at.hands))
+            np.testing.assert_array_equal(numbers, known)
+        assert learners[player].last[at.place] == (0 if before is None else state.learners[player].last[before.place])
+    assert sum(np.abs(at.numbers).sum() for at in rows[0].values()) > 100.0
 
 
 @pytest.mark.parametrize("street", ["small_turn", "small_flop"])

@@ -51,15 +51,15 @@ def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int)
         before, after = (game.boards[depth].hands[player] for game in (old, new))
         spans = (open_spans(game.streets[depth], player, game.boards[depth].texture).tolist() for game in (old, new))
         for board, (width, ours, theirs) in enumerate(zip(np.diff(before.start).tolist(), *spans, strict=True)):
-            source, target = Span(*ours), Span(*theirs)
-            at = slots[player][source.slot : source.slot + source.slots]
-            begin = int(before.storage[board]) + source.slot * width
-            end = int(after.storage[board]) + target.slot * width
-            for from_, to in ((learner.regret, regret), (learner.average, average)):
-                kept = from_[begin : begin + source.slots * width].reshape(-1, width)
-                to[end : end + target.slots * width].reshape(-1, width)[at[at >= 0] - target.slot] = kept[at >= 0]
-            which = np.arange(source.number, source.number + source.numbers)
-            which = which[numbers[player][which] >= 0]
+            was, now = Span(*ours), Span(*theirs)
+            to = slots[player][was.slot : was.slot + was.slots] - now.slot
+            kept = slots[player][was.slot : was.slot + was.slots] >= 0
+            begin = int(before.storage[board]) + was.slot * width
+            end = int(after.storage[board]) + now.slot * width
+            for source, target in ((learner.regret, regret), (learner.average, average)):
+                numbers_before = source[begin : begin + was.slots * width].reshape(-1, width)
+                target[end : end + now.slots * width].reshape(-1, width)[to[kept]] = numbers_before[kept]
+            which = was.number + np.flatnonzero(numbers[player][was.number : was.number + was.numbers] >= 0)
             there = int(after.decision[board]) + numbers[player][which]
             last[there] = learner.last[int(before.decision[board]) + which]
     return HandLearner(regret, average, np.zeros(0, learner.regret.dtype), last, none, none)
