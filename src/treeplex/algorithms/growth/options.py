@@ -152,7 +152,7 @@ def fitted_to_spot(growth: Growth) -> Growth:
         if getattr(fitted, name) != only:
             raise ParameterError(
                 f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
-                f" not proportional to it and all boards share a menu, got {getattr(fitted, name)!r}."
+                f" not proportional to it and boards share menus, got {getattr(fitted, name)!r}."
             )
     return fitted
 
