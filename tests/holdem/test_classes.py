@@ -27,6 +27,7 @@ from treeplex.games.holdem.sizes import Size
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.holdem.translation import Translation
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
+from treeplex.poker.browse.chance import runouts
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows
@@ -202,6 +203,20 @@ def test_what_is_shown_is_that_of_the_same_game_without_classes(small_turn: Spot
         np.testing.assert_allclose(ours.ev, theirs.ev, atol=1e-9)
         np.testing.assert_allclose(ours.share, theirs.share, atol=1e-12)
         assert np.nanmax(np.abs(theirs.ev)) > 1.0
+
+
+def test_runouts_tell_the_actions_of_all_classes(small_turn: Spot) -> None:
+    """Each card has the frequencies of its own menu, and zeros for what cannot be bet behind it."""
+    game = load_spot(classed(small_turn, DIFFERENT))
+    reader = Reader(game, random_averages(game, 4), no_locks(game, "float64"), "float64", 1)
+    told = runouts(reader, "x/x")
+    shown = [action["name"] for action in told["actions"]]
+    assert shown == ["check", "bet 20", "bet 30", "all-in 90"]
+    for each in told["cards"]:
+        view = reader.at(f"check, check, {each['card']}")
+        known = view.totals()
+        assert each["frequencies"] == pytest.approx([known.get(name, 0.0) for name in shown], abs=1e-12)
+    assert len({tuple(np.sign(each["frequencies"])) for each in told["cards"]}) >= 3
 
 
 def test_sizes_behind_cards_hold_in_every_class(small_turn: Spot) -> None:
