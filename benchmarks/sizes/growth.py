@@ -71,13 +71,14 @@ def sum_over_infosets(patch) -> None:
         for player in (0, 1):
             learner, rows = self.state.learners[player], spots_module.hand_rows(self.game, player)
             for depth, decision in spots_module._decisions(self.game, player):
-                positive = np.maximum(learner.regret[spots_module._where(rows[depth], decision)], 0.0)
-                aged = left[learner.last[rows[depth].decision + decision.number]]
-                largest[player] += float((positive.max(axis=0) * aged) @ rows[depth].boards)
+                here = rows[depth, decision.texture]
+                positive = np.maximum(learner.regret[spots_module._where(here, decision)], 0.0)
+                aged = left[learner.last[here.decision + decision.number]]
+                largest[player] += float((positive.max(axis=0) * aged) @ here.boards)
         return state._replace(largest=largest)
 
     patch.setattr(spots_module.GrowingSpot, "balance", balance)
-    patch.setattr(spots_module, "_start_weights", lambda game, player, depth: 1.0)
+    patch.setattr(spots_module, "_start_weights", lambda game, player: np.ones(spots_module.HANDS + 1))
 
 
 def from_zero(patch) -> None:

@@ -263,7 +263,7 @@ def grow(
         seconds: Stop after so many seconds, not counting compilation.
         iterations: Stop after so many iterations, each of which updates every player once.
         nodes: Stop once so many nodes have been touched: histories entered by traversals.
-        growth: How the sizes are found, and for a spot among which candidates; see ``Growth``.
+        growth: How the sizes are found, for a spot among which candidates and by which classes; see ``Growth``.
         storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
@@ -312,8 +312,8 @@ def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
     if spot is not None:
         from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
 
-        start = games.spot_game(start_of(spot))
         how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
+        start = games.spot_game(start_of(spot, how.by_class))
         offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is said at once
         return start, GrowingHoldem(how), start.spot.summary()
     from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load

@@ -90,3 +90,38 @@ def test_other_games_have_no_candidates(cli) -> None:
     refused = cli("grow", "continuous_leduc", "--iterations", 5, "--no-save", "--bets", "33%")
     assert refused.code == 2
     assert "The 'bets' parameter is for hold'em spots" in refused.err
+
+
+TURN = SPOT | {"board": "Ks 9h 6d 3h", "oop_range": "AhQh,KcQc,T9s", "ip_range": "AsKd,QhJh,87s"}
+BY_CLASS = ("--street", "river", "--by-class", "--bets", "25%, 100%", "--raises", "a")
+
+
+def test_sizes_of_one_class_of_boards(cli, spot) -> None:
+    """Found for single classes, resumed to the same bits, browsed by card and solved anew."""
+    Path("turn.json").write_text(json.dumps(TURN))
+    cli("grow", "turn.json", *BY_CLASS, "--iterations", 15, "--out", "run")
+    resumed = cli("resume", "run", "--iterations", 40, "--json").last
+    whole = cli("grow", "turn.json", *BY_CLASS, "--iterations", 40, "--no-save", "--json").last
+    for field in ("nodes_touched", "nash_conv", "value", "nodes", "root_strategy"):
+        assert resumed[field] == whole[field]
+    added = {(size["decision"], size["action"]) for size in resumed["sizes"]}
+    assert added
+    assert all(line.count("[") == 1 for line, _ in added)
+    line, action = min(added)
+    cards = {"[flush]": "2h", "[pair]": "9c", "[over]": "Ac", "[other]": "2c"}
+    for word, card in cards.items():
+        named = "[" + line.partition("[")[2].partition("]")[0] + "]"
+        view = cli("holdem", "show", "run", "--line", line.replace(named, card), "--json").last
+        assert (action in view["actions"]) == ((line.replace(named, word), action) in added)
+    assert not {(line.replace(named, word), action) for word in cards} <= added
+    again = cli("holdem", "solve", "run/spot.json", "--iterations", 1, "--no-save", "--json").last
+    assert again["nodes"] == resumed["nodes"]
+
+
+def test_classes_need_cards_to_come(cli, spot) -> None:
+    refused = cli("grow", spot, "--by-class", "--iterations", 5, "--no-save")
+    assert refused.code == 2
+    assert "The 'by_class' parameter must be false on a river, where no card is to come" in refused.err
+    refused = cli("grow", "continuous_leduc", "--by-class", "--iterations", 5, "--no-save")
+    assert refused.code == 2
+    assert "The 'by_class' parameter is for hold'em spots" in refused.err

@@ -10,6 +10,7 @@ from treeplex.algorithms.holdem import HoldemCFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.streets import Decision
+from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.holdem import HoldemGame
 
 
@@ -38,6 +39,8 @@ def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
     for depth, street in enumerate(game.streets):
         for board, deal in enumerate(game.deals[depth]):
             for decision in street.decisions:
+                if decision.texture not in (EVERY_BOARD, deal.texture):
+                    continue
                 hands = game.boards[depth].hands[decision.player]
                 begin, count = int(hands.start[board]), int(hands.held[board])
                 width = int(hands.start[board + 1]) - begin

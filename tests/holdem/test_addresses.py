@@ -19,7 +19,7 @@ SMALL = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KQs", "QQ,AKs", sizes_for("50%,a", 
 
 def index(**changed) -> BoardIndex:
     offsets = np.arange(3)
-    return BoardIndex(offsets, offsets, offsets, np.zeros((4, 2), np.uint16))._replace(**changed)
+    return BoardIndex(offsets, offsets, offsets, np.zeros((4, 2), np.uint16), offsets)._replace(**changed)
 
 
 def test_every_array_has_a_type_and_every_tuple_its_rows():
@@ -32,11 +32,12 @@ def test_a_row_holds_addresses_and_shapes():
     table, arrays = new_table(), index()
     tabled(table, 1, arrays, np.float32)
     row = table[FIRST[BoardIndex] + 1]
-    assert row[:12].reshape(4, 3).tolist() == [
+    assert row[:15].reshape(5, 3).tolist() == [
         *([array.ctypes.data, 3, 0] for array in arrays[:3]),
         [arrays.group.ctypes.data, 4, 2],
+        [arrays.texture.ctypes.data, 3, 0],
     ]
-    assert np.count_nonzero(table) == 9
+    assert np.count_nonzero(table) == 11
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from treeplex.algorithms.holdem import HoldemCFR
 from treeplex.engines.boards.reference import Key, Rules, terminal
 from treeplex.engines.boards.strength import strengths
 from treeplex.games.holdem.betting import betting_tree
-from treeplex.games.holdem.cards import HAND_CARDS
+from treeplex.games.holdem.cards import HAND_CARDS, RANKS, SUITS
 from treeplex.holdem import HoldemGame, Spot, sizes_for
 
 RIVER = Spot(
@@ -75,8 +75,25 @@ def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
         lambda t: rule.negative[t],
         lambda t: rule.weight[t],
         solver.minimizer.predict,
+        child=behind,
     )
     return plain._replace(**changed)
+
+
+def behind(node: Any, board: tuple[int, ...], card: int) -> Any:
+    """The child of a chance node behind a card; of classes of cards, as players would say them. None: not there."""
+    if not node.actions:
+        return node.children[0]
+    text = [RANKS[other // 4] + SUITS[other % 4] for other in (*board, card)]
+    before, (rank, suit) = text[:-1], text[-1]
+    if sum(other[1] == suit for other in text) in (3, 4, 5):
+        name = "[flush]"
+    elif any(other[0] == rank for other in before):
+        name = "[pair]"
+    else:
+        name = "[over]" if all(RANKS.index(other[0]) < RANKS.index(rank) for other in before) else "[other]"
+    words = [word.name for word in node.actions]
+    return node.children[words.index(name)] if name in words else None
 
 
 def lines(game: HoldemGame) -> dict[int, tuple[Any, ...]]:

@@ -53,6 +53,13 @@ Bets = Annotated[
 ]
 Raises = Annotated[str, typer.Option(help=f"Hold'em: raises to choose from; {RAISES} if left out.")]
 Street = Annotated[str, typer.Option(help="Hold'em: where sizes are added: a street, or all; the first if left out.")]
+ByClass = Annotated[
+    bool,
+    typer.Option(
+        "--by-class",
+        help="Hold'em: one menu for each class of the cards dealt (flush, pair, over, other), not one for all boards.",
+    ),
+]
 Storage = Annotated[str | None, typer.Option(help="Hold'em: float64 or float32, which is the default.")]
 Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
 
@@ -82,6 +89,7 @@ def grow(
     bets: Bets = "",
     raises: Raises = "",
     street: Street = "",
+    by_class: ByClass = False,
     storage: Storage = None,
     threads: Threads = 0,
     saving: Saving,
@@ -98,7 +106,7 @@ def grow(
     pot, usual = (float(spot.pot), api.DEFAULT_SPOT_ALGORITHM) if spot is not None else (None, "cfr")
     limits = goal.limits(pot).otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
     asked = algorithm or usual
-    choice = (bets, raises, street)
+    choice = (bets, raises, street, by_class)
     growth = Growth(method, factor, every, estimate, discount, asked, archive, remove, per_check, *choice)
     note = f"it starts with bets {START_BETS} and raises {START_RAISES}"
     note = note if spot is not None and spot.has_default_sizes else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from treeplex.algorithms.growth.add import METHODS
 from treeplex.algorithms.growth.discount import DISCOUNTS
@@ -37,7 +37,14 @@ FITTING: Final[dict[str, dict[str, Any]]] = {
 }
 """What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
 
-UNSAID: Final[dict[str, Any]] = {"remove": "never", "per_check": 1, "bets": "", "raises": "", "street": ""}
+UNSAID: Final[dict[str, Any]] = {
+    "remove": "never",
+    "per_check": 1,
+    "bets": "",
+    "raises": "",
+    "street": "",
+    "by_class": False,
+}
 """Options of runs that were made before there were others."""
 
 
@@ -62,7 +69,7 @@ class Growth:
     Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", by recovery games and best responses alone, and with
     ``every`` 0 are checked after 10, 20, ... iterations and then after a fifth more each. ``bets``, ``raises``:
     candidates, such as "20%, 33%", "20%:200%:20%" or "every" chip amount; ``street``: where, by default the spot's
-    first, or "all".
+    first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, not one for all boards.
     """
 
     method: str = "recovery"
@@ -77,6 +84,7 @@ class Growth:
     bets: str = ""
     raises: str = ""
     street: str = ""
+    by_class: bool = False
 
     def __post_init__(self) -> None:
         family = parse(self.algorithm)[0]
@@ -87,6 +95,8 @@ class Growth:
             if getattr(self, name) not in legal:
                 options = ", ".join(f'"{option}"' for option in legal)
                 raise ParameterError(f"The '{name}' parameter must be one of {options}, got {getattr(self, name)!r}.")
+        if not isinstance(cast(Any, self.by_class), bool):
+            raise ParameterError(f"The 'by_class' parameter must be true or false, got {self.by_class!r}.")
         within(float, "factor", self.factor, "a number from 1 up", 1)
         within(int, "every", self.every, "a whole number from 0 up", 0)
         if family not in FAMILIES:
@@ -109,7 +119,7 @@ class Growth:
 
 def fitted_to_game(growth: Growth) -> Growth:
     """With what was left open as it suits a game whose payoffs are proportional to a size."""
-    for name in ("bets", "raises", "street"):
+    for name in ("bets", "raises", "street", "by_class"):
         if getattr(growth, name):
             raise ParameterError(f"The '{name}' parameter is for hold'em spots; other games know their sizes.")
     if growth.algorithm not in RULES:
@@ -142,7 +152,7 @@ def fitted_to_spot(growth: Growth) -> Growth:
         if getattr(fitted, name) != only:
             raise ParameterError(
                 f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
-                f" not proportional to it and all boards share a menu, got {getattr(fitted, name)!r}."
+                f" not proportional to it and boards share menus, got {getattr(fitted, name)!r}."
             )
     return fitted
 

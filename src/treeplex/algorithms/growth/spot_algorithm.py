@@ -52,7 +52,7 @@ class SizeAdded(NamedTuple):
     iteration: int
     player: int
     street: str
-    decision: str  # the line of actions that leads there, on all boards
+    decision: str  # the line of actions that leads there, with classes of cards if menus differ by them
     action: str  # "bet 50"
     size: str  # "50%"
     gain: float  # per iteration for not having it, in per cent of the pot, over all hands of the player: why it came
@@ -257,7 +257,7 @@ class SizeFound(NamedTuple):
     """A size that was added, and how much it is used."""
 
     addition: SizeAdded
-    frequency: float  # how often the player who gets to the decision chooses it, over all boards
+    frequency: float  # how often the player who gets to the decision chooses it, over all boards on which it is
 
 
 class GrownSpot(Spotted):
@@ -280,7 +280,7 @@ class GrownSpot(Spotted):
         listed: list[SizeFound] = []
         for addition in self.additions:
             depth, decision = known[addition.decision]
-            rows = hand_rows(self.game, addition.player)[depth]
+            rows = hand_rows(self.game, addition.player)[depth, decision.texture]
             where = rows.actions(decision.slot, len(decision.node.actions))
             numbers = self.run.game.averages[addition.player][where].astype(np.float64) @ rows.boards
             number = next(k for k, action in enumerate(decision.node.actions) if action.name == addition.action)

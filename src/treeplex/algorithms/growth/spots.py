@@ -1,7 +1,8 @@
 """A hold'em spot that is being solved and may grow: streets x boards x rows of hands.
 
-Menus grow by betting line and player, alike on all boards of a street. What a missing size is worth is found by a best
-response against an opponent who reads it as one of its neighbours; what happened behind it, by a recovery game.
+Menus grow by betting line and player, alike on all boards of a street, or on all of one class of boards. What a missing
+size is worth is found by a best response against an opponent who reads it as one of its neighbours; what happened
+behind it, by a recovery game.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class GrowingSpot:
         for player in (0, 1):
             learner, rows = self.state.learners[player], hand_rows(game, player)
             for depth, decision in _decisions(game, player):
-                here, actions = rows[depth], len(decision.node.actions)
+                here, actions = rows[depth, decision.texture], len(decision.node.actions)
                 aged = left[learner.last[here.decision + decision.number]]
                 squares[player] += regret_squares(
                     learner.regret, *here.places, here.boards, aged, decision.slot, actions
@@ -169,7 +170,7 @@ class GrowingSpot:
         head = by_node(game)[id(way[-1])][1]
         regret = self._regret(learners[player], depth, head, at, recovered.value - staying)
         inside = self._merge(recovered, player)
-        boards, nodes = hand_rows(game, player)[depth].boards, _spans(game)[id(way[-1].children[at])]
+        boards, nodes = hand_rows(game, player)[depth, head.texture].boards, _spans(game)[id(way[-1].children[at])]
         return Added(inside, float(regret**2 @ boards), float(regret @ boards), nodes, iterations)
 
     def discount(self, share: float) -> None:
@@ -183,7 +184,9 @@ class GrowingSpot:
     def bounds(self, player: int) -> Bounds:
         """As ``Growable``."""
         rows = hand_rows(self.game, player)
-        infosets = sum(int(rows[depth].boards.sum()) for depth, _ in _decisions(self.game, player))
+        infosets = sum(
+            int(rows[depth, decision.texture].boards.sum()) for depth, decision in _decisions(self.game, player)
+        )
         actions = max(len(decision.node.actions) for _, decision in _decisions(self.game, player))
         spot = self.game.spot
         spread = (spot.pot + 2 * spot.effective_stack) / spot.chip * float(self.game.weights(1 - player).sum())
@@ -208,14 +211,14 @@ class GrowingSpot:
         waiting: list[tuple[Real, Line]] = [(tree, ())]
         while waiting:
             real, line = waiting.pop()
-            if real.node.kind == CHANCE:
+            if real.node.kind == CHANCE and not real.node.actions:
                 waiting.append((real.children[0], line))
-            elif real.node.kind == DECISION and real.exact:
+            elif real.node.kind in (CHANCE, DECISION) and real.exact:
                 waiting += [(real.children[k], (*line, action)) for k, action in enumerate(real.node.actions)]
-                if real.node.player == player:
+                if real.node.kind == DECISION and real.node.player == player:
                     depth, decision = known[id(real.node)]
-                    here, gains = rows[depth], np.zeros(len(real.node.actions))
-                    held = here.boards * _start_weights(self.game, player, depth)
+                    here, gains = rows[depth, decision.texture], np.zeros(len(real.node.actions))
+                    held = here.boards * _start_weights(self.game, player)[here.number]
                     excess(response.values, *here.places, held, decision.slot, _on_menu(real), gains)
                     yield Look(line, real, gains)
 
@@ -246,7 +249,7 @@ class GrowingSpot:
 
         The other regrets of the head are brought up to date, since one number says how old all of them are.
         """
-        rows = hand_rows(self.game, head.player)[depth]
+        rows = hand_rows(self.game, head.player)[depth, head.texture]
         up, down = self._fading(cuts=False)
         where, numbers = _where(rows, head), rows.decision + head.number
         before = learner.regret[where].astype(np.float64)
@@ -273,14 +276,15 @@ class GrowingSpot:
                 if id(decision.node) not in known:  # on the way to the head
                     continue
                 target = known[id(decision.node)][1]
-                there, here = _where(to[depth], target), _where(rows[depth], decision)
+                placed = to[depth, target.texture]
+                there, here = _where(placed, target), _where(rows[depth, decision.texture], decision)
                 positive = np.maximum(source.regret[here], 0.0)  # CFR+ forgets what is negative
                 learner.regret[there] = positive
-                learner.last[to[depth].decision + target.number] = self.iteration
+                learner.last[placed.decision + target.number] = self.iteration
                 if who != player:
                     learner.average[there] = scale * source.average[here]
                 else:
-                    squares += float((positive.astype(np.float64) ** 2).sum(axis=0) @ to[depth].boards)
+                    squares += float((positive.astype(np.float64) ** 2).sum(axis=0) @ placed.boards)
         return squares
 
 
@@ -291,12 +295,12 @@ def _decisions(game: HoldemGame, player: int) -> Iterator[tuple[int, Decision]]:
                 yield depth, decision
 
 
-def _start_weights(game: HoldemGame, player: int, depth: int) -> Floats:
-    """[N] how often the player has each hand of a street at the start."""
+def _start_weights(game: HoldemGame, player: int) -> Floats:
+    """[1327] how often the player has each hand at the start; never no hand."""
     weights, first = np.zeros(HANDS + 1), game.boards[0].hands[player]
     weights[first.number] = game.weights(player)
     weights[HANDS] = 0.0
-    return weights[game.boards[depth].hands[player].number]
+    return weights
 
 
 def _where(rows: HandRows, decision: Decision) -> Any:
@@ -325,15 +329,17 @@ def _taken_over(child: Real, parent: Real) -> Node:
 
 
 def _spans(game: HoldemGame) -> dict[int, int]:
-    """Public nodes from each node of the betting tree on, over all boards, by identity."""
-    first = game.streets[0].decisions[0].node
+    """Public nodes from each node of the betting tree on, over all boards on which it is, by identity."""
     found: dict[int, int] = {}
-    order, waiting = list[Node](), [first]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        waiting += node.children
-    for node in reversed(order):
-        depth = min(node.street - first.street, len(game.deals) - 1)
-        found[id(node)] = len(game.deals[depth]) + sum(found[id(child)] for child in node.children)
+    for depth in range(len(game.streets) - 1, -1, -1):
+        street, below = game.streets[depth], dict[int, int]()
+        boards = {texture: game.boards_of(depth, texture) for texture in set(street.textures)}
+        for way in street.chance_nodes:
+            below[id(way.node)] = below.get(id(way.node), 0) + found[id(way.after)]
+        roots = {id(way.node): way.root for way in street.chance_nodes}
+        found |= {node: count + boards[street.textures[roots[node]]] for node, count in below.items()}
+        found |= {id(end.node): boards[street.textures[end.root]] for end in street.terminals}
+        for decision in reversed(street.decisions):  # in preorder
+            after = sum(found[id(child)] for child in decision.node.children)
+            found[id(decision.node)] = boards[decision.texture] + after
     return found

@@ -38,17 +38,18 @@ class Betting(NamedTuple):
     to fill vectors; streets before the last have one.
     """
 
-    tile: Ints  # [tiles + 1, 7] where its parts begin: ROOT, two SLOTs, two NODEs, GROUP, BLOCK
+    tile: Ints  # [tiles + 1, 8] where its parts begin: ROOT, two SLOTs, two NODEs, GROUP, BLOCK; and BOARDS
     opponent_node: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
     own_node: Ints  # [., 5] the learner's decisions: ABOVE, SLOT, ACTIONS, NUMBER, REACHED
     terminal_group: Ints  # [., 5] terminals that share a reach row: ROW, TERMINAL, END, SHOWS, FOLDS
     terminal: Ints  # [Z] value rows of the terminals, group by group
     amount: npt.NDArray[np.floating[Any]]  # [Z, 2] chips BY_STRENGTH and BY_HANDS, in the precision of computations
-    chance_node: Ints  # [X, 2] REACH_ROW, VALUE_ROW
+    chance_node: Ints  # [X, 3] REACH_ROW, VALUE_ROW, TEXTURE: one per root of the next street
 
 
-ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP, BLOCK = range(7)
-"""Columns of ``Betting.tile``: the first root, slot of either player, decision of either, terminal group, and block.
+ROOT, OWN_SLOT, OPPONENT_SLOT, OPPONENT_NODE, OWN_NODE, GROUP, BLOCK, BOARDS = range(8)
+"""Columns of ``Betting.tile``: first root, slot of either player, decision of either, terminal group, and block; the
+texture of the boards on which its roots are open, -1: roots of any.
 
 A block is up to 16 roots of a tile. Between streets their numbers lie side by side for each hand: [blocks, H, 16]."""
 
@@ -61,8 +62,9 @@ ROW, TERMINAL, END, SHOWS, FOLDS = range(5)
 BY_STRENGTH, BY_HANDS = range(2)
 """Columns of ``Betting.amount``: chips times (weaker - stronger hands), chips times all hands."""
 
-REACH_ROW, VALUE_ROW = range(2)
-"""Columns of ``Betting.chance_node``."""
+REACH_ROW, VALUE_ROW, TEXTURE = range(3)
+"""Columns of ``Betting.chance_node``: rows above the chance node, and the texture of the boards on which its root is
+open; negative: of all that the chance node is on."""
 
 
 class Hands(NamedTuple):
@@ -74,8 +76,8 @@ class Hands(NamedTuple):
     first: Cards  # [sum H] one card
     second: Cards  # [sum H] the other
     same: Small  # [sum H] where the other player has the same hand on this board; a place without a hand if nowhere
-    storage: Offsets  # [B] where a board's regrets start in the player's arrays
-    decision: Offsets  # [B] where a board's decisions start in arrays of the player's decisions
+    storage: Offsets  # [B] where a board's regrets would start in the player's arrays if all of the street were open
+    decision: Offsets  # [B] the same for its decisions in arrays of the player's decisions
     map_start: Offsets  # [images + 1] where an image's map starts
     map: Small  # where a hand of the board, or of its image under a change of suits, stands on the board above
     back: Small  # [images, H above] the other way round, on the second street alone; a place without a hand if nowhere
@@ -89,6 +91,7 @@ class Boards(NamedTuple):
     child: Offsets  # [B + 1] each board's children on the next street
     group_start: Offsets  # [B + 1] each board's groups of equal strength, weakest first; only on the river
     group: Small  # [groups, 2] where the group ends among each player's hands
+    texture: Offsets  # [B] a number for the classes of the cards dealt since the start
 
 
 class BoardIndex(NamedTuple):
@@ -98,6 +101,7 @@ class BoardIndex(NamedTuple):
     child: Offsets
     group_start: Offsets
     group: Small
+    texture: Offsets
 
 
 class HandLearner(NamedTuple):

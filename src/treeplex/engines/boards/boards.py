@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.boards.arrays import Boards, Hands
+from treeplex.engines.boards.arrays import Boards, Hands, Offsets
 from treeplex.engines.boards.hands import deal_hands, find_back, find_groups, find_same, first_hands, starts
-from treeplex.engines.boards.streets import Street
+from treeplex.engines.boards.streets import Span, Street
 from treeplex.games.holdem.cards import CARDS, HAND_CARDS, hand_numbers
+from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, class_of
 from treeplex.games.holdem.spot import Spot
 
 Suits = tuple[int, int, int, int]
@@ -34,6 +35,7 @@ class Deal(NamedTuple):
     parent: int  # on the street before
     images: tuple[Suits, ...]  # itself, and every change of suits that makes a board it stands for
     symmetries: tuple[Suits, ...]  # changes of suits after which nothing has changed, the plainest first
+    texture: int = 0  # of the cards dealt since the start
 
 
 def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list[Deal]]:
@@ -53,7 +55,8 @@ def _children(parent: int, above: Deal) -> list[Deal]:
         images = {_moved(card, suits): suits for suits in reversed(above.symmetries)}  # the plainest change to each
         if card not in above.cards and card == min(images):
             left = tuple(suits for suits in above.symmetries if suits[card % 4] == card % 4)
-            deals.append(Deal((*above.cards, card), parent, tuple(images[at] for at in sorted(images)), left))
+            texture = len(CLASSES) * above.texture + CLASSES.index(class_of(above.cards, card))
+            deals.append(Deal((*above.cards, card), parent, tuple(images[at] for at in sorted(images)), left, texture))
     return deals
 
 
@@ -108,8 +111,18 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         below = levels[depth + 1] if depth + 1 < len(levels) else []
         child = np.searchsorted(np.array([deal.parent for deal in below], dtype=np.int64), np.arange(len(level) + 1))
         above = (pair[0], pair[1])
-        result.append(Boards(above, image, child.astype(np.int64), group_start, group))
+        texture = np.array([deal.texture for deal in level], dtype=np.int64)
+        result.append(Boards(above, image, child.astype(np.int64), group_start, group, texture))
     return placed(streets, result)
+
+
+def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
+    """[B, 4] of each board of a street the ``Span`` that is open on it for ``player``."""
+    known = street.spans(player)
+    if EVERY_BOARD in known:
+        return np.tile(np.array(known[EVERY_BOARD], dtype=np.int64), (len(texture), 1))
+    textures, board = np.unique(texture, return_inverse=True)
+    return np.array([known.get(each, Span()) for each in textures.tolist()], dtype=np.int64)[board]
 
 
 def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
@@ -119,10 +132,11 @@ def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
     for street, level in zip(streets, boards, strict=True):
         pair: list[Hands] = []
         for player, hands in enumerate(level.hands):
-            rows, count = np.diff(hands.start) * street.slots(player), street.count(player)
-            first = decisions[player] + count * np.arange(len(hands.held))
-            pair.append(hands._replace(storage=storage[player] + np.cumsum(rows) - rows, decision=first))
+            width, (slot, slots, number, count) = np.diff(hands.start), open_spans(street, player, level.texture).T
+            rows = width * slots
+            kept, first = storage[player] + np.cumsum(rows) - rows, decisions[player] + np.cumsum(count) - count
+            pair.append(hands._replace(storage=kept - slot * width, decision=first - number))
             storage[player] += int(rows.sum())
-            decisions[player] += count * len(hands.held)
+            decisions[player] += int(count.sum())
         result.append(level._replace(hands=(pair[0], pair[1])))
     return result

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.arrays import HandLearner, Offsets, aligned
+from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.streets import Span
 
 
 class Places(NamedTuple):
@@ -47,13 +49,17 @@ def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int)
     last, none = np.zeros(decisions, np.int32), np.zeros(0, np.float32)
     for depth, (slots, numbers) in enumerate(places(old, new)):
         before, after = (game.boards[depth].hands[player] for game in (old, new))
-        rows, to, which = slots[player], slots[player] >= 0, numbers[player] >= 0
-        counts = old.streets[depth].slots(player), new.streets[depth].slots(player)
-        for board, width in enumerate(np.diff(before.start).tolist()):
-            begin, end = int(before.storage[board]), int(after.storage[board])
+        spans = (open_spans(game.streets[depth], player, game.boards[depth].texture).tolist() for game in (old, new))
+        for board, (width, ours, theirs) in enumerate(zip(np.diff(before.start).tolist(), *spans, strict=True)):
+            was, now = Span(*ours), Span(*theirs)
+            to = slots[player][was.slot : was.slot + was.slots] - now.slot
+            kept = slots[player][was.slot : was.slot + was.slots] >= 0
+            begin = int(before.storage[board]) + was.slot * width
+            end = int(after.storage[board]) + now.slot * width
             for source, target in ((learner.regret, regret), (learner.average, average)):
-                numbers_before = source[begin : begin + counts[0] * width].reshape(counts[0], width)
-                target[end : end + counts[1] * width].reshape(counts[1], width)[rows[to]] = numbers_before[to]
-            first, second = int(before.decision[board]), int(after.decision[board])
-            last[second + numbers[player][which]] = learner.last[first + np.flatnonzero(which)]
+                numbers_before = source[begin : begin + was.slots * width].reshape(-1, width)
+                target[end : end + now.slots * width].reshape(-1, width)[to[kept]] = numbers_before[kept]
+            which = was.number + np.flatnonzero(numbers[player][was.number : was.number + was.numbers] >= 0)
+            there = int(after.decision[board]) + numbers[player][which]
+            last[there] = learner.last[int(before.decision[board]) + which]
     return HandLearner(regret, average, np.zeros(0, learner.regret.dtype), last, none, none)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,12 +14,13 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Boards, Level
-from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, placed
-from treeplex.engines.boards.streets import Street, betting_arrays, split_streets
+from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, open_spans, placed
+from treeplex.engines.boards.streets import Span, Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import FOLD, betting_tree
 from treeplex.games.holdem.cards import card_name
+from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, boards_by_class, texture_of, whatever_after
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.system import cores
@@ -83,12 +85,24 @@ class HoldemGame:
 
     def elements(self, player: int) -> int:
         """Numbers that are kept for ``player`` in every array over actions and hands."""
-        pairs = zip(self.streets, self.boards, strict=True)
-        return sum(int(street.slots(player) * boards.hands[player].start[-1]) for street, boards in pairs)
+        total = 0
+        for street, boards in zip(self.streets, self.boards, strict=True):
+            spans = open_spans(street, player, boards.texture)
+            total += int(np.diff(boards.hands[player].start) @ spans[:, Span._fields.index("slots")])
+        return total
 
     def decisions(self, player: int) -> int:
         """Public decisions of ``player``, over all boards."""
-        return sum(street.count(player) * len(level) for street, level in zip(self.streets, self.deals, strict=True))
+        pairs = zip(self.streets, self.boards, strict=True)
+        spans = [open_spans(street, player, boards.texture) for street, boards in pairs]
+        return sum(int(each[:, Span._fields.index("numbers")].sum()) for each in spans)
+
+    def boards_of(self, depth: int, texture: int) -> int:
+        """On how many boards of a street something is that has a texture."""
+        known = self.boards[depth].texture
+        if texture == EVERY_BOARD:
+            return len(known)
+        return int((known == texture if texture >= 0 else known // len(CLASSES) == whatever_after(texture)).sum())
 
     @property
     def nodes(self) -> int:
@@ -98,13 +112,15 @@ class HoldemGame:
     def counts(self) -> dict[str, Any]:
         """How large the public tree is."""
         by_street = {name: [0, 0, 0] for name in ("action", "chance", "fold", "showdown")}
-        for street, level in zip(self.streets, self.deals, strict=True):
-            place = STREETS.index(street.name)
-            folds = sum(end.node.kind == FOLD for end in street.terminals)
-            by_street["action"][place] = len(street.decisions) * len(level)
-            by_street["chance"][place] = len(street.chance_nodes) * len(level)
-            by_street["fold"][place] = folds * len(level)
-            by_street["showdown"][place] = (len(street.terminals) - folds) * len(level)
+        for depth, street in enumerate(self.streets):
+            place, known = STREETS.index(street.name), set(street.textures)
+            boards = {texture: self.boards_of(depth, texture) for texture in known}
+            chance_nodes = {id(way.node): way.root for way in street.chance_nodes}
+            by_street["action"][place] = sum(boards[decision.texture] for decision in street.decisions)
+            by_street["chance"][place] = sum(boards[street.textures[root]] for root in chance_nodes.values())
+            for end in street.terminals:
+                kind = "fold" if end.node.kind == FOLD else "showdown"
+                by_street[kind][place] += boards[street.textures[end.root]]
         return {
             "nodes_by_kind": {kind: sum(numbers) for kind, numbers in by_street.items()},
             "action_nodes_by_street": by_street["action"],
@@ -169,11 +185,15 @@ def of_order_one(weights: Floats) -> Floats:
 
 def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
     """About how many bytes a solve takes, before any board is dealt: all cards count, in all suits."""
-    boards, total = 1.0, 0.0
+    total = 0.0
     hands = [int((spot.weights(player) > 0.0).sum()) for player in (0, 1)]
-    for street in streets:
-        total += boards * sum(2 * street.slots(player) * hands[player] * STORAGES[storage].bytes for player in (0, 1))
-        boards *= 52 - 3 - STREETS.index(street.name)
+    for depth, street in enumerate(streets):
+        known = boards_by_class(spot.cards, depth)
+        boards = Counter({texture_of(classes): count for classes, count in known.items()})
+        boards[EVERY_BOARD] = known.total()
+        for player in (0, 1):
+            slots = sum(boards[texture] * span.slots for texture, span in street.spans(player).items())
+            total += 2.0 * slots * hands[player] * STORAGES[storage].bytes
     return int(total)
 
 
@@ -204,7 +224,7 @@ def _check_size(spot: Spot, streets: list[Street]) -> None:
 def _tables(boards: list[Boards]) -> int:
     arrays: list[npt.NDArray[Any]] = []
     for level in boards:
-        arrays += [level.group, level.group_start, level.image, level.child]
+        arrays += [level.group, level.group_start, level.image, level.child, level.texture]
         arrays += [array for hands in level.hands for array in hands]
     return sum(array.nbytes for array in arrays)
 

@@ -11,8 +11,9 @@ from treeplex.engines.boards.boards import SAME, Deal, Suits
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node, below_card, card_word
 from treeplex.games.holdem.cards import card_name, parse_card
+from treeplex.games.holdem.classes import EVERY_BOARD, class_of
 from treeplex.games.holdem.words import SINCE, Word, words_of
 
 SHOWN: Final = 6  # actions that a refusal lists
@@ -69,17 +70,21 @@ def action_named(game: HoldemGame, node: Node, text: str) -> int:
 
 
 def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, Decision]]:
-    """All decisions by the actions that lead to them, with the number of streets dealt before; cards do not matter."""
+    """All decisions by the actions that lead to them, with the number of streets dealt before.
+
+    Cards do not matter, or only their classes where the spot tells these apart: then the line has a word for each.
+    """
     known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
     found: dict[tuple[Action, ...], tuple[int, Decision]] = {}
     waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.streets[0].decisions[0].node, ())]
     while waiting:
         node, line = waiting.pop()
-        if node.kind == CHANCE:
+        if node.kind == CHANCE and not node.actions:
             waiting.append((node.children[0], line))
-        elif node.kind == DECISION:
+            continue
+        if node.kind == DECISION:
             found[line] = known[id(node)]
-            waiting += [(child, (*line, action)) for child, action in zip(node.children, node.actions, strict=True)]
+        waiting += [(child, (*line, action)) for child, action in zip(node.children, node.actions, strict=True)]
     return found
 
 
@@ -92,6 +97,8 @@ def copy_rows(game: HoldemGame, numbers: Floats, of: HoldemGame, stored: Floats,
             continue
         ours, theirs, actions = game.boards[depth].hands[player], of.boards[depth].hands[player], source.node.actions
         for board, width in enumerate(np.diff(ours.start).tolist()):
+            if decision.texture not in (EVERY_BOARD, game.deals[depth][board].texture):
+                continue
             first, start = (
                 int(hands.storage[board]) + slot * width
                 for hands, slot in ((theirs, source.slot), (ours, decision.slot))
@@ -190,9 +197,8 @@ def _deal(game: HoldemGame, place: Place, word: Word, number: int) -> Place:
         back = _image(game.deals[depth][board], stored)
         if back is not None:
             suits = tuple(back[suit] for suit in place.suits)
-            return Place(
-                place.node.children[0], depth, board, cards, (suits[0], suits[1], suits[2], suits[3]), place.steps
-            )
+            after = below_card(place.node, card_word(class_of(place.cards, card)))
+            return Place(after, depth, board, cards, (suits[0], suits[1], suits[2], suits[3]), place.steps)
     raise ParameterError(f"The card {card_name(card)} cannot be dealt here.")
 
 

@@ -67,7 +67,7 @@ def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
     way = [game.streets[0].decisions[0].node]
     for action in line:
         way.append(way[-1].children[way[-1].actions.index(action)])
-        while way[-1].kind == CHANCE:
+        while way[-1].kind == CHANCE and not way[-1].actions:
             way.append(way[-1].children[0])
     return way
 
@@ -84,7 +84,8 @@ def action_values(game: HoldemGame, sources: Sources, player: int, storage: str,
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:
     """[N] the counterfactual value of a decision to its player's hands, from ``action_values``."""
     player = decision.player
-    where = hand_rows(game, player)[depth].actions(decision.slot, len(decision.node.actions))
+    rows = hand_rows(game, player)[depth, decision.texture]
+    where = rows.actions(decision.slot, len(decision.node.actions))
     strategy = shares(sources[player][where].astype(np.float64))
     return (strategy * values[where].astype(np.float64)).sum(axis=0)
 
@@ -98,7 +99,7 @@ def recover(
     learners = (_fresh(game, 0, storage), _fresh(game, 1, storage))
     frozen = _lock_way(head, game, root, averages, learners[1 - player], storage)
     depth, decision = by_node(game)[id(gate)]
-    where = hand_rows(game, player)[depth].actions(decision.slot, 2)
+    where = hand_rows(game, player)[depth, decision.texture].actions(decision.slot, 2)
     numbers = learners[player].regret
     playing = Playing(learners, Sources(learners[0].regret, learners[1].regret), frozen)
     runner, rule = engine(game, storage, threads), Rule(0.0, prune=True)
@@ -128,10 +129,11 @@ def _tree(head: Head) -> tuple[Node, Node]:
     gate = replace(last, actions=[LEAVE, last.actions[head.action]], children=[out, last.children[head.action]])
     below = gate
     for node, after in zip(reversed(head.way[:-1]), reversed(head.way[1:]), strict=True):
+        at = [id(child) for child in node.children].index(id(after))
         if node.kind != DECISION:
-            below = replace(node, children=[below])
+            below = replace(node, actions=node.actions[at : at + 1], children=[below])
             continue
-        taken = node.actions[[id(child) for child in node.children].index(id(after))]
+        taken = node.actions[at]
         away = [] if node.player == last.player else [LEAVE]
         children = [below, *(Node(NOTHING, node.street, 0) for _ in away)]
         below = replace(node, actions=[taken, *away], children=children)
@@ -155,11 +157,12 @@ def _lock_way(head: Head, game: HoldemGame, root: Node, averages: Floats, learne
         if real.kind == DECISION and real.player == opponent:
             depth, source = known[id(real)]
             _, target = made[id(node)]
-            rows = old[depth].actions(source.slot, len(real.actions))
+            rows = old[depth, source.texture].actions(source.slot, len(real.actions))
             taken = [id(child) for child in real.children].index(id(after))
             share = shares(averages[rows].astype(np.float64))[taken]
-            learner.regret[new[depth].actions(target.slot, 2)] = np.stack([share, 1.0 - share])
-            where[opponent][new[depth].decision + target.number] = ALL_LOCKED
+            here = new[depth, target.texture]
+            learner.regret[here.actions(target.slot, 2)] = np.stack([share, 1.0 - share])
+            where[opponent][here.decision + target.number] = ALL_LOCKED
         node = node.children[0]
     none: Any = np.zeros(0, storage)
     return Locked(where, Sources(none, none))

@@ -34,7 +34,10 @@ TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
 
 
 class Rules(NamedTuple):
-    """What the recursion needs to know. Nodes have ``kind``, ``player``, ``actions``, ``children`` and ``paid``."""
+    """What the recursion needs to know. Nodes have ``kind``, ``player``, ``actions``, ``children`` and ``paid``.
+
+    A chance node has one child, or one for each class of the card: ``child`` says which.
+    """
 
     root: Any
     board: tuple[int, ...]
@@ -52,6 +55,7 @@ class Rules(NamedTuple):
     prune: bool = False  # is what the opponent never reaches left alone?
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
     leaving: Mapping[Key, Floats] = MappingProxyType({})  # [H] what a recovery game pays for leaving it: action 0
+    child: Callable[[Any, tuple[int, ...], int], Any] = lambda node, board, card: node.children[0]  # None: left out
 
 
 class Stored(NamedTuple):
@@ -153,8 +157,11 @@ def _pass(
             if card in board:
                 continue
             free = [(hands != card).all(axis=1) for hands in rules.hands]
+            child = rules.child(node, board, card)
+            if child is None:
+                continue
             deeper = _pass(
-                rules, memory, t, player, node.children[0], (*board, card), (*line, card),
+                rules, memory, t, player, child, (*board, card), (*line, card),
                 reach * free[1 - player] / left, alive,
             )  # fmt: skip
             total += deeper * free[player]

@@ -1,6 +1,7 @@
-"""Numbers of a decision on all boards of its street at once: where they are stored, and how hands carry over a card.
+"""Numbers of a decision on all its boards at once: where they are stored, and how hands carry over a card.
 
-One number per hand of every board, flat, board after board and padding included: what ``Hands.start`` counts.
+One number per hand of every board, flat, board after board and padding included: what ``Hands.start`` counts. Where a
+spot tells classes of cards apart, a decision has only the boards of its texture.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import Offsets
+from treeplex.engines.boards.arrays import Offsets, Small
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD
 
 Array = npt.NDArray[Any]
 
 
 class HandRows(NamedTuple):
-    """The hands of one player on all boards of a street."""
+    """The hands of one player on all boards of a street, or on those of a texture."""
 
     first: Offsets  # [N] where the first action of the street is stored
     width: Offsets  # [N] how far it is to the next action
@@ -26,6 +28,7 @@ class HandRows(NamedTuple):
     boards: Floats  # [N] how many boards the hand's board stands for; 0 where there is no hand
     board: Offsets  # [N] the number of the hand's board
     decision: Offsets  # [N] the number of the first decision on the hand's board
+    number: Small  # [N] of the 1,326 hands; 1,326: none
 
     @property
     def places(self) -> tuple[Offsets, Offsets]:
@@ -41,11 +44,12 @@ class HandRows(NamedTuple):
         return self.at(slot) + np.arange(count)[:, None] * self.width
 
 
-def hand_rows(game: HoldemGame, player: int) -> list[HandRows]:
-    """Of every street."""
-    found: list[HandRows] = []
+def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
+    """By streets since the start and texture of the boards: of every decision of the game."""
+    found: dict[tuple[int, int], HandRows] = {}
+    among: dict[tuple[int, int], Offsets] = {}  # where hands of all boards of a street are among those of a texture
     copies = np.ones(1)
-    for depth, level in enumerate(game.boards):
+    for depth, (street, level) in enumerate(zip(game.streets, game.boards, strict=True)):
         hands = level.hands[player]
         widths = np.diff(hands.start)
         board = np.repeat(np.arange(len(widths)), widths)
@@ -58,7 +62,21 @@ def hand_rows(game: HoldemGame, player: int) -> list[HandRows]:
             over = game.boards[depth - 1].hands[player]
             above = over.start[parent][board] + hands.map[map_start[board] + place]
         count = np.where(place < hands.held[board], copies[board], 0.0)
-        found.append(HandRows(hands.storage[board] + place, widths[board], above, count, board, hands.decision[board]))
+        every = HandRows(
+            hands.storage[board] + place, widths[board], above, count, board, hands.decision[board], hands.number
+        )
+        for texture in {decision.texture for decision in street.decisions}:
+            if texture == EVERY_BOARD:
+                found[depth, texture] = every
+                continue
+            kept = np.flatnonzero(level.texture[board] == texture)
+            rows = HandRows._make(array[kept] for array in every)
+            over_texture = (depth - 1, texture // len(CLASSES))
+            if over_texture in among:
+                rows = rows._replace(above=among[over_texture][rows.above])
+            found[depth, texture] = rows
+            among[depth, texture] = np.zeros(len(board), np.int64)
+            among[depth, texture][kept] = np.arange(len(kept))
     return found
 
 

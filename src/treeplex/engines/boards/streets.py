@@ -4,18 +4,24 @@ For the player who learns in a pass and its opponent, rows with one number per h
 every street root (a way into the street), then one for every action. Reach rows belong to the opponent's actions,
 value rows to the learner's. Decisions of the opponent matter on the way down, those of the learner on the way up,
 terminals in between. That is the sequence form of ``compile.treeplex`` with a row of hands in place of every number.
+
+Where a spot tells classes of cards apart, a chance node has one street root for each class. A root is open on the
+boards of its *texture*, a number for the classes of all cards dealt (``games.holdem.classes``); on others nobody gets
+there, and nothing is stored. Roots are in the order of their textures, so what is open on a board lies side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import BLOCK, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, VALUE_ROW, Betting
+from treeplex.engines.boards.arrays import BOARDS, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, TEXTURE, Betting
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, Node
+from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, whatever_after
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.vectors import LANES
 
@@ -31,24 +37,49 @@ class Decision(NamedTuple):
     number: int  # among the player's decisions on this street
     slot: int  # its first action, among the player's actions on this street
     sequences: tuple[int, int]  # both players' last slots on this street before it; -1: none
+    texture: int = EVERY_BOARD  # of the boards on which it is
 
 
 class End(NamedTuple):
-    """A terminal, or a chance node."""
+    """A terminal."""
 
     node: Node
     root: int
     sequences: tuple[int, int]
 
 
+class Way(NamedTuple):
+    """A chance node and what follows it: a root of the next street."""
+
+    node: Node
+    root: int
+    sequences: tuple[int, int]
+    after: Node
+    texture: int  # of the boards on which it is followed
+
+
+class Span(NamedTuple):
+    """One player's part of a street that is open on a board: runs of actions and decisions."""
+
+    slot: int = 0
+    slots: int = 0
+    number: int = 0
+    numbers: int = 0
+
+
 class Street(NamedTuple):
     """One street's part of the betting tree, whatever the cards are."""
 
     name: str
-    roots: int
+    textures: list[int]  # of its roots, in ascending order
     decisions: list[Decision]
     terminals: list[End]
-    chance_nodes: list[End]  # above the roots of the next street, in this order
+    chance_nodes: list[Way]  # above the roots of the next street, in this order
+
+    @property
+    def roots(self) -> int:
+        """Ways into it."""
+        return len(self.textures)
 
     def slots(self, player: int) -> int:
         """Actions of ``player`` on this street."""
@@ -58,41 +89,61 @@ class Street(NamedTuple):
         """Decisions of ``player`` on this street."""
         return sum(decision.player == player for decision in self.decisions)
 
+    def spans(self, player: int) -> dict[int, Span]:
+        """What is open on boards of each texture."""
+        found: dict[int, Span] = {}
+        own = [decision for decision in self.decisions if decision.player == player]
+        for texture, each in groupby(own, lambda decision: decision.texture):
+            inside = list(each)
+            slots = sum(len(decision.node.actions) for decision in inside)
+            found[texture] = Span(inside[0].slot, slots, inside[0].number, len(inside))
+        return found
+
 
 def split_streets(root: Node) -> list[Street]:
     """The betting tree cut into streets."""
     streets: list[Street] = []
-    roots = [root]
+    roots, textures = [root], [EVERY_BOARD]
     while roots:
-        street = _street(roots)
+        street = _street(roots, textures)
         streets.append(street)
-        roots = [end.node.children[0] for end in street.chance_nodes]
+        roots, textures = [way.after for way in street.chance_nodes], [way.texture for way in street.chance_nodes]
     return streets
 
 
-def _street(roots: list[Node]) -> Street:
+def _street(roots: list[Node], textures: list[int]) -> Street:
     decisions: list[Decision] = []
     terminals: list[End] = []
-    chance_nodes: list[End] = []
+    chance_nodes: list[Way] = []
     slots, counts = [0, 0], [0, 0]
-    for root, first in enumerate(roots):
+    for root, (first, texture) in enumerate(zip(roots, textures, strict=True)):
         waiting: list[tuple[Node, tuple[int, int]]] = [(first, (-1, -1))]
         while waiting:
             node, sequences = waiting.pop()
             if node.kind == CHANCE:
-                chance_nodes.append(End(node, root, sequences))
+                chance_nodes += [Way(node, root, sequences, *after) for after in _dealt(node, texture)]
             elif node.kind != DECISION:
                 terminals.append(End(node, root, sequences))
             else:
                 player = node.player
                 slot = slots[player]
-                decisions.append(Decision(node, root, player, counts[player], slot, sequences))
+                decisions.append(Decision(node, root, player, counts[player], slot, sequences, texture))
                 slots[player] += len(node.actions)
                 counts[player] += 1
                 for action in range(len(node.actions) - 1, -1, -1):
                     after = (slot + action, sequences[1]) if player == 0 else (sequences[0], slot + action)
                     waiting.append((node.children[action], after))
-    return Street(STREETS[roots[0].street], len(roots), decisions, terminals, chance_nodes)
+    chance_nodes.sort(key=lambda way: way.texture)
+    return Street(STREETS[roots[0].street], textures, decisions, terminals, chance_nodes)
+
+
+def _dealt(node: Node, texture: int) -> list[tuple[Node, int]]:
+    """What follows a chance node, and on boards of which texture."""
+    if not node.actions:
+        return [(node.children[0], EVERY_BOARD if texture == EVERY_BOARD else whatever_after(texture))]
+    names = [f"[{name}]" for name in CLASSES]
+    above = len(CLASSES) * max(texture, 0)
+    return [(child, above + names.index(word.kind)) for word, child in zip(node.actions, node.children, strict=True)]
 
 
 class _Tile(NamedTuple):
@@ -101,8 +152,9 @@ class _Tile(NamedTuple):
     begin: int
     stop: int
     base: tuple[int, int]  # both players' first slots
+    boards: int  # the texture of the boards on which its roots are open; -1: roots of any
 
-    def row(self, player: int, place: Decision | End) -> int:
+    def row(self, player: int, place: Decision | End | Way) -> int:
         """The row of ``player``'s last sequence before ``place``."""
         slot = place.sequences[player]
         return place.root - self.begin if slot < 0 else self.stop - self.begin + slot - self.base[player]
@@ -128,7 +180,7 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
     tiles, blocks = _tiles(street), 0
     for part in tiles:
         firsts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks))
+        tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks, part.boards))
         blocks += part.blocks
         for place in filter(part.holds, street.decisions):
             reached = (part.row(opponent, place),) if place.player == learner else ()
@@ -141,16 +193,16 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             terminal.extend(part.row(learner, end) for end in ends)
             amount.extend(chips)
     counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
-    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks))
-    chances = [(tiles[0].row(opponent, end), tiles[0].row(learner, end)) for end in street.chance_nodes]
+    tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks, EVERY_BOARD))
+    chances = [(tiles[0].row(opponent, way), tiles[0].row(learner, way), way.texture) for way in street.chance_nodes]
     return Betting(
-        _table(tile, BLOCK + 1),
+        _table(tile, BOARDS + 1),
         _table(nodes[opponent], NUMBER + 1),
         _table(nodes[learner], REACHED + 1),
         _table(group, FOLDS + 1),
         np.array(terminal, dtype=np.int32),
         np.array(amount, dtype=np.float64).reshape(-1, 2),
-        _table(chances, VALUE_ROW + 1),
+        _table(chances, TEXTURE + 1),
     )
 
 
@@ -160,7 +212,9 @@ def blocks_of(street: Street) -> int:
 
 
 def _tiles(street: Street) -> list[_Tile]:
-    """One tile where values have to wait for the next street; else as many as fill their vectors."""
+    """One tile where values have to wait for the next street; else as many as fill their vectors, by texture."""
+    cut = not street.chance_nodes
+    textures = [max(texture, EVERY_BOARD) if cut else EVERY_BOARD for texture in street.textures]
     rows = [1] * street.roots
     for place in street.decisions:
         rows[place.root] += len(place.node.actions)
@@ -169,8 +223,8 @@ def _tiles(street: Street) -> list[_Tile]:
     base = (0, 0)
     for root in range(street.roots):
         size += rows[root]
-        if root + 1 == street.roots or (size >= TILE and not street.chance_nodes):
-            tiles.append(_Tile(begin, root + 1, base))
+        if root + 1 == street.roots or textures[root] != textures[root + 1] or (cut and size >= TILE):
+            tiles.append(_Tile(begin, root + 1, base, textures[root]))
             inside = [place for place in street.decisions if begin <= place.root <= root]
             used = [sum(len(p.node.actions) for p in inside if p.player == player) for player in (0, 1)]
             base = (base[0] + used[0], base[1] + used[1])

@@ -28,6 +28,7 @@ from treeplex.engines.boards.rows import HandRows, hand_rows, shares
 from treeplex.engines.boards.streets import Decision, split_streets
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
+from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.translation import Real
 
 
@@ -63,15 +64,16 @@ def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan
     rows, placed_rows = hand_rows(game, player), hand_rows(real, player)
     numbers = np.zeros(real.elements(player))
     source = sources[player]
-    start = np.where(rows[0].boards > 0.0, 1.0, 0.0)
+    start = np.where(placed_rows[0, EVERY_BOARD].boards > 0.0, 1.0, 0.0)
     waiting: list[tuple[Real, list[Floats]]] = [(tree, [start])]
     while waiting:
         at, reach = waiting.pop()
         if at.node.kind == CHANCE:
-            (child,) = at.children
-            if child.node.kind in (CHANCE, DECISION):
-                above = rows[_depth(game, child.node)].above
-                waiting.append((child, [each[above] for each in reach]))
+            for child in at.children:
+                if child.node.kind == DECISION:  # else nobody acts any more
+                    depth, decision = decisions[id(child.node)]
+                    above = placed_rows[depth, decision.texture].above
+                    waiting.append((child, [each[above] for each in reach]))
             continue
         if at.node.kind != DECISION:
             continue
@@ -87,25 +89,20 @@ def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan
                     own = own * strategy[action]
                 below.append(own * share if share != 1.0 else own)
             if at.node.player == player:
-                numbers[placed_rows[depth].at(decision.slot + number)] = sum(below)
+                numbers[placed_rows[depth, decision.texture].at(decision.slot + number)] = sum(below)
             if child.node.kind in (CHANCE, DECISION):
                 waiting.append((child, below))
     return Plan(real, player, numbers)
 
 
 def _strategy(
-    known: dict[int, tuple[int, Decision]], rows: list[HandRows], source: Floats, node: Node | None
+    known: dict[int, tuple[int, Decision]], rows: dict[tuple[int, int], HandRows], source: Floats, node: Node | None
 ) -> Floats | None:
     """[actions, N] the abstract strategy at a reading."""
     if node is None:
         return None
     depth, decision = known[id(node)]
-    return shares(source[rows[depth].actions(decision.slot, len(node.actions))].astype(np.float64))
-
-
-def _depth(game: HoldemGame, node: Node) -> int:
-    """Streets since the start."""
-    return node.street - game.streets[0].decisions[0].node.street
+    return shares(source[rows[depth, decision.texture].actions(decision.slot, len(node.actions))].astype(np.float64))
 
 
 class Response(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.classes import Classes, following
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.sizes import ALL_IN, CHIPS, EVERY, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
@@ -19,6 +20,7 @@ DECISION: Final = "decision"
 CHANCE: Final = "chance"
 FOLD: Final = "fold"
 SHOWDOWN: Final = "showdown"
+CARDS_IN_LINES: Final = ("without cards", 'with the class of each card: "[flush]", "[pair]", "[over]" or "[other]"')
 NOTHING: Final = "nothing"
 """A terminal that pays nothing, where part of a game is played on its own and the rest is left out."""
 
@@ -28,9 +30,10 @@ class Action:
     """What a player may do. ``amount``: put in on this street in total, for bets and raises.
 
     ``size``: the rule that the amount comes from; two actions of the same amount are the same whatever their rules.
+    A chance node that tells classes of cards apart has their words for actions: ``[pair]``.
     """
 
-    kind: str  # "fold", "check", "call", "bet", "raise", "all-in"
+    kind: str  # "fold", "check", "call", "bet", "raise", "all-in", or a card: "[flush]", "[pair]", "[over]", "[other]"
     amount: float = 0
     size: Size | None = field(default=None, compare=False, repr=False)
 
@@ -51,7 +54,7 @@ class Node:
     faced: float = 0  # what the bettor has put in on this street, if there is a bet to call
     to_call: float = 0  # what a call costs
     actions: list[Action] = field(default_factory=list[Action])
-    children: list[Node] = field(default_factory=list["Node"])  # one per action; of a chance node the next street's one
+    children: list[Node] = field(default_factory=list["Node"])  # one per action; behind a chance node without any, one
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Moment:
     donk: bool = False  # did the player out of position call the last bet of the street before?
     all_in: bool = False
     line: str = ""  # the actions so far, as people write them
+    dealt: Classes = ()  # of the cards so far, where the spot tells them apart
 
 
 def betting_tree(spot: Spot) -> Node:
@@ -73,9 +77,10 @@ def betting_tree(spot: Spot) -> Node:
     while waiting:
         node, moment = waiting.pop()
         if node.kind == CHANCE:
-            child, after = deal(node, moment)
-            node.children = [child]
-            waiting.append((child, after))
+            node.actions = card_words(spot, moment)
+            made = [deal(spot, node, moment, word) for word in node.actions or (None,)]
+            node.children = [child for child, _ in made]
+            waiting.extend(made)
         elif node.kind == DECISION:
             lines.discard(moment.line)
             node.actions = legal_actions(spot, node, moment)
@@ -85,7 +90,7 @@ def betting_tree(spot: Spot) -> Node:
     if lines:
         raise ParameterError(
             f"The 'line_sizes' of a spot name {quoted(min(lines))}, where no player acts; lines are actions in full,"
-            ' such as "check, bet 50", without cards.'
+            f' such as "check, bet 50", {CARDS_IN_LINES[spot.board_classes]}.'
         )
     tell_in_units(spot, root)
     return root
@@ -109,11 +114,32 @@ def tell_in_units(spot: Spot, root: Node) -> None:
         waiting += node.children
 
 
-def deal(node: Node, moment: Moment) -> tuple[Node, Moment]:
-    """The next street's first node; nobody can bet any more after an all-in."""
+def card_words(spot: Spot, moment: Moment) -> list[Action]:
+    """What a chance node tells apart: classes that the card may be of, if the spot has them and a bet may follow."""
+    if moment.all_in or not spot.board_classes:
+        return []
+    return [card_word(name) for name in following(spot.cards, moment.dealt)]
+
+
+def card_word(name: str) -> Action:
+    """A card of a class, as a line has it."""
+    return Action(f"[{name}]")
+
+
+def below_card(node: Node, word: Action | None) -> Node:
+    """The child of a chance node behind a card of a class, or its only child."""
+    return node.children[node.actions.index(word) if node.actions and word is not None else 0]
+
+
+def deal(spot: Spot, node: Node, moment: Moment, word: Action | None = None) -> tuple[Node, Moment]:
+    """The next street's first node behind a card, of a class if ``word`` says so; nobody can bet after an all-in."""
     street = node.street + 1
     if not moment.all_in:
-        return Node(DECISION, street, node.paid, player=0), Moment(moment.left, donk=moment.donk, line=moment.line)
+        line, dealt = moment.line, moment.dealt
+        if word is not None:
+            line, dealt = _longer(spot, line, word) if spot.line_sizes else "", (*dealt, word.kind.strip("[]"))
+        after = Moment(moment.left, donk=moment.donk, line=line, dealt=dealt)
+        return Node(DECISION, street, node.paid, player=0), after
     kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
     return Node(kind, street, node.paid), moment
 
@@ -139,7 +165,10 @@ def act(spot: Spot, node: Node, moment: Moment, action: Action) -> tuple[Node, M
         child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
         all_in = action.kind == "all-in"
         after = Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
-    return child, replace(after, line=_longer(spot, moment.line, action)) if spot.line_sizes else after
+    if not spot.line_sizes and not spot.board_classes:
+        return child, after
+    line = _longer(spot, moment.line, action) if spot.line_sizes else ""
+    return child, replace(after, line=line, dealt=moment.dealt)
 
 
 def legal_actions(spot: Spot, node: Node, moment: Moment, bets: tuple[Size, ...] | None = None) -> list[Action]:

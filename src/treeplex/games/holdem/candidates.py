@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.grown import with_classes
 from treeplex.games.holdem.sizes import ALL_IN, Size, parse_candidates
 from treeplex.games.holdem.spot import STREETS, Spot, sizes_for
 
@@ -46,12 +47,19 @@ def offered(spot: Spot, bets: str = "", raises: str = "", street: str = "") -> O
     return Offered(tuple(STREETS.index(name) for name in streets), tuple(first), tuple(more))
 
 
-def start_of(spot: Spot) -> Spot:
-    """The spot to start growing from: its own menus, or few sizes if it names none.
+def start_of(spot: Spot, by_class: bool = False) -> Spot:
+    """The spot to start growing from: its own menus, or few sizes if it names none; ``by_class``: with board classes.
 
     Nothing adds, forces or merges all-ins: what is on a menu is what was put there.
     """
     none = {"add_allin_threshold": 0.0, "force_allin_threshold": 0.0, "merging_threshold": 0.0}
+    if by_class:
+        if spot.street == STREETS[-1]:
+            raise ParameterError(
+                f"The 'by_class' parameter must be false on a river, where no card is to come, got {by_class!r};"
+                " leave it out."
+            )
+        spot = with_classes(spot)
     if spot.has_default_sizes:
         return replace(spot, sizes=sizes_for(START_BETS, START_RAISES), **none)
     return replace(spot, **none)

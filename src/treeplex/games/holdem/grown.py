@@ -1,4 +1,4 @@
-"""A spot with one more size at one decision: what an abstraction that grows becomes.
+"""A spot with one more size at one decision, or with board classes: what an abstraction that grows becomes.
 
 Menus of single decisions stand in the ``line_sizes`` of the spot, so a grown spot is a spot like any other.
 """
@@ -15,6 +15,9 @@ from treeplex.games.holdem.betting import (
     Moment,
     Node,
     act,
+    below_card,
+    card_word,
+    card_words,
     chips_of,
     deal,
     menu_at,
@@ -23,13 +26,14 @@ from treeplex.games.holdem.betting import (
     sized_action,
     start,
 )
+from treeplex.games.holdem.classes import following
 from treeplex.games.holdem.sizes import Size, text_of
 from treeplex.games.holdem.spot import Spot
 from treeplex.games.holdem.translation import rule_of
 from treeplex.games.mapping import reading_shares
 
 Line = tuple[Action, ...]
-"""Actions from the start, whatever the cards are; amounts in the unit of the spot."""
+"""Actions from the start, and words for cards where the spot tells classes apart; amounts in the unit of the spot."""
 
 
 class Grown(NamedTuple):
@@ -71,6 +75,27 @@ def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
     return Grown(replace(spot, line_sizes=lines), action, source.actions[closest])
 
 
+def with_classes(spot: Spot) -> Spot:
+    """The same game with board classes: sizes of single decisions hold behind cards of every class."""
+    if spot.board_classes:
+        return spot
+    lines: dict[str, str] = {}
+    for line, sizes in spot.line_sizes.items():
+        found, checks = [((), ())], 0  # words, and the classes among them
+        for word in filter(None, line.split(", ")):
+            checks = checks + 1 if word == "check" else 0
+            found = [((*words, word), dealt) for words, dealt in found]
+            if word == "call" or checks == 2:
+                checks = 0
+                found = [
+                    ((*words, card_word(name).name), (*dealt, name))
+                    for words, dealt in found
+                    for name in following(spot.cards, dealt)
+                ]
+        lines |= dict.fromkeys((", ".join(words) for words, _ in found), sizes)
+    return replace(spot, line_sizes=lines, board_classes=True)
+
+
 def _texts(menu: list[Size]) -> str:
     return ", ".join(dict.fromkeys(text_of(size) for size in menu))
 
@@ -81,8 +106,10 @@ def _take_over(spot: Spot, source: Node, node: Node, moment: Moment, line: Line,
     while waiting:
         source, node, moment, line = waiting.pop()
         if node.kind == CHANCE:
-            child, after = deal(node, moment)
-            waiting.append((_below(source), child, after, line))
+            for word in card_words(spot, moment) or (None,):
+                child, after = deal(spot, node, moment, word)
+                below = below_card(source, word) if source.kind == CHANCE else source
+                waiting.append((below, child, after, line if word is None else (*line, word)))
         elif node.kind == DECISION and source.kind == DECISION and not moment.all_in:
             menu = tuple(rule_of(action) for action in source.actions if action.amount)
             usual = menu_at(spot, node, moment)
@@ -105,13 +132,9 @@ def _take_over(spot: Spot, source: Node, node: Node, moment: Moment, line: Line,
                     waiting.append((below, child, after, (*line, told)))
 
 
-def _below(node: Node) -> Node:
-    return node.children[0] if node.kind == CHANCE else node
-
-
 def _skip(node: Node) -> Node:
-    """The next node at which something is decided or paid: cards that are dealt on the way do not matter."""
-    while node.kind == CHANCE:
+    """The next node at which a line goes on or ends: cards that it does not tell apart do not matter."""
+    while node.kind == CHANCE and not node.actions:
         node = node.children[0]
     return node
 
@@ -121,7 +144,7 @@ def _walk(spot: Spot, line: Line) -> tuple[Node, Moment]:
     node, moment = start(spot)
     for action in line:
         told = replace(action, amount=spot.chips(action.amount))
-        node, moment = act(spot, node, moment, told)
-        while node.kind == CHANCE:
-            node, moment = deal(node, moment)
+        node, moment = deal(spot, node, moment, action) if node.kind == CHANCE else act(spot, node, moment, told)
+        while node.kind == CHANCE and not card_words(spot, moment):
+            node, moment = deal(spot, node, moment)
     return node, moment

@@ -53,7 +53,8 @@ class Spot:
     """What is to be solved. ``sizes[street][player]`` has the text of ``bet`` and ``raise`` sizes.
 
     ``line_sizes`` has other sizes for single decisions, whatever the cards are, by the actions that lead there as the
-    program writes them: ``{"check, bet 50": "200c, a"}``.
+    program writes them: ``{"check, bet 50": "200c, a"}``. With ``board_classes`` a betting line also tells the class of
+    every card that is dealt on it (``games.holdem.classes``): ``{"check, check, [flush]": "33%"}``.
     Amounts are multiples of ``chip``. ``dead_money`` (antes, folded blinds) is added to ``pot`` and is then part of it.
     Without ``rake_cap`` the rake has no cap.
 
@@ -70,6 +71,7 @@ class Spot:
     sizes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=default_sizes)
     donk_sizes: Mapping[str, str] = field(default_factory=dict[str, str])
     line_sizes: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
+    board_classes: bool = field(default=False, kw_only=True)
     add_allin_threshold: float = 0.0
     force_allin_threshold: float = 0.0
     merging_threshold: float = 0.0
@@ -96,6 +98,14 @@ class Spot:
             raise ParameterError(f"The 'line_sizes' of a spot must be an object, got {quoted(self.line_sizes)}.")
         for line in self.line_sizes:
             self.at_line(line, raises=True)
+        if not isinstance(cast(Any, self.board_classes), bool):
+            raise ParameterError(
+                f"The 'board_classes' of a spot must be true or false, got {quoted(self.board_classes)}."
+            )
+        if self.board_classes and self.street == STREETS[-1]:
+            raise ParameterError(
+                "The 'board_classes' of a spot must be false on a river, where no card is to come, got true."
+            )
         if not self._some_deal():
             raise ParameterError("The ranges cannot be dealt together: every pair of hands shares a card.")
 
@@ -203,6 +213,8 @@ class Spot:
         fields = asdict(self)
         if not self.line_sizes:
             del fields["line_sizes"]  # so that runs without them keep their identity
+        if not self.board_classes:
+            del fields["board_classes"]
         return fields
 
     def _parsed(self, text: Any, name: str, *, raises: bool) -> tuple[Size, ...]:

@@ -30,6 +30,8 @@ from treeplex.games.holdem.betting import (
     Moment,
     Node,
     act,
+    below_card,
+    card_words,
     chips_of,
     deal,
     most_of,
@@ -91,7 +93,7 @@ class Translation:
                     " one street."
                 )
             if real.node.kind == CHANCE:
-                waiting.append((*self._dealt(real, at), left))
+                waiting += [(child, after, left) for child, after in self._dealt(real, at)]
             elif real.node.kind == DECISION:
                 waiting += self._translated(real, at, left) if real.node.player == self.translator else (
                     self._answered(real, at, left)
@@ -99,14 +101,18 @@ class Translation:
         tell_in_units(self.spot, node)
         return root
 
-    def _dealt(self, real: Real, moment: Moment) -> tuple[Real, Moment]:
-        node, after = deal(real.node, moment)
-        below = [
-            Reading(one.node.children[0] if one.node is not None and one.node.kind == CHANCE else None, k, -1, 1.0)
-            for k, one in enumerate(real.readings)
-        ]
-        child = _child(real, node, [one._replace(node=_at_decision(one.node, node)) for one in below], real.exact)
-        return child, after
+    def _dealt(self, real: Real, moment: Moment) -> list[tuple[Real, Moment]]:
+        """What follows a card, by class where the spot tells classes apart: the translator sees it as it is."""
+        real.node.actions = card_words(self.spot, moment)
+        made: list[tuple[Real, Moment]] = []
+        for word in real.node.actions or (None,):
+            node, after = deal(self.spot, real.node, moment, word)
+            below: list[Reading] = []
+            for k, one in enumerate(real.readings):
+                dealt = below_card(one.node, word) if one.node is not None and one.node.kind == CHANCE else None
+                below.append(Reading(_at_decision(dealt, node), k, -1, 1.0))
+            made.append((_child(real, node, below, real.exact), after))
+        return made
 
     def _translated(self, real: Real, moment: Moment, left: float) -> list[tuple[Real, Moment, float]]:
         """The translator's own decision: the union of what its readings would do."""

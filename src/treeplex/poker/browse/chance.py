@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.equity import met
 from treeplex.evaluation.spots import Reader, shares_of
-from treeplex.games.holdem.betting import CHANCE, DECISION
+from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
@@ -32,13 +33,17 @@ def chance_line(game: HoldemGame, line: str) -> str:
 
 
 def runouts(reader: Reader, line: str) -> dict[str, Any]:
-    """All cards at a chance node. Cards that suits make alike are told one by one."""
+    """All cards at a chance node. Cards that suits make alike are told one by one.
+
+    ``actions`` has all that may be done after some card; ``frequencies`` are in their order.
+    """
     game, place = reader.game, follow(reader.game, line)
     reach = (reader.reach(place, 0), reader.reach(place, 1))
     cards: list[dict[str, Any]] = []
     totals, weight = np.zeros((2, 2)), 0.0
     equities = reader.equities.below(place, 0, *reach)
-    actions: list[dict[str, Any]] = []
+    menus: list[Node] = []
+    played: list[tuple[dict[str, Any], dict[str, float]]] = []
     for card in next_cards(place):
         to_line, to = after_card(game, line, card)
         left = [np.where(np.isin(HAND_CARDS, card).any(axis=1), 0.0, each) for each in reach]
@@ -49,7 +54,9 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
         ev: list[float | None]
         if to.node.kind == DECISION:
             ev, frequencies = _played(reader, to, left)
-            actions = actions_at(game, to.node, to_line)
+            menus.append(to.node)
+            names = [action.name for action in to.node.actions]
+            played.append((told, dict(zip(names, frequencies, strict=True))))
             told |= {"frequencies": frequencies, "to_act": PLAYERS[to.node.player]}
         else:
             pot = pot_of(game, to.node) - game.spot.rake(pot_of(game, to.node))
@@ -63,8 +70,19 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
         each["often"] /= weight or 1.0
     pot = pot_of(game, place.node)
     ranges = {name: _range(reach[k], totals[:, k] / weight if weight else None, pot) for k, name in enumerate(PLAYERS)}
+    actions = _all_actions(game, menus)
+    for told, frequencies in played:
+        told["frequencies"] = [frequencies.get(action["name"], 0.0) for action in actions]
     shown = [{key: action[key] for key in ("name", "short", "colour")} for action in actions]
     return {"line": line, "pot": pot, "cards": cards, "actions": shown, "ranges": ranges}
+
+
+def _all_actions(game: HoldemGame, menus: list[Node]) -> list[dict[str, Any]]:
+    """What may be done first on a street, smallest bet first: menus may differ by the class of the card."""
+    if not menus:
+        return []
+    every = dict.fromkeys(action for node in menus for action in node.actions)
+    return actions_at(game, replace(menus[0], actions=sorted(every, key=lambda action: action.amount)), "")
 
 
 def _played(reader: Reader, place: Place, reach: list[Floats]) -> tuple[list[float | None], list[float]]:

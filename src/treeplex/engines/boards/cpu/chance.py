@@ -2,6 +2,8 @@
 
 Between streets the numbers of up to 16 street roots (a block) lie side by side for each hand: [blocks, H, 16]. So where
 a hand stands on another board is looked up once for all of them, and moving it there is one load and one store.
+
+Blocks of a tile whose roots are not open on a board, or on none below it, are neither written nor read.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ import numpy.typing as npt
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Betting, Hands, Place, Scratch, Tables
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
+from treeplex.games.holdem.classes import CLASSES
 from treeplex.jit import callee, inlined
 from treeplex.vectors import LANES, load, narrowed, spread, store, transpose, widened
 
 Array = npt.NDArray[Any]
 SQUARE = LANES * LANES
+COUNT = len(CLASSES)
 
 
 @inlined
@@ -27,15 +31,29 @@ def width_of(hands: Hands, board: int) -> int:
     return hands.start[board + 1] - hands.start[board]
 
 
+@inlined
+def is_open(wanted: int, texture: int) -> bool:
+    """Is what has a texture open on boards of another?"""
+    return wanted < 0 or wanted == texture
+
+
+@inlined
+def is_open_below(wanted: int, texture: int) -> bool:
+    """Is what has a texture open on some board one street below boards of another?"""
+    return wanted < 0 or wanted // COUNT == texture
+
+
 @callee
 def open_street(tables: Tables, place: Place, below: int, player: int, entry: Array) -> None:
     """``entry``: the opponent's reach of the next street's roots, from rows of the chance nodes above them."""
     betting, tile = betting_at(tables, 2 * place.level + player), betting_at(tables, 2 * below + player).tile
     scratch = scratch_at(tables, place.level)
     wide = width_of(hands_at(tables, 2 * place.level + 1 - player), place.board)
-    rows, block = scratch.lanes[:LANES], np.int64(0)
+    rows, texture = scratch.lanes[:LANES], boards_at(tables, place.level).texture[place.board]
     for part in range(len(tile) - 1):
-        stop = tile[part + 1, layout.ROOT]
+        block, stop = np.int64(tile[part, layout.BLOCK]), tile[part + 1, layout.ROOT]
+        if not is_open_below(tile[part, layout.BOARDS], texture):
+            continue
         for begin in range(tile[part, layout.ROOT], stop, LANES):
             for k in range(LANES):
                 rows[k] = np.int64(len(scratch.reach) - wide)  # the last row is always zero
@@ -48,17 +66,22 @@ def open_street(tables: Tables, place: Place, below: int, player: int, entry: Ar
 
 @callee
 def enter(tables: Tables, place: Place, part: int, chance: float, player: int, entry: Array, alive: Array) -> None:
-    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card."""
+    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card.
+
+    A root that is not open on the board counts as if all of its row were zero: nothing below it is read or written.
+    """
     betting, theirs = betting_at(tables, 2 * place.level + player), hands_at(tables, 2 * place.level + 1 - player)
     chance_node, scratch = betting_at(tables, 2 * place.above + player).chance_node, scratch_at(tables, place.level)
     wide = width_of(hands_at(tables, 2 * place.above + 1 - player), place.parent)
     width, square = width_of(theirs, place.board), scratch.square
-    image = theirs.map_start[boards_at(tables, place.level).image[place.board]]
+    boards = boards_at(tables, place.level)
+    image, texture = theirs.map_start[boards.image[place.board]], boards.texture[place.board]
     factor = spread(scratch.reach.dtype.type(chance))
     first, stop = np.int64(betting.tile[part, layout.ROOT]), np.int64(betting.tile[part + 1, layout.ROOT])
     block = np.int64(betting.tile[part, layout.BLOCK])
     for root in range(first, stop):
-        scratch.alive[root - first] = alive[chance_node[root, layout.REACH_ROW]]
+        there = is_open(chance_node[root, layout.TEXTURE], texture)
+        scratch.alive[root - first] = there and alive[chance_node[root, layout.REACH_ROW]]
     for begin in range(first, stop, LANES):
         for h in range(0, width, LANES):
             transpose(square, 0, entry, theirs.map, image + h, LANES, block * wide * LANES)
@@ -88,12 +111,28 @@ def collect(tables: Tables, place: Place, player: int, found: Array, sums: Array
     mine, image = hands_at(tables, 2 * place.level + player), boards_at(tables, place.level).image
     tile = betting_at(tables, 2 * place.level + player).tile
     width, wide = width_of(mine, place.board), width_of(hands_at(tables, 2 * place.above + player), place.parent)
+    texture = boards_at(tables, place.level).texture[place.board]
     for k in range(image[place.board], image[place.board + 1]):
         places = mine.map[mine.map_start[k] : mine.map_start[k] + width]
-        for block in range(np.int64(tile[len(tile) - 1, layout.BLOCK])):
-            for h in range(width):
-                at = (block * wide + np.int64(places[h])) * LANES
-                store(sums, at, load(sums, at) + load(found, (block * width + h) * LANES))
+        for part in range(len(tile) - 1):
+            if not is_open(tile[part, layout.BOARDS], texture):
+                continue
+            for block in range(np.int64(tile[part, layout.BLOCK]), np.int64(tile[part + 1, layout.BLOCK])):
+                for h in range(width):
+                    at = (block * wide + np.int64(places[h])) * LANES
+                    store(sums, at, load(sums, at) + load(found, (block * width + h) * LANES))
+
+
+@callee
+def clear_sums(tables: Tables, board: int, player: int, sums: Array) -> None:
+    """No value has been found yet at chance nodes of a board of the second street."""
+    tile, texture = betting_at(tables, 4 + player).tile, boards_at(tables, 1).texture[board]
+    wide, nothing = width_of(hands_at(tables, 2 + player), board), spread(sums.dtype.type(0.0))
+    for part in range(len(tile) - 1):
+        if is_open_below(tile[part, layout.BOARDS], texture):
+            first, stop = np.int64(tile[part, layout.BLOCK]), np.int64(tile[part + 1, layout.BLOCK])
+            for k in range(first * wide * LANES, stop * wide * LANES, LANES):
+                store(sums, k, nothing)
 
 
 @callee
@@ -101,9 +140,12 @@ def add_parts(tables: Tables, board: int, first: int, stop: int, player: int) ->
     """To the value rows of a board of the second street, what its parts have found at chance nodes, in their order."""
     betting, tile = betting_at(tables, 2 + player), betting_at(tables, 4 + player).tile
     width, scratch = width_of(hands_at(tables, 2 + player), board), scratch_at(tables, 1)
-    sums, block = results_at(tables, 0).sums, np.int64(0)
+    sums, texture = results_at(tables, 0).sums, boards_at(tables, 1).texture[board]
     like = spread(scratch.square.dtype.type(0.0))
     for part in range(len(tile) - 1):
+        block = np.int64(tile[part, layout.BLOCK])
+        if not is_open_below(tile[part, layout.BOARDS], texture):
+            continue
         for begin in range(tile[part, layout.ROOT], tile[part + 1, layout.ROOT], LANES):
             for h in range(0, width, LANES):
                 for i in range(LANES):
@@ -120,7 +162,7 @@ def add_boards(tables: Tables, player: int, low: int, high: int) -> None:
     """To value rows of the first street, for hands ``low`` to ``high``, what all boards bring to chance nodes."""
     betting, tile = betting_at(tables, player), betting_at(tables, 2 + player).tile
     wide, mine = width_of(hands_at(tables, player), 0), hands_at(tables, 2 + player)
-    found, image, block = results_at(tables, 0).found, boards_at(tables, 1).image, np.int64(0)
+    found, boards, block = results_at(tables, 0).found, boards_at(tables, 1), np.int64(0)
     value, scratch = scratch_at(tables, 0).value, scratch_at(tables, 2)
     like = spread(value.dtype.type(0.0))
     for part in range(len(tile) - 1):
@@ -129,8 +171,10 @@ def add_boards(tables: Tables, player: int, low: int, high: int) -> None:
                 for i in range(LANES):
                     total = widened(like)
                     for board in range(len(found)):
+                        if not is_open(tile[part, layout.BOARDS], boards.texture[board]):
+                            continue
                         row = block * width_of(mine, board)
-                        for k in range(image[board], image[board + 1]):
+                        for k in range(boards.image[board], boards.image[board + 1]):
                             total += widened(load(found[board], (row + np.int64(mine.back[k * wide + h + i])) * LANES))
                     store(scratch.square, i * LANES, narrowed(total, like))
                 _to_rows(betting, begin, tile[part + 1, layout.ROOT], wide, h, scratch, value)

@@ -19,8 +19,18 @@ import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Pass, Place, Rule, Tables, Worker
-from treeplex.engines.boards.cpu.addresses import betting_at, hands_at, player_at, results_at, scratch_at
-from treeplex.engines.boards.cpu.chance import add_boards, add_parts, collect, enter, leave, open_street, width_of
+from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, player_at, results_at, scratch_at
+from treeplex.engines.boards.cpu.chance import (
+    add_boards,
+    add_parts,
+    clear_sums,
+    collect,
+    enter,
+    is_open,
+    leave,
+    open_street,
+    width_of,
+)
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
 from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.engines.boards.cpu.threads import (
@@ -33,7 +43,7 @@ from treeplex.engines.boards.cpu.threads import (
     leave_run,
     linger,
 )
-from treeplex.jit import callee, inlined, kernel
+from treeplex.jit import callee, kernel
 from treeplex.vectors import LANES, load, spread, store
 
 Array = npt.NDArray[Any]
@@ -87,7 +97,10 @@ def _tile(
     tables: Tables, leaf: Place, part: int, chance: float, rule: Rule, step: Pass, out: Array, entry: Array,
     alive: Array,
 ) -> None:  # fmt: skip
-    """Down and up one tile of a board of the last street."""
+    """Down and up one tile of a board of the last street, if its roots are open there."""
+    wanted = betting_at(tables, 2 * leaf.level + step.player).tile[part, layout.BOARDS]
+    if not is_open(wanted, boards_at(tables, leaf.level).texture[leaf.board]):
+        return
     enter(tables, leaf, part, chance, step.player, entry, alive)
     descend(tables, leaf, part, rule, step)
     fetch_last(tables, leaf, part, step)
@@ -129,14 +142,6 @@ def _up(tables: Tables, place: Place, first: int, stop: int, rule: Rule, step: P
     ascend(tables, place, nil, rule, step)
     leave(tables, place, nil, step.player, results.found[place.board])
     _copy_rows(tables, place, nil, step.player)
-
-
-@inlined
-def _no_values(sums: Array) -> None:
-    """Nothing has been found yet."""
-    nothing = spread(sums.dtype.type(0.0))
-    for k in range(0, len(sums), LANES):
-        store(sums, k, nothing)
 
 
 @callee
@@ -186,7 +191,7 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
                     if not await_board(sync, board, n):
                         return False
                     sums, entry, alive = results.sums[part], results.entry[board], results.alive[board]
-                    _no_values(sums)
+                    clear_sums(tables, board, step.player, sums)
                     for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
                         leaf = Place(last, river, one, board)
                         for tile in range(tiles):
