@@ -132,6 +132,7 @@ def test_runs_of_other_games_and_without_a_checkpoint(poker, folder):
     assert client.tell("open", run="bare")["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_locked_and_solved_around(poker):
     client = poker.client
     locks = [{"line": "", "strategy": {"AA": {"check": 1.0}}}]

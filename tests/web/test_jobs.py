@@ -91,6 +91,7 @@ def test_one_at_a_time_stopped_killed_and_resumed(queue, tmp_path):
     some_rows(client, job)
     assert client.job(second)["state"] == "queued"
     assert (client.ask("run", run=run)["job"], client.ask("run", run=run)["status"]) == (job, "running")
+    assert client.ask("log", run=run)["columns"]["nodes"][-1] > 0
     assert "works on" in client.sentence(client.post("/api/jobs", json={"what": "resume", "run": run}), 409)
     assert "stop it first" in client.sentence(client.post(f"/api/jobs/{job}/remove"), 409)
     assert client.tell(f"jobs/{second}/stop")["state"] == "stopped"
@@ -150,12 +151,14 @@ def test_a_killed_server_loses_nothing(start, tmp_path):
     waiting = client.tell("jobs", **LONG)["job"]
     some_rows(client, job)
     worker = record.process_of(folder / record.HOME / job)
+    os.kill(worker, signal.SIGSTOP)  # so that it does not get far while the servers start
     kill(server)
 
-    server, client = start(folder)  # the worker has gone on all the while
+    server, client = start(folder)  # the worker is still there
     assert (client.job(job)["state"], client.job(waiting)["state"]) == ("running", "queued")
     assert record.process_of(folder / record.HOME / job) == worker
     client.tell(f"jobs/{waiting}/stop")
+    os.kill(worker, signal.SIGCONT)
     client.tell(f"jobs/{job}/stop")
     client.until(job, "stopped")
     check_same_bits(folder / "long", tmp_path / "own")

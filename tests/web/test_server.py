@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -84,8 +85,10 @@ def test_a_run_is_read_while_another_process_solves_in_it(client, kept):
             assert len({len(column) for column in columns.values() if column is not None}) == 1
             seen.update(columns["iteration"][-1:])
         assert client.ask("run", run="elsewhere")["status"] == "running"
+        solver.send_signal(signal.SIGSTOP)
         refused = client.tell("jobs", what="resume", run="elsewhere", iterations=5)
         assert "being written to by process" in client.until(refused["job"], "failed")["error"]
+        solver.send_signal(signal.SIGCONT)
         solver.terminate()
     assert client.ask("run", run="elsewhere")["status"] == "interrupted"
     assert client.ask("log", run="elsewhere")["columns"]["iteration"][-1] >= max(seen)

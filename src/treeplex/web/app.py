@@ -34,7 +34,6 @@ def make_api(site: Site) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         site.events.open()
         await asyncio.to_thread(site.queue.open)
-        site.checker.warm()
         watching = asyncio.create_task(site.watcher.watch())
         try:
             yield

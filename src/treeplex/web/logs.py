@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,11 @@ TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in 
 Columns = dict[str, list[Any] | None]
 
 
-def log_of(folder: Path, pot: float | None) -> Columns:
-    """Whatever has more iterations: the table that the last answer left, or the checkpoint."""
-    rows = rows_of(folder)
+def log_of(folder: Path, pot: float | None, told: Sequence[Sequence[Any]] = ()) -> Columns:
+    """Whatever has more iterations: the table that the last answer left, the checkpoint, or what a job has told."""
+    rows, news = rows_of(folder), [_of_job(row) for row in told]
+    if news and (not rows or news[-1].iteration > rows[-1].iteration):
+        rows = news
     return {
         "iteration": [row.iteration for row in rows],
         "nodes": [row.nodes_touched for row in rows],
@@ -72,6 +75,11 @@ def _told(path: Path) -> list[LogRow]:
     except (OSError, ValueError, TypeError, ArrowError):
         return []
     return [LogRow(int(row[0]), int(row[1]), *row[2:]) for row in zip(*columns, strict=True)]
+
+
+def _of_job(row: Sequence[Any]) -> LogRow:
+    iteration, seconds, nash_conv, nodes = row
+    return LogRow(iteration, nodes, seconds, 0.0, math.nan, math.nan if nash_conv is None else nash_conv, math.nan)
 
 
 def _known(number: float) -> float | None:

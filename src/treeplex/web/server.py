@@ -69,7 +69,12 @@ def serve(directory: str, host: str, port: int, started: Callable[[str], None]) 
     site = Site(folder, door)
     site.queue.hold()
     shown = f"[{host}]" if ":" in host else host
-    Server(site, lambda: started(f"http://{shown}:{door.port}/?token={door.token}")).run([listening])
+
+    def ready() -> None:
+        started(f"http://{shown}:{door.port}/?token={door.token}")
+        site.checker.warm()
+
+    Server(site, ready).run([listening])
 
 
 class Server(uvicorn.Server):

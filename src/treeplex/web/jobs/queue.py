@@ -95,6 +95,11 @@ class Queue:
         with self._lock:
             return next((job.job for job in self._jobs.values() if job.run == run and job.state not in ENDED), None)
 
+    def rows_of(self, run: str) -> list[list[Any]]:
+        """The log of the job that works on a run, as far as it has come."""
+        job = self.job_of(run)
+        return [] if job is None else self._get(job).rows(self.home)
+
     def add(self, what: str, wanted: Wanted) -> dict[str, Any]:
         """A new job, at the end."""
         with self._lock:

@@ -65,7 +65,7 @@ class Job:
         }
 
     def _progress(self, said: dict[str, Any]) -> dict[str, Any]:
-        rows: list[list[Any]] = said.get("rows", [])
+        rows = [row[:3] for row in said.get("rows", [])]
         last, target = rows[-1][2] if rows else None, self.limits.get("nash_conv")
         return {
             "iteration": said.get("iteration", 0),
@@ -80,6 +80,10 @@ class Job:
             "rows": rows[-1:] if self.state in ENDED else rows,
             "additions": said.get("additions"),
         }
+
+    def rows(self, home: Path) -> list[list[Any]]:
+        """iteration, seconds, NashConv and nodes of every evaluation so far."""
+        return (json_file(home / self.job / "progress.json") or {}).get("rows", [])
 
     def _percent(self, nash_conv: float | None) -> float | None:
         return None if nash_conv is None or not self.pot else percent_of(nash_conv, self.pot)

@@ -155,7 +155,10 @@ def _locks(request: dict[str, Any]) -> Any:
 
 
 def _watch(progress: Progress, tell: Teller) -> None:
-    rows = [[row.iteration, row.seconds, None if math.isnan(row.nash_conv) else row.nash_conv] for row in progress.rows]
+    rows = [
+        [row.iteration, row.seconds, None if math.isnan(row.nash_conv) else row.nash_conv, row.nodes_touched]
+        for row in progress.rows
+    ]
     said: dict[str, Any] = {"iteration": progress.iteration, "seconds": progress.seconds, "rows": rows}
     if progress.additions:
         said["additions"] = [addition._asdict() for addition in progress.additions]

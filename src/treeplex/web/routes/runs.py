@@ -28,9 +28,9 @@ def show_run(site: OnSite, run: RunName) -> Response:
 
 @routes.get("/log", response_model=Log)
 def show_log(site: OnSite, run: RunName) -> Response:
-    """How NashConv fell; while a run goes on, as far as its last checkpoint."""
+    """How NashConv fell; while a run goes on, as far as its job has told, or its last checkpoint."""
     folder = site.directory.folder(run)
-    return reply({"columns": log_of(folder, pot_of(request_of(folder)))})
+    return reply({"columns": log_of(folder, pot_of(request_of(folder)), site.queue.rows_of(run))})
 
 
 @routes.post("/open", response_model=OpenState)
