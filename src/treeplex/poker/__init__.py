@@ -5,7 +5,8 @@ from treeplex.evaluation.nodes import Row, View
 from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import format_range, parse_range
-from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
+from treeplex.games.holdem.reading import read_spot
+from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.report import Report, report
 from treeplex.poker.sizes.find import sizes
