@@ -70,9 +70,7 @@ def _with_bets(header: Header, setup: Setup, fields: dict[str, Any]) -> tuple[di
     """The fields with the bets of the lines, or else of the settings."""
     missing = [name for name in NEEDED if name not in fields]
     if missing:
-        if setup.count or header.has_sizes:
-            raise FormatError(f"the tree says nothing of its {missing[0].replace('_', ' ')}.", path="pio")
-        return fields, ()
+        raise FormatError(f"the tree says nothing of its {missing[0].replace('_', ' ')}.", path="pio")
     if setup.count:
         return spot_of_setup(setup, fields, header)
     if header.has_sizes:

@@ -12,6 +12,7 @@ from treeplex.games.holdem.formats.pio_lines import MOST_LINES, Lines
 from treeplex.games.holdem.ranges import parse_range
 
 PLAYER: Final = {"OOP": "oop_range", "IP": "ip_range", "0": "oop_range", "1": "ip_range"}
+LONGEST: Final = 1000  # characters of a line of play
 SETUP: Final = (
     "set_range",
     "set_board",
@@ -92,8 +93,12 @@ class Setup:
         self.lines, self.count = Lines(), 0
 
     def _add_line(self, arguments: str) -> None:
-        parts = arguments.split()
-        if not parts or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        parts = arguments[:LONGEST].split()
+        if (
+            not parts
+            or len(arguments) > LONGEST
+            or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts)
+        ):
             raise ParameterError(f"The command add_line takes whole chips such as 0 94 260, got {quoted(arguments)}.")
         if self.count >= MOST_LINES:
             raise FormatError(f"there are more than {MOST_LINES:,} lines.", path="add_line")
