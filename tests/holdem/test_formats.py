@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.errors import TreeplexError
+from treeplex.errors import FormatNote, TreeplexError
 from treeplex.games.holdem.formats.brackets import write_brackets
 from treeplex.games.holdem.formats.floats import hand_order, read_floats, write_floats
 from treeplex.games.holdem.formats.imported import Imported
@@ -377,6 +377,6 @@ def test_huge_files_get_one_sentence(start):
 def test_notes_are_warnings_in_python(tmp_path):
     path = tmp_path / "texas.txt"
     path.write_text(sample("texas"), encoding="utf-8")
-    with pytest.warns(UserWarning, match="dump_result"):
+    with pytest.warns(FormatNote, match="dump_result"):
         assert read_spot(path).pot == 50
     assert json.loads(write(read_imported(path), "treeplex").text)["pot"] == 50

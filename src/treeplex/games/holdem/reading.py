@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any, cast
 
-from treeplex.errors import FormatError, ParameterError, quoted
+from treeplex.errors import FormatError, FormatNote, ParameterError, quoted
 from treeplex.games.holdem.files import parsed, read_text
 from treeplex.games.holdem.formats.imported import Imported
 from treeplex.games.holdem.formats.registry import OURS, detect, read
@@ -20,7 +20,7 @@ def read_spot(path: str | Path) -> Spot:
     """
     found = read_imported(path)
     if found.told():
-        warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.told())}", stacklevel=3)
+        warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.told())}", FormatNote, stacklevel=3)
     return make_spot(found.fields, f"The spot in {quoted(str(path))}")
 
 

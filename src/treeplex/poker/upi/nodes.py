@@ -6,13 +6,11 @@ in since the start; a ``View`` counts from its decision on.
 
 from __future__ import annotations
 
-import numpy as np
-
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.equity import met
+from treeplex.evaluation.equity import chance_of, met
 from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
@@ -64,10 +62,8 @@ class Nodes:
 
     def frequency(self, name: str) -> float:
         """How often play gets here, cards included."""
-        here, first = (self._weight(self._place(each)) for each in (name, START))
-        dealt = len(self._place(name).cards) - len(self.game.spot.cards)
-        chances = self.game.chances[3 - len(self.game.streets) :]
-        return here / first * float(np.prod(chances[:dealt]))
+        place = self._place(name)
+        return self._weight(place) / self._weight(self._place(START)) * chance_of(self.game, place.depth)
 
     def _weight(self, place: Place) -> float:
         return float(self.reader.reach(place, 0) @ met(self.reader.reach(place, 1)))

@@ -54,6 +54,7 @@ class Tree:
         if self._reader is None:
             sources = self.solver.strategies(self.game, self.point.state, "average")
             self._reader = self.solver.policy(self.game, sources)
+            self._reader.keep()
         return self._reader
 
     def advance(self, point: Checkpoint[Any]) -> None:
