@@ -24,7 +24,7 @@ from treeplex.games.holdem.formats.thresholds import (
     share_of_force,
     whole_share_of_force,
 )
-from treeplex.games.holdem.reading import imported, read_imported, read_spot
+from treeplex.games.holdem.reading import import_spot, imported, read_spot
 from treeplex.holdem import Spot, format_range, make_spot, parse_range, sizes_for
 
 SAMPLES = Path(__file__).parent.parent / "data" / "formats"
@@ -119,7 +119,7 @@ def test_our_own_files_are_still_ours():
 
 
 def test_piosolver_settings():
-    found = read_imported(FILES["pio"])
+    found = import_spot(FILES["pio"])
     spot = found.spot
     assert (spot.pot, spot.effective_stack, spot.rake_rate, spot.rake_cap) == (60, 240, 0.05, 3.0)
     assert spot.sizes["river"]["oop"] == {"bet": "33%, 75%", "raise": "60%"}
@@ -129,7 +129,7 @@ def test_piosolver_settings():
 
 
 def test_piosolver_lines():
-    found = read_imported(FILES["pio_lines"])
+    found = import_spot(FILES["pio_lines"])
     assert found.spot.line_sizes == {
         "": "50c",
         "check": "50c, 100c",
@@ -143,7 +143,7 @@ def test_piosolver_lines():
 
 def test_settings_and_lines_of_one_file(tmp_path):
     """Settings that come to the tree of the lines are kept; lines that differ win, and that is told."""
-    script = write(read_imported(FILES["pio"]), "pio").text
+    script = write(import_spot(FILES["pio"]), "pio").text
     assert "#RiverConfig.BetSize#33, 75" in script
     found = imported(script, "x.txt")
     assert (found.spot.line_sizes, found.notes) == ({}, ())
@@ -192,7 +192,7 @@ def test_all_in_is_added_where_the_settings_say_so():
 
 
 def test_texassolver():
-    found = read_imported(FILES["texas"])
+    found = import_spot(FILES["texas"])
     spot = found.spot
     assert spot.sizes["turn"]["oop"] == {"bet": "50%, 100%, a", "raise": "60%, a"}
     assert spot.donk_sizes == {"turn": "30%, a", "river": "30%"}
@@ -203,14 +203,14 @@ def test_texassolver():
 
 
 def test_wasm_postflop():
-    found = read_imported(f"{FILES['wasm']}#SRP/deep")
+    found = import_spot(f"{FILES['wasm']}#SRP/deep")
     assert found.partial
     spot = make_spot({**found.fields, "board": "Qs Jh 2h", "oop_range": "QQ,AKs", "ip_range": "KK,JTs:0.5"})
     assert spot == read_spot(FILES["desktop"])
     assert spot.sizes["flop"]["oop"] == {"bet": "33%, 75%", "raise": "2.5x"}
     assert spot.donk_sizes == {"turn": "", "river": "30%"}
     assert (spot.add_allin_threshold, spot.force_allin_threshold, spot.merging_threshold) == (1.5, 0.2, 0.1)
-    assert "SRP/deep" in refusal(read_imported, f"{FILES['wasm']}#none")
+    assert "SRP/deep" in refusal(import_spot, f"{FILES['wasm']}#none")
 
 
 # The way there and back
@@ -379,4 +379,4 @@ def test_notes_are_warnings_in_python(tmp_path):
     path.write_text(sample("texas"), encoding="utf-8")
     with pytest.warns(FormatNote, match="dump_result"):
         assert read_spot(path).pot == 50
-    assert json.loads(write(read_imported(path), "treeplex").text)["pot"] == 50
+    assert json.loads(write(import_spot(path), "treeplex").text)["pot"] == 50

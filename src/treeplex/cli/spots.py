@@ -10,7 +10,7 @@ import typer
 from treeplex.cli.output import say
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.formats.imported import Imported
-from treeplex.games.holdem.reading import read_imported
+from treeplex.games.holdem.reading import import_spot
 from treeplex.games.holdem.spot import Spot, changed_sizes, default_sizes, make_spot
 
 SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}
@@ -46,7 +46,7 @@ class SpotOptions:
 
     def read(self) -> Spot:
         """The spot; what an option says replaces what the file says, and nothing else. Notes go to stderr."""
-        found = self.completed(Imported({}, partial=True) if self.spot is None else read_imported(self.spot))
+        found = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
         say(*(f"note: {note}" for note in found.told()))
         return found.spot
 

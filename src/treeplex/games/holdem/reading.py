@@ -18,13 +18,13 @@ def read_spot(path: str | Path) -> Spot:
 
     What a file says and a spot cannot hold is told as a warning.
     """
-    found = read_imported(path)
+    found = import_spot(path)
     if found.told():
         warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.told())}", FormatNote, stacklevel=3)
     return make_spot(found.fields, f"The spot in {quoted(str(path))}")
 
 
-def read_imported(path: str | Path, form: str | None = None, what: str = "spot") -> Imported:
+def import_spot(path: str | Path, form: str | None = None, what: str = "spot") -> Imported:
     """What a file holds, and what it says beside; ``form``: its format, if it is not to be seen from the content."""
     name = str(path).partition("#")[0]
     return imported(read_text(name, what, "TOML" if name.lower().endswith(".toml") else "JSON"), path, form, what)

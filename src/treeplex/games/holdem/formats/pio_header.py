@@ -242,11 +242,11 @@ def _sizes_of(spot: Spot) -> list[str]:
         for player, suffix in enumerate(("", "IP")):
             config = f"#{street.capitalize()}Config{suffix}"
             bets, raises = spot.bets(street, player), spot.raises(street, player)
-            donks = spot.donks(street) if street != "flop" else None
             lines.append(f"{config}.BetSize#{bare(bets, spot, 'bet', 'PioSOLVER')}")
             lines.append(f"{config}.RaiseSize#{bare(raises, spot, 'raise', 'PioSOLVER')}")
             lines.append(f"{config}.AddAllin#{times > 0.0}")
-            if not player and street != "flop":
+            if not player and street != spot.street:
+                donks = spot.donks(street)
                 lines.append(
                     f"{config}.DonkBetSize#{bare(bets if donks is None else donks, spot, 'donk', 'PioSOLVER')}"
                 )

@@ -100,6 +100,16 @@ def read(text: str, form: str, part: str = "") -> Imported:
     return Imported({}, ranges={"range": format_range(parse_range(found))})
 
 
+def export_spot(spot: Spot, to: str) -> Exported:
+    """A spot in the format of another program; both its ranges, where that holds ranges alone.
+
+    >>> print(export_spot(Spot("Ks 9h 6d 3c Jh", 100, 300, "AA:0.5,KQs", "QQ"), "gtoplus").text.strip())
+    [50.0]AA[/50.0],KQs
+    QQ
+    """
+    return write(Imported(spot.summary()), to)
+
+
 def write(source: Imported, form: str) -> Exported:
     """The same in another format: a spot, its ranges, or ranges alone."""
     how = named(form)

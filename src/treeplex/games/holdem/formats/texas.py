@@ -150,10 +150,10 @@ def write_texas(spot: Spot) -> Exported:
 
 def _written(spot: Spot, street: str, player: int, start: str) -> list[str]:
     bets, raises = spot.bets(street, player), spot.raises(street, player)
-    donks = (spot.donks(street) if street != "flop" else None) if player == 0 else ()
-    menus = {"bet": bets, "raise": raises, "donk": bets if donks is None else donks}
-    if street == "flop" or player == 1:
-        del menus["donk"]
+    menus = {"bet": bets, "raise": raises}
+    if player == 0 and street != spot.street:
+        donks = spot.donks(street)
+        menus["donk"] = bets if donks is None else donks
     added = spot.add_allin_threshold * spot.pot >= spot.effective_stack
     shoves = {any(size.kind == ALL_IN for size in menu) or added for menu in menus.values()}
     if len(shoves) > 1 or (spot.add_allin_threshold and not added):
