@@ -54,12 +54,12 @@ class Background:
     def _run(
         self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
     ) -> None:
-        last = time.monotonic()
+        last, told = time.monotonic(), None
 
         def watch(moment: Progress) -> None:
-            nonlocal last
+            nonlocal last, told
             if moment.evaluation is not None and time.monotonic() - last >= EVERY:
-                last = time.monotonic()
+                last, told = time.monotonic(), moment.evaluation
                 self._say(["SOLVER:", f"running time: {moment.seconds:.3f}", *results(game, moment.evaluation)])
 
         def keep(point: Checkpoint[Any]) -> None:
@@ -72,8 +72,9 @@ class Background:
             self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
             return
         self.outcome = outcome
-        said = results(game, outcome.evaluation)
-        self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *said])
+        if told is not outcome.evaluation:
+            said = results(game, outcome.evaluation)
+            self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *said])
         self._say([f"SOLVER: stopped ({REASONS.get(outcome.status, f'limit of {outcome.status} reached')})"])
 
     def _say(self, lines: list[str]) -> None:
