@@ -54,12 +54,12 @@ class Background:
     def _run(
         self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
     ) -> None:
-        last, told = time.monotonic(), None
+        last, told = time.monotonic(), list[Evaluation]()
 
         def watch(moment: Progress) -> None:
-            nonlocal last, told
+            nonlocal last
             if moment.evaluation is not None and time.monotonic() - last >= EVERY:
-                last, told = time.monotonic(), moment.evaluation
+                last, told[:] = time.monotonic(), [moment.evaluation]
                 self._say(["SOLVER:", f"running time: {moment.seconds:.3f}", *results(game, moment.evaluation)])
 
         def keep(point: Checkpoint[Any]) -> None:
@@ -72,7 +72,7 @@ class Background:
             self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
             return
         self.outcome = outcome
-        if told is not outcome.evaluation:
+        if outcome.evaluation not in told:
             said = results(game, outcome.evaluation)
             self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *said])
         self._say([f"SOLVER: stopped ({REASONS.get(outcome.status, f'limit of {outcome.status} reached')})"])
