@@ -48,6 +48,10 @@ class FormatError(TreeplexError, ValueError):
         self.column = column
 
 
+class FormatNote(UserWarning):
+    """What a file of another program says, and what was made of it cannot hold."""
+
+
 class MissingExtraError(TreeplexError, ImportError):
     """An optional dependency is not installed."""
 

@@ -16,13 +16,18 @@ import mutate
 import treeplex as tp
 from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.engines.boards.lines import follow
+from treeplex.errors import ParameterError
 from treeplex.games.catalog import CATALOG
+from treeplex.games.holdem.formats.menus import same_tree
 from treeplex.games.holdem.ranges import parse_range
-from treeplex.holdem import Spot, sizes_for
+from treeplex.games.holdem.reading import imported
+from treeplex.holdem import Spot, export_spot, sizes_for
+from treeplex.poker.upi.session import Session
 from treeplex.runs.games import locks_of, spot_of
 
 LARGEST = 20_000  # histories of a game that fuzzing has time for
 EFG_SAMPLES = Path(__file__).resolve().parents[1] / "data" / "efg"
+FORMAT_SAMPLES = EFG_SAMPLES.parent / "formats"
 
 
 class TooLargeError(Exception):
@@ -115,6 +120,30 @@ def read_spot(source: Any) -> None:
     if spot is not None:
         assert spot.pot > 0
         assert spot_of(json.loads(json.dumps(spot.summary()))) == spot
+
+
+def formats(draw: random.Random, folder: Path) -> None:
+    """Files of other solvers: what is read can be written, and means the same when it is read again."""
+    text = mutate.text(draw, draw.choice(sorted(FORMAT_SAMPLES.iterdir())).read_text(encoding="utf-8"))
+    found = imported(text, draw.choice(("x.txt", "x.json", "x")), what="file")
+    if found.ranges is None and not found.partial:
+        for form in ("pio", "treeplex"):
+            assert same_tree(imported(export_spot(found.spot, form).text, "x").spot, found.spot)
+
+
+def upi(draw: random.Random, folder: Path) -> None:
+    """Lines of PioSOLVER's protocol: each is answered, and the first error is a sentence like any other."""
+    said: list[str] = []
+    session = Session(said.append)
+    script = (FORMAT_SAMPLES / "pio_lines.txt").read_text(encoding="utf-8").splitlines()[:-1]
+    script += ["show_node r:0:c:b50", "show_strategy r:0", "calc_ev IP r:0:c", "calc_global_freq r:0", "solver_state"]
+    for line in script:
+        session.handle(mutate.text(draw, line) if draw.random() < 0.1 else line)
+    session.close()
+    assert said
+    errors = [text.strip().removeprefix("ERROR: ") for text in said if text.startswith("ERROR")]
+    if errors:
+        raise ParameterError(errors[0])
 
 
 def ranges(draw: random.Random, folder: Path) -> None:

@@ -32,6 +32,8 @@ DOORS: dict[str, doors.Door] = {
     "arguments": doors.arguments,
     "efg": doors.efg,
     "spots": doors.spots,
+    "formats": doors.formats,
+    "upi": doors.upi,
     "ranges": doors.ranges,
     "lines": doors.lines,
     "locks": doors.locks,

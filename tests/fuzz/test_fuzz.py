@@ -5,7 +5,7 @@ from __future__ import annotations
 import fuzzing
 import pytest
 
-INPUTS = {"command line": 25, "run folders": 40, "locks": 40}
+INPUTS = {"command line": 25, "run folders": 40, "locks": 40, "upi": 50}
 
 
 @pytest.mark.parametrize("door", fuzzing.DOORS)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
+from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, check_new, console, print_json, print_table, say
@@ -70,6 +71,7 @@ def solve(
 holdem.command()(resume)
 holdem.command()(sizes)
 holdem.command()(report)
+holdem.command()(convert)
 
 
 @holdem.command()

@@ -31,6 +31,11 @@ COMMANDS: Final = {
     "export": ("export", "export", "Save a game to a file, or a policy in another format."),
     "reproduce": ("reproduce", "reproduce", "Reproduce a figure or table of a paper."),
     "serve": ("serve", "serve", "Look at runs, solve, compare and train in a browser."),
+    "upi": (
+        "upi",
+        "upi",
+        "Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.",
+    ),
     "holdem": ("holdem", "holdem", "Texas hold'em subgames: solve a spot, look at the answer, see how large one is."),
 }
 """Command, its file and function, and what ``treeplex --help`` says of it."""

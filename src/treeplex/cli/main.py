@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +13,7 @@ import typer
 
 from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR, answers
 from treeplex.cli.lazy import HELP_OPTIONS, Commands
-from treeplex.errors import SolverError, TreeplexError
+from treeplex.errors import FormatNote, SolverError, TreeplexError
 from treeplex.files import reason
 from treeplex.version import __version__
 
@@ -37,6 +38,7 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 def run() -> None:
     """The command, whose refusals are one sentence; ``treeplex.cli.entry`` calls it."""
     answers.clear()
+    _tell_notes()
     try:
         sys.exit(app(prog_name="treeplex", standalone_mode=False) or SOLVED)
     except TreeplexError as error:
@@ -58,6 +60,22 @@ def run() -> None:
         if message is None:
             raise
         _refuse(message) if message else sys.exit(USAGE_ERROR)
+
+
+def _tell_notes() -> None:
+    """Notes about files are lines on stderr; other warnings stay what they are."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if not issubclass(category, FormatNote):
+            others(message, category, *where, **more)
+            return
+        from treeplex.cli.output import say  # noqa: PLC0415 - takes time to load
+
+        say(f"note: {message}")
+
+    warnings.simplefilter("always", FormatNote)
+    warnings.showwarning = show
 
 
 def _usage_message(error: Any) -> str | None:

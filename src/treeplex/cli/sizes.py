@@ -142,7 +142,7 @@ def _print(found: Sizes) -> None:
 
 def _parts(name: str) -> list[str]:
     """A file of several spots as its spots."""
-    if "#" in name:
+    if "#" in name or not name.lower().endswith((".json", ".toml")):
         return [name]
     table = read_file(name, "spot")
     several = table.get("spots") if isinstance(table, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
+from treeplex.cli.output import say
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.spot import Spot, changed_sizes, default_sizes, make_spot, read_fields
+from treeplex.games.holdem.formats.imported import Imported
+from treeplex.games.holdem.reading import import_spot
+from treeplex.games.holdem.spot import Spot, changed_sizes, default_sizes, make_spot
 
 SPOT_FIELDS = {"board": "board", "pot": "pot", "effective_stack": "stack", "oop_range": "oop", "ip_range": "ip"}
 """Fields of a spot, and the options that name them."""
@@ -24,7 +27,9 @@ class SpotOptions:
     spot: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SPOT]", help="A JSON or TOML file, or FILE#NAME; left out: give --board and the rest."
+            metavar="[SPOT]",
+            help="A JSON or TOML file, one of another program (see: holdem convert), or FILE#NAME; left out: give"
+            " --board and the rest.",
         ),
     ] = None
     board: Annotated[str | None, typer.Option(help='Three to five cards, such as "Ks 9h 6d".')] = None
@@ -40,14 +45,24 @@ class SpotOptions:
     )
 
     def read(self) -> Spot:
-        """The spot; what an option says replaces what the file says, and nothing else."""
-        fields: Any = {} if self.spot is None else read_fields(self.spot)
+        """The spot; what an option says replaces what the file says, and nothing else. Notes go to stderr."""
+        found = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
+        say(*(f"note: {note}" for note in found.told()))
+        return found.spot
+
+    def completed(self, found: Imported) -> Imported:
+        """What a file holds, with the options in place of its fields."""
+        fields: Any = found.fields
         given = {key: getattr(self, option) for key, option in (SPOT_FIELDS | MORE_FIELDS).items()}
         named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        if self.spot is not None:
+        if not found.partial:
             make_spot(fields, f"The spot {quoted(self.spot)}")  # a wrong file is refused for itself
-        elif missing := [option for key, option in SPOT_FIELDS.items() if key not in named]:
-            raise ParameterError(f"Give a spot file, or the option --{missing[0]} too.")
+        elif missing := [option for key, option in SPOT_FIELDS.items() if key not in {**fields, **named}]:
+            raise ParameterError(
+                f"Give a spot file, or the option --{missing[0]} too."
+                if self.spot is None
+                else f"{quoted(self.spot)} has no {missing[0]}: give the option --{missing[0]} too."
+            )
         if self.bet is not None or self.raise_ is not None:
             named["sizes"] = changed_sizes(fields.get("sizes", default_sizes()), self.bet, self.raise_)
-        return make_spot({**fields, **named})
+        return replace(found, fields={**fields, **named}, partial=False)

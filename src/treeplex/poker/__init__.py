@@ -3,16 +3,21 @@
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.evaluation.nodes import Row, View
 from treeplex.evaluation.spots import Reader
+from treeplex.games.holdem.formats.imported import Exported, Imported
+from treeplex.games.holdem.formats.registry import export_spot
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.ranges import format_range, parse_range
-from treeplex.games.holdem.spot import Spot, make_spot, read_spot, sizes_for
+from treeplex.games.holdem.reading import import_spot, read_spot
+from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.report import Report, report
 from treeplex.poker.sizes.find import sizes
 from treeplex.poker.solving import open_run, resume, solve
 
 __all__ = [
+    "Exported",
     "HoldemGame",
+    "Imported",
     "Lock",
     "OpenedSpot",
     "Reader",
@@ -20,7 +25,9 @@ __all__ = [
     "Row",
     "Spot",
     "View",
+    "export_spot",
     "format_range",
+    "import_spot",
     "load_spot",
     "make_spot",
     "open_run",

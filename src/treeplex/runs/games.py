@@ -15,7 +15,8 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.locks import Lock, make_locks
-from treeplex.games.holdem.spot import Spot, make_spot, read_spot
+from treeplex.games.holdem.reading import read_spot
+from treeplex.games.holdem.spot import Spot, make_spot
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.runs.folder import RunFolder
@@ -25,7 +26,7 @@ from treeplex.spec import parse
 if TYPE_CHECKING:
     from treeplex.engines.boards.game import HoldemGame
 
-SPOT_FILES: Final = (".json", ".toml")
+SPOT_FILES: Final = (".json", ".toml", ".txt")
 
 Source = str | Path | Game | CompiledGame
 """What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""

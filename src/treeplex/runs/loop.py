@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work, never
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.jit import CompileTimer, timed_compilation
@@ -38,6 +38,7 @@ class Progress(NamedTuple):
     rows: list[LogRow]  # the log so far
     compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
     additions: Sequence[Any] = ()  # of growth: every size that was added so far
+    evaluation: Evaluation | None = None  # the one that the last row is of, where it has just been made
 
 
 class Outcome(NamedTuple, Generic[State]):
@@ -64,6 +65,7 @@ class Plan(Generic[State]):
     keep: Callable[[Checkpoint[State]], None] | None = None
     keep_every: float = 30.0  # seconds
     schedule: Schedule = next_evaluation
+    stop: Stop = never  # asked as often as Ctrl-C is: end with the answer so far
 
 
 def run(
@@ -71,8 +73,8 @@ def run(
 ) -> Outcome[State]:
     """Run ``algorithm`` in ``game``, which only it looks into, until a limit is reached.
 
-    The first Ctrl-C ends the run with the answer so far. Limits on seconds count from now, without what it takes to
-    compile kernels; the others count from the very start of the run.
+    The first Ctrl-C, or ``plan.stop``, ends the run with the answer so far. Limits on seconds count from now, without
+    what it takes to compile kernels; the others count from the very start of the run.
     """
 
     def compiling(kernels: int) -> None:
@@ -97,7 +99,7 @@ class _Run(Generic[Game, State]):
         interruption: Interruption,
     ) -> None:
         self.game, self.algorithm, self.plan, self.clock = game, algorithm, plan, clock
-        self.interruption, self.pressed = interruption, interruption.is_set
+        self.interruption, self.pressed = interruption, lambda: interruption.is_set() or plan.stop()
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
         iteration, evaluation = algorithm.cost(game)
         self.cost = Cost(iteration, 2.0 * evaluation if plan.iterate == "best" else evaluation)  # of both iterates
@@ -119,7 +121,7 @@ class _Run(Generic[Game, State]):
             log = self._logged(evaluation)
             if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
                 self.rows, self.best = log, best
-            self._tell(log)
+            self._tell(log, evaluation)
             if limits.nash_conv is not None and evaluation.nash_conv <= limits.nash_conv:
                 status = SOLVED
             seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
@@ -196,10 +198,10 @@ class _Run(Generic[Game, State]):
         spent = self.clock.total(), self.evaluating
         return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, evaluation.extra)]
 
-    def _tell(self, rows: list[LogRow]) -> None:
+    def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         if self.plan.watch:
-            added = self.algorithm.additions(self.state)
-            self.plan.watch(Progress(self.work.iterations, self.clock.total(), rows, additions=added))
+            told = Progress(self.work.iterations, self.clock.total(), rows)
+            self.plan.watch(told._replace(additions=self.algorithm.additions(self.state), evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):

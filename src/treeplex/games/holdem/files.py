@@ -13,18 +13,28 @@ from treeplex.errors import FormatError, ParameterError, quoted
 def read_file(path: str | Path, what: str) -> Any:
     """The contents of a file: TOML if its name ends so, else JSON. ``what``: the thing that it should describe."""
     file = Path(path)
+    form, place = ("TOML" if file.suffix.lower() == ".toml" else "JSON"), f"The {what} {quoted(str(file))}"
+    return parsed(read_text(path, what, form), form, place)
+
+
+def read_text(path: str | Path, what: str, form: str = "text") -> str:
+    """The text of a file; ``form``: what it is hoped to be."""
+    file = Path(path)
     try:
-        data = file.read_bytes()
+        return file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        place = f"The {what} {quoted(str(file))}"
+        raise FormatError(f"not {form}: byte {error.start} is not UTF-8.", path=place) from error
     except ValueError as error:
         raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: that is no name of a file.") from error
-    form, place = ("TOML" if file.suffix.lower() == ".toml" else "JSON"), f"The {what} {quoted(str(file))}"
+
+
+def parsed(text: str, form: str, place: str) -> Any:
+    """What JSON or TOML says; ``place``: where it stands."""
     try:
-        text = data.decode("utf-8-sig")
         return tomllib.loads(text) if form == "TOML" else json.loads(text, parse_constant=_no_number)
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not {form}: byte {error.start} is not UTF-8.", path=place) from error
     except RecursionError as error:
         raise FormatError(f"not {form} that can be read: too deeply nested.", path=place) from error
     except ValueError as error:

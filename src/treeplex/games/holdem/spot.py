@@ -6,15 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import InitVar, asdict, dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.errors import FormatError, ParameterError, quoted
+from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.cards import HAND_CARDS, card_name, parse_board
-from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import SMALLEST_CHIP, ratio, real, share, times, whole_chips
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.sizes import CHIPS, Size, parse_sizes
@@ -254,34 +252,6 @@ def make_spot(fields: Any, what: str = "The spot") -> Spot:
     if "sizes" in given:
         given["sizes"] = spread_sizes(given["sizes"])
     return Spot(**given)
-
-
-def read_spot(path: str | Path) -> Spot:
-    """A spot from a JSON or TOML file; ``FILE#NAME`` takes one of several in the table ``spots`` of a file."""
-    return make_spot(read_fields(path), f"The spot in {quoted(str(path))}")
-
-
-def read_fields(path: str | Path) -> Any:
-    """The fields of a spot in a file, as they stand there."""
-    name, _, part = str(path).partition("#")
-    fields = read_file(name, "spot")
-    if not isinstance(fields, dict):
-        raise FormatError("a spot must be a JSON or TOML object.", path=quoted(name))
-    table = cast(dict[str, Any], fields)
-    if "spots" not in table:
-        if part:
-            raise ParameterError(f"{quoted(name)} holds one spot: leave out {quoted('#' + part)}.")
-        return table
-    several = table["spots"]
-    if not isinstance(several, dict):
-        raise FormatError(
-            f"'spots' must be an object with a spot for each name, got {quoted(several)}.", path=quoted(name)
-        )
-    named = cast(dict[str, Any], several)
-    if part not in named:
-        shown = ", ".join(key[:20] for key in list(named)[:6]) + (", ..." if len(named) > 6 else "")
-        raise ParameterError(f"{quoted(name)} holds the spots {shown or '(none)'}: write FILE#NAME.")
-    return named[part]
 
 
 def spread_sizes(sizes: Any) -> dict[str, Any]:

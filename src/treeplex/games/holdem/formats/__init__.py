@@ -1,0 +1,1 @@
+"""Spots and ranges as other programs write them: PioSOLVER, TexasSolver, wasm-postflop, desktop-postflop, GTO+."""

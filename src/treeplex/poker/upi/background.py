@@ -1,0 +1,98 @@
+"""A run in a thread of its own, which is stopped, waited for, and continued."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.errors import TreeplexError
+from treeplex.evaluation.exact import Evaluation
+from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import INTERRUPTED, SOLVED, Outcome, Plan, Progress, run
+
+EVERY: Final = 1.0  # seconds between two blocks of progress
+REASONS: Final = {SOLVED: "required accuracy reached", INTERRUPTED: "requested"}
+
+
+class Background:
+    """At most one run at a time. ``tell``: takes blocks of lines while it lasts, from the thread of the run."""
+
+    def __init__(self, tell: Callable[[list[str]], None]) -> None:
+        self._tell, self._stop = tell, threading.Event()
+        self._thread: threading.Thread | None = None
+        self.outcome: Outcome[Any] | None = None
+        self.point: Checkpoint[Any] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Is there a run that has not ended?"""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(
+        self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
+    ) -> None:
+        """Go on from a checkpoint, in the background."""
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, args=(game, solver, limits, threads, point), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the run with the answer so far, and wait for that."""
+        self._stop.set()
+        self.wait()
+
+    def wait(self) -> None:
+        """Until the run has ended by itself."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(
+        self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
+    ) -> None:
+        last, told = time.monotonic(), list[Evaluation]()
+
+        def watch(moment: Progress) -> None:
+            nonlocal last
+            if moment.evaluation is not None and time.monotonic() - last >= EVERY:
+                last, told[:] = time.monotonic(), [moment.evaluation]
+                self._say(["SOLVER:", f"running time: {moment.seconds:.3f}", *results(game, moment.evaluation)])
+
+        def keep(point: Checkpoint[Any]) -> None:
+            self.point = point
+
+        plan = Plan(limits, "average", threads, 0, watch, keep, stop=self._stop.is_set)
+        try:
+            outcome = run(game, solver, plan, point)
+        except (TreeplexError, MemoryError) as error:
+            self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
+            return
+        self.outcome = outcome
+        if outcome.evaluation not in told:
+            said = results(game, outcome.evaluation)
+            self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *said])
+        self._say([f"SOLVER: stopped ({REASONS.get(outcome.status, f'limit of {outcome.status} reached')})"])
+
+    def _say(self, lines: list[str]) -> None:
+        try:
+            self._tell(lines)
+        except (OSError, ValueError):  # nobody reads any more
+            self._stop.set()
+
+
+def results(game: HoldemGame, evaluation: Evaluation) -> list[str]:
+    """EV of both players, what each would have by a best response (MES), and half of what both would gain."""
+    first, second = evaluation.best_response_values
+    ev = evaluation.value
+    other = game.spot.pot - ev if game.zero_sum else first + second - ev - evaluation.nash_conv
+    return [
+        f"EV OOP: {ev:.3f}",
+        f"EV IP: {other:.3f}",
+        f"OOP's MES: {first:.3f}",
+        f"IP's MES: {second:.3f}",
+        f"Exploitable for: {evaluation.exploitability:.3f}",
+    ]

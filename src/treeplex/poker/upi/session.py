@@ -1,0 +1,242 @@
+"""One conversation over UPI: a line comes, lines are answered; what goes wrong is one line that begins with ERROR."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from treeplex import api
+from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.compile.memory import available
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.games.holdem.formats.floats import hand_order
+from treeplex.games.holdem.formats.pio import spot_of_setup
+from treeplex.games.holdem.formats.pio_commands import SETUP, Setup
+from treeplex.games.holdem.formats.pio_header import Header, write_header
+from treeplex.games.holdem.spot import NEEDED, make_spot
+from treeplex.poker.upi.background import Background, results
+from treeplex.poker.upi.nodes import Nodes
+from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.games import assembled
+from treeplex.runs.limits import Limits
+from treeplex.runs.targets import nash_conv_of
+from treeplex.version import __version__
+
+BANNER: Final = (f"treeplex {__version__}", "speaks a subset of UPI", "registered to everybody (Apache License 2.0)")
+"""Three lines, as scripts that skip PioSOLVER's expect."""
+
+UNITS: Final = {"seconds": "seconds", "steps": "iterations", "iterations": "iterations"}
+IDLE: Final = ("set_isomorphism", "set_recalc_accuracy", "set_always_recalc", "set_info_freq", "set_algorithm")
+"""How PioSOLVER goes about its work, which has no meaning here and changes no answer."""
+
+MEGABYTE: Final = 2**20
+
+
+class Tree:
+    """A tree that is built, and the run that solves it."""
+
+    def __init__(self, game: HoldemGame) -> None:
+        self.game, self.threads = game, 0
+        self.point: Checkpoint[Any] = Checkpoint(self.solver.start(game, 0), [], 0.0, 0.0)
+        self._reader: Any = None
+
+    @property
+    def solver(self) -> Algorithm[Any, Any]:
+        """The algorithm that spots are solved by, with the threads that were asked for."""
+        named = assembled(api.default_algorithm(self.game))
+        return named.prepared(self.game, Execution("auto", None, self.threads))
+
+    @property
+    def reader(self) -> Any:
+        """The average strategies so far; uniform before the first iteration. It keeps the values of all nodes."""
+        if self._reader is None:
+            sources = self.solver.strategies(self.game, self.point.state, "average")
+            self._reader = self.solver.policy(self.game, sources)
+            self._reader.keep()
+        return self._reader
+
+    def advance(self, point: Checkpoint[Any]) -> None:
+        """A run has come so far."""
+        self.point, self._reader = point, None
+
+
+class Session:
+    """What was said so far. ``write``: takes text for the other side, whole lines at a time."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write, self._lock = write, threading.Lock()
+        self._end = ""
+        self._threads = 0
+        self._setup = Setup()
+        self._tree: Tree | None = None
+        self._runs = Background(self._progress)
+        self._commands: dict[str, Callable[[str], list[str] | None]] = {
+            "is_ready": self._nothing,
+            "set_end_string": self._set_end_string,
+            "reset_end_string": self._set_end_string,
+            "show_version": lambda _: [__version__],
+            "set_threads": self._set_threads,
+            "build_tree": self._build_tree,
+            "free_tree": self._free_tree,
+            "go": self._go,
+            "stop": self._stop,
+            "wait_for_solver": self._wait,
+            "solver_state": self._state,
+            "show_hand_order": lambda _: [hand_order()],
+            "show_node": lambda rest: self._nodes.show(_words(rest, 1, "show_node NODE")[0]),
+            "show_children": lambda rest: self._nodes.children(_words(rest, 1, "show_children NODE")[0]),
+            "show_strategy": lambda rest: self._nodes.strategy(_words(rest, 1, "show_strategy NODE")[0]),
+            "show_range": lambda rest: self._nodes.range(*_words(rest, 2, "show_range PLAYER NODE")),
+            "calc_ev": lambda rest: self._nodes.ev(*_words(rest, 2, "calc_ev PLAYER NODE")),
+            "calc_global_freq": self._frequency,
+            "calc_results": lambda _: results(self._stopped.game, self._stopped.reader.evaluation()),
+            "show_memory": self._memory,
+            "show_effective_stack": lambda _: [str(self._stopped.game.spot.effective_stack)],
+            "show_tree_info": lambda _: write_header(self._stopped.game.spot),
+            **dict.fromkeys(IDLE, self._nothing),
+        }
+
+    def begin(self) -> None:
+        """Say who is there."""
+        self._write("\n".join(BANNER) + "\n")
+
+    def handle(self, line: str) -> bool:
+        """Answer one line; False if it was the last one. Empty lines and lines that begin with # have no answer."""
+        command, _, rest = line.strip().partition(" ")
+        if not command or command.startswith("#"):
+            return True
+        if command == "exit":
+            return False
+        try:
+            said = self._answer(command, rest.strip())
+        except (TreeplexError, MemoryError) as error:
+            said = [f"ERROR: {' '.join(str(error).split()) or 'There is not enough memory for this.'}"]
+        self._block([f"{command} ok!"] if said is None else said)
+        return True
+
+    def close(self) -> None:
+        """Stop whatever runs."""
+        self._runs.stop()
+
+    def _answer(self, command: str, rest: str) -> list[str] | None:
+        if command in SETUP:
+            self._setup.run(command, rest)
+            return None
+        if command not in self._commands:
+            raise ParameterError(f"The command {quoted(command)} is not one of {', '.join((*SETUP, *self._commands))}.")
+        return self._commands[command](rest)
+
+    def _block(self, lines: list[str]) -> None:
+        """Whole answers, and blocks of progress, one after the other."""
+        with self._lock:
+            self._write("".join(f"{line}\n" for line in [*lines, *([self._end] if self._end else [])]))
+
+    def _progress(self, lines: list[str]) -> None:
+        """A block ends as an answer does; a single line is its own end."""
+        if len(lines) > 1:
+            self._block(lines)
+            return
+        with self._lock:
+            self._write(f"{lines[0]}\n")
+
+    @property
+    def _stopped(self) -> Tree:
+        """The tree, if nothing works on it."""
+        if self._tree is None:
+            raise ParameterError(
+                "There is no tree: set_range, set_board, set_pot, set_eff_stack, add_line, build_tree."
+            )
+        if self._runs.running:
+            raise ParameterError("The solver is running: stop it, or wait_for_solver.")
+        if self._runs.point is not None:
+            self._tree.advance(self._runs.point)
+            self._runs.point = None
+        return self._tree
+
+    @property
+    def _nodes(self) -> Nodes:
+        tree = self._stopped
+        return Nodes(tree.game, tree.reader)
+
+    def _nothing(self, _: str) -> None:
+        return None
+
+    def _set_end_string(self, rest: str) -> None:
+        self._end = rest
+
+    def _set_threads(self, rest: str) -> None:
+        self._threads = int(_number(rest, "set_threads takes a whole number >= 0"))
+
+    def _build_tree(self, _: str) -> list[str]:
+        self._runs.stop()
+        fields = self._setup.fields
+        for name in NEEDED:
+            if name not in fields:
+                raise ParameterError(f"There is no {name.replace('_', ' ')} yet: set it before build_tree.")
+        if not self._setup.count:
+            raise ParameterError("There are no lines yet: give add_line commands before build_tree.")
+        made, notes = spot_of_setup(self._setup, fields, Header())
+        self._free_tree("")
+        self._tree = Tree(load_spot(make_spot(made)))
+        return [*(f"note: {note}" for note in notes), "build_tree ok!"]
+
+    def _free_tree(self, _: str) -> None:
+        self._runs.stop()
+        self._tree, self._runs.point, self._runs.outcome = None, None, None
+
+    def _go(self, rest: str) -> None:
+        tree = self._stopped
+        amount, _, unit = rest.partition(" ")
+        if rest and unit.strip() not in UNITS:
+            raise ParameterError(
+                f"The command go takes nothing, or such as go 10 seconds, go 100 steps; got {quoted(rest)}."
+            )
+        pot, target = float(tree.game.spot.pot), self._setup.target
+        limits = {"nash_conv": nash_conv_of(target, pot)} if target else {}
+        if rest:
+            limits[UNITS[unit.strip()]] = _number(amount, "go takes a number > 0", above=0.0)
+        if "iterations" in limits:
+            limits["iterations"] = int(limits["iterations"]) + tree.solver.work(tree.game, tree.point.state).iterations
+        self._endless = not limits
+        tree.threads = self._threads
+        self._progress(["SOLVER: started"])
+        self._runs.start(tree.game, tree.solver, Limits(**limits), tree.threads, tree.point)  # pyright: ignore[reportArgumentType]
+
+    def _stop(self, _: str) -> None:
+        self._runs.stop()
+
+    def _wait(self, _: str) -> None:
+        if self._runs.running and self._endless:
+            raise ParameterError("The solver would run for ever: set_accuracy before go, or give go a limit; or stop.")
+        self._runs.wait()
+
+    def _state(self, _: str) -> list[str]:
+        return ["running" if self._runs.running else "no tree" if self._tree is None else "stopped"]
+
+    def _frequency(self, rest: str) -> list[str]:
+        return [f"{self._nodes.frequency(_words(rest, 1, 'calc_global_freq NODE')[0]):.9g}"]
+
+    def _memory(self, _: str) -> list[str]:
+        used = 0 if self._tree is None else self._tree.game.memory("float32", threads=self._threads)
+        return [f"tree: {used / MEGABYTE:.1f} MB", f"free: {available() / MEGABYTE:.0f} MB"]
+
+    _endless = False
+
+
+def _words(rest: str, count: int, usage: str) -> list[str]:
+    words = rest.split()
+    if len(words) != count:
+        raise ParameterError(f"The command is {usage}, got {quoted(rest)}.")
+    return words
+
+
+def _number(text: str, law: str, above: float = -1.0) -> float:
+    try:
+        number = float(text) if len(text) < 30 else -1.0
+    except ValueError:
+        number = -1.0
+    if not above < number < 1e12:
+        raise ParameterError(f"The command {law}, got {quoted(text)}.")
+    return number
