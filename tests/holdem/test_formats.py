@@ -25,7 +25,7 @@ from treeplex.games.holdem.formats.thresholds import (
     whole_share_of_force,
 )
 from treeplex.games.holdem.reading import import_spot, imported, read_spot
-from treeplex.holdem import Spot, format_range, make_spot, parse_range, sizes_for
+from treeplex.holdem import Spot, export_spot, format_range, make_spot, parse_range, sizes_for
 
 SAMPLES = Path(__file__).parent.parent / "data" / "formats"
 FILES = {path.name.partition(".")[0]: path for path in sorted(SAMPLES.iterdir())}
@@ -347,6 +347,14 @@ def test_what_is_refused(text, words):
 def test_what_other_programs_have_no_words_for(changed, form, words):
     spot = replace(Spot("Ks 9h 6d 3c Jh", 100, 300, "AA", "KK", sizes_for("50%", "60%")), **changed)
     assert words in refusal(write, Imported(spot.summary()), form)
+
+
+def test_classes_of_cards_are_ours_alone():
+    spot = Spot("Ks 9h 6d 3c", 100, 300, "AA", "KK", sizes_for("50%", "60%"), board_classes=True)
+    same(imported(export_spot(spot, "pio").text, "x").spot, spot)  # no class has sizes of its own
+    own = replace(spot, line_sizes={"check, check, [pair]": "75%"})
+    assert "board_classes" in refusal(export_spot, own, "pio")
+    assert imported(export_spot(own, "treeplex").text, "x").spot == own
 
 
 def test_a_range_is_no_spot():

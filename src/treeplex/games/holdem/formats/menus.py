@@ -54,14 +54,19 @@ def usual(spot: Spot) -> Menu:
 
 def walk(spot: Spot, menu: Menu) -> Iterator[tuple[Step, list[int]]]:
     """All nodes after which nothing is dealt, with the amounts offered at each, smallest first; parents first."""
-    plain = replace(spot, line_sizes={})
+    if spot.board_classes and spot.line_sizes:
+        raise ParameterError(
+            "Sizes by class of cards (board_classes) have no words in other programs; --to treeplex keeps all of the"
+            " spot."
+        )
+    plain = replace(spot, line_sizes={}, board_classes=False)
     root, first = start(plain)
     waiting, decisions = [Step(root, first, (), ())], 0
     while waiting:
         step = waiting.pop()
         node, moment = step.node, step.moment
         while node.kind == CHANCE:
-            node, moment = deal(node, moment)
+            node, moment = deal(plain, node, moment)
         step = step._replace(node=node, moment=moment)
         if node.kind != DECISION:
             yield step, []
