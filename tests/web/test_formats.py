@@ -8,7 +8,6 @@ import pytest
 
 from .conftest import RIVER
 
-pytest.importorskip("treeplex.games.holdem.formats.registry")
 SAMPLES = Path(__file__).parents[1] / "data" / "formats"
 
 
