@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Byte code is kept, whatever the environment says: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: solve test test-slow mutants fuzz kill-test screenshots format clean
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from scipy import sparse
 
+from thinned import EVERY
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
@@ -34,10 +35,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneWorkerPerKernel(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hold'em first, because its kernels take longest to compile; what starts many processes last."""
+    """Hold'em first, because its kernels take longest to compile; what starts many processes last.
+
+    Of families of like cases (``tests/thinned.py``) every k-th is run by default, and the others by ``make test-slow``.
+    """
     late = {"cli", "test_page.py"}
     items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), not late.isdisjoint(item.path.parts)))
+    seen: dict[str, int] = {}
+    for item in items:
+        family = f"{item.path.stem}::{getattr(item, 'originalname', item.name)}"
+        place = seen[family] = seen.get(family, -1) + 1
+        if place % EVERY.get(family, 1):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")

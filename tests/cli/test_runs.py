@@ -286,6 +286,7 @@ def test_compare_json(cli) -> None:
             assert told["nash_conv"] == tp.solve("kuhn", name, iterations=40).nash_conv
 
 
+@pytest.mark.slow
 def test_compare_for_people(cli) -> None:
     code, out, err = cli("compare", "kuhn", "cfr", "fp", "--iterations", 10)
     assert code == 0

@@ -102,6 +102,7 @@ def test_what_nobody_caught_is_a_sentence(error, said, cli, monkeypatch) -> None
     assert cli("list").sentence.startswith(said.removeprefix("error: "))
 
 
+@pytest.mark.slow
 def test_killed_and_signalled_at_random_moments_nothing_is_lost() -> None:
     """A quick look; ``make kill-test`` takes its time."""
     done = subprocess.run([sys.executable, KILL_TEST, "--quick"], capture_output=True, text=True, check=False)

@@ -345,6 +345,7 @@ def test_spots_go_the_way_of_every_game(tmp_path, small_river):
     assert close.percent_of_pot <= 0.5
 
 
+@pytest.mark.slow
 def test_seconds_of_a_resumed_run_are_those_left(tmp_path, small_river, monkeypatch):
     """By a clock on which a twentieth of a second passes whenever somebody looks."""
     ticks = itertools.count(1)

@@ -88,8 +88,9 @@ class Workshop:
                 os.utime(path, ns=(before[path].st_atime_ns, before[path].st_mtime_ns))
 
     def _verdict(self, mutant: Mutant) -> tuple[str, str]:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *mutant.tests]
-        environment = os.environ | {"PYTHONPATH": str(self.root / "src")}
+        options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", ""]  # slow tests, too
+        command = [sys.executable, "-m", "pytest", *options, *mutant.tests]
+        environment = os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
         failed = re.findall(r"^FAILED (\S+)", done.stdout, flags=re.MULTILINE)
         if done.returncode == 0:

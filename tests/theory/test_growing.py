@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from stacked import Stacks
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.answer import abstraction
 from treeplex.engines.public.game import RULES, GrowingGame
@@ -19,9 +18,6 @@ from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from stacked import Stacks
 
 Strategy = dict[tuple[int, str], dict[str, float]]
 

@@ -427,6 +427,7 @@ def test_rules_whose_payoffs_do_not_stretch_are_refused() -> None:
         GrowingGame(rules, Menu(everywhere=(0.01, 1.0)), RULES["cfr"])
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(
     sizes=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=3),

@@ -368,6 +368,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
         np.testing.assert_array_equal(ours.average, theirs.average)
 
 
+@pytest.mark.slow
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     """Also when each of them is gone on from, as if the run had been killed right after it."""
     monkeypatch.setattr("treeplex.runs.loop.CHUNK", 1e-4)  # so that a short run has many

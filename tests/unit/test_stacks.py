@@ -4,7 +4,6 @@ which the reading of a size is a private chance move."""
 from __future__ import annotations
 
 import runpy
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from stacked import Stacks
 from treeplex.algorithms.growth import add
 from treeplex.algorithms.growth.algorithm import Growing, check_and_add
 from treeplex.algorithms.growth.answer import abstraction, loss_if_unknown, policy
@@ -28,9 +28,6 @@ from treeplex.games.dealt import DealtGame, Settlement
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Abstraction, ActionMenu, FiniteMenu, IntervalMenu, Menu, interval_of
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from stacked import Stacks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

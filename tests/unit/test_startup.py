@@ -84,6 +84,7 @@ def processes(tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
     return first, second
 
 
+@pytest.mark.slow
 def test_the_first_process_compiles_each_kernel_once(processes) -> None:
     first, _ = processes
     assert {"iterations.iterate", "evaluate.evaluate", "treeplex.realization_plan", "treeplex.normalise"} <= set(first)
@@ -91,6 +92,7 @@ def test_the_first_process_compiles_each_kernel_once(processes) -> None:
         assert (hits, misses) == (0, signatures), name
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(processes) -> None:
     first, second = processes
     assert second

@@ -110,6 +110,7 @@ def test_lines_that_lead_nowhere(poker, query):
         poker.client.sentence(poker.client.get(f"/api/{view}", params={"run": "river"} | query), 400)
 
 
+@pytest.mark.slow
 def test_a_changed_run_is_opened_again(poker, folder):
     client = poker.client
     before = client.ask("node", run="rough")

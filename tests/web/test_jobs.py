@@ -82,6 +82,7 @@ def test_a_solve_is_the_same_as_in_a_terminal_and_told_as_it_happens(queue, tmp_
     assert (root / "mine" / "result.json").exists()
 
 
+@pytest.mark.slow
 def test_one_at_a_time_stopped_killed_and_resumed(queue, tmp_path):
     client, root = queue.client, queue.site.directory.root
     first = client.tell("jobs", **LONG, name="mine")
@@ -112,6 +113,7 @@ def test_what_the_worker_refuses_is_the_jobs_sentence(queue):
     assert "exact" in queue.client.until(lost["job"], "failed")["error"]
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_keeps_its_solve_and_the_next_goes_on(tmp_path):
     folder = tmp_path / "runs"
     server = Served(folder)
@@ -144,6 +146,7 @@ def kill(server: subprocess.Popen[str], *workers: Any) -> None:
     server.wait()
 
 
+@pytest.mark.slow
 def test_a_killed_server_loses_nothing(start, tmp_path):
     folder = tmp_path / "runs"
     server, client = start(folder)

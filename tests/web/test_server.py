@@ -69,6 +69,7 @@ def test_without_the_extra_there_is_a_sentence(monkeypatch, capsys):
     assert "pip install 'treeplex[web]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_is_read_while_another_process_solves_in_it(client, kept):
     command = [sys.executable, "-m", "treeplex", "solve", "leduc", "--algorithm", "cfr", "--iterations", "1e9"]
     command += ["--out", str(kept / "elsewhere"), "--checkpoint-seconds", "0.05", "--quiet"]
