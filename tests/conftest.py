@@ -37,12 +37,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hold'em first, because its kernels take longest to compile; what starts many processes last.
+    """Hold'em first, because its kernels take longest to compile; what starts many processes last, the longest first.
 
     Of families of like cases (``tests/thinned.py``) every k-th is run by default, and the others by ``make test-slow``.
     """
-    late = {"cli", "test_page.py"}
-    items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), not late.isdisjoint(item.path.parts)))
+    late = {"test_page.py": 1, "cli": 2}
+    order = {item: max(late.get(part, 0) for part in item.path.parts) for item in items}
+    items.sort(key=lambda item: (HOLDEM not in item.path.as_posix(), order[item]))
     seen: dict[str, int] = {}
     for item in items:
         family = f"{item.path.stem}::{getattr(item, 'originalname', item.name)}"

@@ -54,4 +54,11 @@ EVERY: Final = {
     "test_tree::test_memory_is_what_is_allocated": 4,
     "test_growth_traces::test_the_reference_gives_the_same": 4,
     "test_traces::test_the_reference_has_not_changed": 4,
+    "test_walk_traces::test_kernels_follow_the_reference": 2,
+    "test_any_run::test_a_solution_in_memory_can_be_saved_and_gone_on_with": 3,
+    "test_any_run::test_a_killed_run_goes_on_to_the_same_bits": 2,
+    "test_algorithms::test_a_second_solve_compiles_nothing": 2,
+    "test_thresholding::test_theorem_2_regret_matching": 3,
+    "test_algorithms::test_games_in_which_somebody_never_moves": 3,
+    "test_catalog::test_the_canonical_name_makes_the_same_game": 2,
 }
