@@ -85,11 +85,25 @@ def test_gains_of_best_responses_add_up_at_the_root(which, request):
         assert browsed.exploit("", name)["gain"] == pytest.approx(gain, abs=1e-9)
 
 
-def test_locked_hands_gain_nothing_by_deviating_where_they_are_locked(locked):
-    told = OpenedSpot(locked.policy).exploit("check")
-    free = [row["gain"] for row in told["hands"] if row["class"] != "QQ"]
+def test_locked_hands_gain_nothing_where_they_are_locked(locked):
+    browsed = OpenedSpot(locked.policy)
+    told = browsed.exploit("check")
     assert told["locked"]
-    assert max(free) > 0.0
+    for row in told["hands"]:
+        if row["class"] == "QQ":
+            assert (row["best"], row["best_ev"], row["gain"]) == (None, row["value"], 0.0)
+    assert max(row["gain"] for row in told["hands"] if row["class"] != "QQ") > 0.0
+    gains = {name: browsed.exploit("", name)["gain"] for name in PLAYERS}
+    assert sum(gains.values()) == pytest.approx(locked.nash_conv, abs=1e-9)
+
+
+def test_a_root_that_is_locked_gains_what_the_rest_gains():
+    lock = Lock("", {"22+,A2s+,KQs,98s": {"check": 0.5, "bet 50": 0.5}})
+    found = solve(TURN, iterations=30, storage="float64", locks=(lock,))
+    browsed = OpenedSpot(found.policy)
+    gain = browsed.reader.best_response_value(0) - browsed.reader.value(0)
+    assert browsed.exploit("")["gain"] <= gain + 1e-9
+    assert browsed.exploit("")["gain"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_exploit_view_names_the_best_action(opened):

@@ -48,6 +48,8 @@ def test_averages_weigh_boards_and_how_often_a_line_is_played(runs):
     (mean,) = found.averages
     assert mean.ev[0] == pytest.approx(np.average([row.ev[0] for row in found.rows], weights=weights))
     assert mean.often == pytest.approx(sum(weights) / 36)
+    for k in (0, 1):
+        assert mean.realisation[k] == pytest.approx(mean.ev[k] / (mean.equity[k] * 100))
     played = [row.frequencies[1] * weight for row, weight in zip(found.rows, weights, strict=True)]
     assert mean.frequencies[1] == pytest.approx(sum(played) / sum(weights))
     assert mean.action_ev[1] == pytest.approx(np.average([row.action_ev[1] for row in found.rows], weights=played))
@@ -82,8 +84,16 @@ def test_words_choose_boards(runs):
     assert [row.run for row in report(runs, only=["paired"]).rows] == ["paired"]
     assert [row.run for row in report(runs, without=["two-tone"]).rows] == ["rainbow"]
     assert not report(runs, only=["A-high"]).rows
+    (mean,) = report([*runs, runs[1]], only=["paired"]).averages
+    assert mean.often == pytest.approx(1.0)
     hearts = report(runs[:1], ["x/x/*"], only=["paired"]).rows
     assert {row.board.split()[-1][0] for row in hearts} == set("K963")
+
+
+def test_a_name_is_no_formula(runs):
+    row = report(runs[:1]).rows[0]
+    odd = type(row)(**(row.__dict__ | {"run": "=1+1"}))
+    assert type(report(runs[:1]))((odd,)).to_csv().splitlines()[1].startswith("'=1+1,")
 
 
 def test_markup_in_names_stays_text(runs):

@@ -43,10 +43,16 @@ def test_other_origins_are_refused(client, port, path, origin):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil:{port}"]
+    "host",
+    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil:{port}"],
 )
 def test_other_hosts_are_refused(client, port, host):
     assert "name" in client.sentence(bare(port, "/api/about", X_Token=TOKEN, Host=host.format(port=port)), 403)
+
+
+def test_a_port_that_is_no_number_is_refused(port):
+    status, _ = raw(port, f"GET /api/about HTTP/1.1\nHost: 127.0.0.1:\u00b2\nX-Token: {TOKEN}")
+    assert status == 403
 
 
 def test_own_names_and_origin_are_heard(client, port):

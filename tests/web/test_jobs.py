@@ -187,6 +187,27 @@ def test_a_killed_server_whose_worker_is_killed_too(start, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
+    written, refused = record.Job.write, []
+
+    def full(job: Any, home: Path) -> None:
+        if job.state == "running" and not refused:
+            refused.append(job)
+            raise ParameterError("The file cannot be written: no space.")
+        written(job, home)
+
+    client = queue.client
+    monkeypatch.setattr(record.Job, "write", full)
+    first = client.tell("jobs", what="solve", game="kuhn", iterations=10)["job"]
+    end = time.monotonic() + 30
+    while client.job(first)["state"] in ("queued", "running"):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert "no space" in client.job(first)["error"]
+    second = client.tell("jobs", what="solve", game="kuhn", iterations=10)["job"]
+    client.until(second, "done")
+
+
 def test_growth(queue):
     client = queue.client
     grown = client.tell("jobs", what="grow", game="continuous_leduc", iterations=60)

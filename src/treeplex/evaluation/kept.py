@@ -91,16 +91,18 @@ class Kept:
         values = self.rows(decision, depth, board, player, best=best)
         source = self._cut(self.playing.source[player], player, decision.slot, len(values), depth, board)
         played: Floats = (matched(source) * values).sum(axis=0)
-        told = self._locked(decision, depth, board, values.shape)
+        told = self.locked(decision, depth, board)
         return np.where(told, played, values.max(axis=0)) if best else played
 
-    def _locked(self, decision: Decision, depth: int, board: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    def locked(self, decision: Decision, depth: int, board: int) -> npt.NDArray[np.bool_]:
         """[H] which hands play what they are told at a decision."""
         player, (where, rows) = decision.player, self.playing.frozen
-        at = int(where[player][int(self._game.boards[depth].hands[player].decision[board]) + decision.number])
+        hands, actions = self._game.boards[depth].hands[player], len(decision.node.actions)
+        width = int(hands.start[board + 1] - hands.start[board])
+        at = int(where[player][int(hands.decision[board]) + decision.number])
         if at < 0:
-            return np.full(shape[1], at == ALL_LOCKED)
-        told: Array = rows[player][at : at + shape[0] * shape[1]].reshape(shape)
+            return np.full(width, at == ALL_LOCKED)
+        told: Array = rows[player][at : at + actions * width].reshape(actions, width)
         return (told != 0).any(axis=0)
 
     def _cut(self, numbers: Array, player: int, slot: int, count: int, depth: int, board: int) -> Floats:

@@ -53,8 +53,13 @@ class Checker:
         return said["answer"]
 
     def _answer(self, line: str) -> dict[str, Any]:
-        child = self._running()
-        late = threading.Timer(PATIENCE, child.kill)
+        child, given_up = self._running(), threading.Event()
+
+        def give_up() -> None:
+            given_up.set()
+            child.kill()
+
+        late = threading.Timer(PATIENCE, give_up)
         late.start()
         try:
             pipe, answers = cast(Any, child.stdin), cast(Any, child.stdout)
@@ -68,6 +73,8 @@ class Checker:
         if answer:
             return json.loads(answer)
         self.close()
+        if not given_up.is_set():
+            raise RefusalError(500, "The check has failed; see the terminal of the server.")
         raise GameError(f"This takes more than {PATIENCE:.0f} seconds to check; choose fewer sizes.")
 
     def _running(self) -> subprocess.Popen[str]:
@@ -77,7 +84,6 @@ class Checker:
                 [sys.executable, "-P", "-m", "treeplex.web.checker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
                 text=True,
                 start_new_session=True,  # Ctrl-C is the server's
             )

@@ -129,7 +129,7 @@ def _query(scope: Scope) -> dict[str, str]:
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
     """All of it; None if it is too large, in which case the rest is not read."""
     announced = _headers(scope).get("content-length", "0")
-    if not announced.isdigit() or len(announced) > 12 or int(announced) > MOST:
+    if not (announced.isascii() and announced.isdigit()) or len(announced) > 12 or int(announced) > MOST:
         return None
     parts, size = list[bytes](), 0
     while scope["method"] not in ("GET", "HEAD"):
@@ -175,7 +175,7 @@ def _split(host: str) -> tuple[str, int]:
     name, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon:
         name, port = text, "80"
-    return name.strip("[]"), int(port) if port.isdigit() and len(port) < 6 else -1
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() and len(port) < 6 else -1
 
 
 def _is_address(name: str) -> bool:

@@ -50,11 +50,16 @@ def exploit(reader: Reader, line: str, player: str | None) -> dict[str, Any]:
     values = reader.ev(place, decision, view.player, view.opponent, best=True)
     known = np.where(np.isnan(values), -np.inf, values)
     best, choice = known.max(axis=0), known.argmax(axis=0)
+    free = np.ones(len(best), np.bool_)
+    if view.actions:  # a locked hand plays what it is told, in a best response, too
+        told_hands = reader.keep().locked(decision, place.depth, place.board).astype(np.float64)
+        free = reader.expand(told_hands[None], place, view.player)[0] == 0.0
+        best = np.where(free, best, np.where(np.isnan(view.values), -np.inf, view.values))
     gain = np.where(np.isfinite(best), np.maximum(best - view.values, 0.0), np.nan)
     for row in found["hands"]:
         hand = _number(row["hand"])
         row |= {
-            "best": int(choice[hand]) if view.actions and np.isfinite(best[hand]) else None,
+            "best": int(choice[hand]) if view.actions and free[hand] and np.isfinite(best[hand]) else None,
             "best_ev": _number_or_none(best[hand]),
             "gain": _number_or_none(gain[hand]),
         }

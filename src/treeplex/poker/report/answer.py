@@ -14,6 +14,7 @@ from treeplex.arrow import Table, table
 from treeplex.games.holdem.spot import PLAYERS
 
 COMMON: Final = ("ev", "equity", "realisation")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Report:
         out = io.StringIO()
         writer = csv.DictWriter(out, self.columns(), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(row.fields() for row in (*self.rows, *self.averages))
+        for row in (*self.rows, *self.averages):
+            writer.writerow({name: _plain(cell) for name, cell in row.fields().items()})
         return out.getvalue()
 
 
@@ -135,12 +137,24 @@ def _average(rows: list[ReportRow], total: Total) -> ReportRow:
         rows[0].to_act,
         pair("ev"),
         pair("equity"),
-        pair("realisation"),
+        (_realised(rows, 0, weights), _realised(rows, 1, weights)),
         tuple(names),
         tuple(frequency for frequency, _ in columns),
         tuple(ev for _, ev in columns),
         rows[0].asked,
     )
+
+
+def _realised(rows: Sequence[ReportRow], player: int, weights: Sequence[float]) -> float | None:
+    """EV as a share of what equity would take, both summed over all rows first."""
+    ev = _mean([row.ev[player] for row in rows], weights)
+    equity = _mean([row.pot * (x or 0.0) for row in rows for x in (row.equity[player],)], weights)
+    return ev / equity if ev is not None and equity else None
+
+
+def _plain(cell: Any) -> Any:
+    """What spreadsheets would take for a formula, as text."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def _mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:

@@ -65,6 +65,7 @@ def report(
         boards = alike_boards(opened.reader.game.spot.cards)
         for asked in lines:
             weight, counted = totals.get(asked, Total(0.0, 0.0))
+            before = len(rows)
             for place in _places(opened, asked):
                 words = textures(place.cards)
                 if not set(only) <= set(words) or set(without) & set(words):
@@ -77,7 +78,7 @@ def report(
                 rows += _rows(node, often, often * boards, hands, chosen, by_class)
                 if len(rows) > MOST:
                     raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")
-            totals[asked] = Total(weight, counted + boards)
+            totals[asked] = Total(weight, counted + (boards if len(rows) > before else 0))
     return Report(tuple(rows), averaged(rows, totals))
 
 

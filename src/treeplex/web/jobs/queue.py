@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from treeplex.errors import ParameterError, quoted
+from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import locked, reason
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
@@ -124,8 +124,9 @@ class Queue:
                 self._end(job, STOPPED)
             elif job.state == RUNNING:
                 job.stopping = True
-                job.write(self.home)
                 self._interrupt(job)
+                with suppress(ParameterError):  # a full disk
+                    job.write(self.home)
         self._notice()
         return job.told(self.home)
 
@@ -199,7 +200,7 @@ class Queue:
         while not self._closing:
             self._wake.wait(POLL if self._busy() else 5.0)
             self._wake.clear()
-            with self._lock:
+            with self._lock, suppress(TreeplexError, OSError):  # a full disk; it is looked at again
                 self._look()
                 if not self._busy() and not self._closing:
                     self._next()
@@ -219,7 +220,7 @@ class Queue:
                     self._child = None
                     self._settle(job, code)
             elif not record.is_alive(self.home / job.job):  # of an earlier server
-                self._settle(job, 0)
+                self._found(job)
 
     def _next(self) -> None:
         job = next((job for job in self._jobs.values() if job.state == QUEUED), None)
@@ -228,8 +229,8 @@ class Queue:
         folder = self.home / job.job
         (folder / "outcome.json").unlink(missing_ok=True)
         job.state = RUNNING
-        job.write(self.home)
         try:
+            job.write(self.home)
             with (folder / "stderr.txt").open("wb") as errors:
                 child = subprocess.Popen(  # noqa: S603 - this very program
                     [sys.executable, "-P", "-m", WORKER, str(folder), str(self.directory.root)],
@@ -238,8 +239,8 @@ class Queue:
                     stderr=errors,
                     start_new_session=True,  # Ctrl-C is the server's
                 )
-        except OSError as error:
-            self._end(job, FAILED, f"The worker cannot be started: {error.strerror}.")
+        except (ParameterError, OSError) as error:
+            self._end(job, FAILED, f"The worker cannot be started: {error!s:.200}")
             return
         self._child = job, child
         self._notice()

@@ -158,9 +158,10 @@ def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], endin
 
 
 def _name(form: SolveJob | GrowJob) -> str | None:
-    if form.name is not None and not (PLAIN.fullmatch(form.name) and form.name[0] not in ".-"):
+    if form.name is not None and not (PLAIN.fullmatch(form.name) and form.name[0] not in ".-=+"):
         raise ParameterError(
-            f"The 'name' of a run must have 1 to 80 letters, digits and + . = , - _, got {quoted(form.name)}."
+            f"The 'name' of a run must have 1 to 80 letters, digits and + . = , - _, none of . - = + first;"
+            f" got {quoted(form.name)}."
         )
     return form.name
 

@@ -252,7 +252,7 @@ export class LockPanel {
       spot,
       exploitability: `${target.trim()}%pot`,
       locks: locksOf(this.run),
-      name: `${this.run.split("/").at(-1)}-locked`,
+      name: lockedName(this.run),
     });
     if (!job) return undefined;
     this.job = job.job;
@@ -295,4 +295,10 @@ export class LockPanel {
     this.end();
     this.list.destroy();
   }
+}
+
+/** A name for the run around the locks: that of the run, without what names may not have. */
+function lockedName(run) {
+  const plain = run.split("/").at(-1).replace(/[^\w+.=,-]+/g, "_").replace(/(-locked)+$/, "").replace(/^[^\w]+/, "");
+  return `${plain.slice(0, 60) || "run"}-locked`;
 }

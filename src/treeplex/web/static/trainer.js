@@ -71,14 +71,15 @@ export function mount(root, first) {
       question = await tried(
         post("train", { run: params.run, player: player(), seed: Math.floor(Math.random() * 2 ** 31) }),
       );
-    marked = null;
+    [marked, answered] = [null, null];
     if (question) paint();
   }
 
   async function take(k) {
-    if (!question || marked || k >= question.node.actions.length) return;
-    answered = question;
+    if (!question || marked || answered === question || k >= question.node.actions.length) return;
+    answered = question; // until it is marked, further clicks do not count
     const got = await tried(post("train/answer", { run: params.run, question, action: k }));
+    if (!got) answered = null;
     if (!got || answered !== question) return;
     marked = got;
     counted(params.run, question, got);
@@ -89,7 +90,7 @@ export function mount(root, first) {
     if (!marked) return;
     const next = marked.next;
     if (!repeating && next?.hand) {
-      [question, marked] = [next, null];
+      [question, marked, answered] = [next, null, null];
       paint();
     } else deal();
   }
