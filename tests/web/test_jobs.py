@@ -86,9 +86,11 @@ def test_a_solve_is_the_same_as_in_a_terminal_and_told_as_it_happens(queue, tmp_
 def test_one_at_a_time_stopped_killed_and_resumed(queue, tmp_path):
     client, root = queue.client, queue.site.directory.root
     first = client.tell("jobs", **LONG, name="mine")
-    second = client.tell("jobs", **LONG)["job"]
-    job, run = first["job"], first["run"]
-    assert run == "mine-2"  # a name that is taken gets a number
+    other = client.tell("jobs", **LONG, name="mine")
+    second, job, run = other["job"], first["job"], first["run"]
+    assert run.startswith("mine")
+    assert other["run"].startswith("mine-")  # a name that is taken gets a number
+    assert other["run"] != run
     some_rows(client, job)
     assert client.job(second)["state"] == "queued"
     assert (client.ask("run", run=run)["job"], client.ask("run", run=run)["status"]) == (job, "running")
@@ -186,7 +188,6 @@ def test_a_killed_server_whose_worker_is_killed_too(start, tmp_path):
     check_same_bits(folder / "long", tmp_path / "own")
 
 
-@pytest.mark.slow
 def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
     written, refused = record.Job.write, []
 
@@ -208,6 +209,7 @@ def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
     client.until(second, "done")
 
 
+@pytest.mark.slow
 def test_growth(queue):
     client = queue.client
     grown = client.tell("jobs", what="grow", game="continuous_leduc", iterations=60)
