@@ -13,7 +13,7 @@ from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Quiet, Saving, grouped
-from treeplex.cli.output import byte_count, check_new, console, print_json, print_table, say
+from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
 from treeplex.cli.progress import duration
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
@@ -92,14 +92,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Strategy, EV of every action, and equity at a node of a solved spot."""
-    for option, path, ending in (("--png", png, ".png"), ("--parquet", parquet, ".parquet")):
-        if path is not None and path.suffix.lower() != ending:
-            raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
     if grid and (as_json or by_class or most is not None or sort != "class"):
         raise ParameterError(
             "The option --grid shows all classes in their places: leave out --json, --by-class, --sort and --most."
         )
-    check_new(png, parquet, force=force)
+    check_files(force=force, png=png, parquet=parquet)
     with console.status("reading the run", spinner="dots"):
         view = open_run(folder).at(line, player)
     rows = view.rows(hand, sort, most, by_class=by_class)

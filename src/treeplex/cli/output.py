@@ -68,6 +68,14 @@ def check_new(*paths: Path | None, force: bool) -> None:
             raise ParameterError(f"The file {path} is already there; give --force to replace it, or another name.")
 
 
+def check_files(*, force: bool, **paths: Path | None) -> None:
+    """Files to be saved, by option: each must end in the option's name, and must be new unless ``force``."""
+    for option, path in paths.items():
+        if path is not None and path.suffix.lower() != f".{option}":
+            raise ParameterError(f"The option --{option} must end in .{option}, got {str(path)!r:.80}.")
+    check_new(*paths.values(), force=force)
+
+
 def check_policy_file(path: Path | None) -> None:
     """Refuse what policies are not written to, before anything is computed."""
     if path is not None and path.suffix not in POLICY_FILES:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.options import FOLDER, AsJson, Force, Quiet
-from treeplex.cli.output import check_new, print_json, print_table, say, working
-from treeplex.errors import ParameterError
+from treeplex.cli.output import check_files, print_json, print_table, say, working
 from treeplex.files import replace_text
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.report import Report, ReportRow
 from treeplex.poker.report import report as gather
 from treeplex.poker.report.page import page
-
-ENDINGS: Final = {"--csv": ".csv", "--parquet": ".parquet", "--html": ".html"}
 
 
 def report(
@@ -41,10 +38,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """A line of play over many boards: how often, EV, equity, and what is done, board by board and on average."""
-    for (option, ending), path in zip(ENDINGS.items(), (csv, parquet, html), strict=True):
-        if path is not None and path.suffix.lower() != ending:
-            raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
-    check_new(csv, parquet, html, force=force)
+    check_files(force=force, csv=csv, parquet=parquet, html=html)
     lines = line or [""]
     with working("opening runs") as more:
         found = gather(

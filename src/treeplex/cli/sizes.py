@@ -13,10 +13,9 @@ import typer
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.options import AsJson, Force, Quiet, grouped
-from treeplex.cli.output import EVERY, check_new, console, print_json, print_table, say, tell
+from treeplex.cli.output import EVERY, check_files, console, print_json, print_table, say, tell
 from treeplex.cli.progress import duration
 from treeplex.cli.spots import SpotOptions
-from treeplex.errors import ParameterError
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import percent_of_pot
@@ -82,10 +81,7 @@ def sizes(
     as_json: AsJson = False,
 ) -> None:
     """Which bet sizes matter: the best few, and proof of what the others would have been worth at most."""
-    for option, path, ending in (("--png", png, ".png"), ("--parquet", parquet, ".parquet")):
-        if path is not None and path.suffix.lower() != ending:
-            raise ParameterError(f"The option {option} must end in {ending}, got {str(path)!r:.80}.")
-    check_new(png, parquet, force=force)
+    check_files(force=force, png=png, parquet=parquet)
     spots = spot.read_all()
     with _told() as watch:
         found = find_sizes(

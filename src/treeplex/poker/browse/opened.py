@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from treeplex.evaluation.spots import Reader
 from treeplex.poker.browse import chance, compare, nodes, trainer
@@ -13,7 +14,8 @@ from treeplex.poker.solving import open_run
 Watch = Callable[[int, int], None]
 """Called with the passes done and those needed."""
 
-PASSES = 2
+PASSES: Final = 2
+REMEMBERED: Final = 64  # chance nodes whose cards are kept
 
 
 class OpenedSpot:
@@ -28,6 +30,7 @@ class OpenedSpot:
         if watch is not None:
             watch(PASSES, PASSES)
         self._runouts: dict[str, dict[str, Any]] = {}
+        self._dealing = threading.Lock()
 
     def __repr__(self) -> str:
         return f"OpenedSpot({self.reader.game!r})"
@@ -48,11 +51,12 @@ class OpenedSpot:
     def runouts(self, line: str = "") -> dict[str, Any]:
         """For every card that may come: EV and equity of both players, and how often the first of them does what."""
         where = chance.chance_line(self.reader.game, line)
-        if where not in self._runouts:
-            self._runouts[where] = chance.runouts(self.reader, where)
-            while len(self._runouts) > 64:
-                self._runouts.pop(next(iter(self._runouts)))
-        return self._runouts[where]
+        with self._dealing:
+            if where not in self._runouts:
+                self._runouts[where] = chance.runouts(self.reader, where)
+                if len(self._runouts) > REMEMBERED:
+                    self._runouts.pop(next(iter(self._runouts)))
+            return self._runouts[where]
 
     def compare(self, other: OpenedSpot, line: str = "", player: str | None = None) -> dict[str, Any]:
         """A node of this run beside the same node of another, hand by hand: by EV and regret."""

@@ -126,3 +126,19 @@ export function download(name, text, type = "text/plain") {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
+
+/** A line of text that is a field of what is asked. */
+export function textOf(asked, key, props = {}) {
+  return el("input", {
+    type: "text",
+    value: asked[key],
+    name: key,
+    autocomplete: "off",
+    ...props,
+    on: {
+      input: (event) => {
+        asked[key] = event.target.value;
+      },
+    },
+  });
+}

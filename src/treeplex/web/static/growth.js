@@ -1,6 +1,6 @@
 // Growth: a spot or a game is solved while the bet sizes that matter are found; they appear as they are added.
 import { get, listen, live, start, tried } from "./api.js";
-import { button, el, field, replace, row, select, table } from "./dom.js";
+import { button, el, field, replace, row, select, table, textOf } from "./dom.js";
 import { count, fixed, precise, size } from "./format.js";
 import { JobList, gameOf } from "./jobs.js";
 import { Plot } from "./plot.js";
@@ -25,20 +25,7 @@ export function mount(root, first) {
   let seen = "";
   root.append(el("div", { class: "columns" }, el("div", { class: "side" }, form, list.element), found));
 
-  function text(key, props = {}) {
-    return el("input", {
-      type: "text",
-      value: asked[key],
-      name: key,
-      autocomplete: "off",
-      ...props,
-      on: {
-        input: (event) => {
-          asked[key] = event.target.value;
-        },
-      },
-    });
-  }
+  const text = (key, props) => textOf(asked, key, props);
 
   async function paint() {
     const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");

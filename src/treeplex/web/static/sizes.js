@@ -1,6 +1,6 @@
 // Which bet sizes matter: choose the best few, see what they lose and what every other would have lost.
 import { get, listen, live, start, tried } from "./api.js";
-import { button, choice, el, field, replace, select } from "./dom.js";
+import { button, choice, el, field, replace, select, textOf } from "./dom.js";
 import { cards, parseCards } from "./cards.js";
 import { JobList } from "./jobs.js";
 import { change, link } from "./route.js";
@@ -27,20 +27,7 @@ export function mount(root, first) {
   let from = params.run ?? "";
   let drawn = null;
 
-  function text(key, props = {}) {
-    return el("input", {
-      type: "text",
-      value: asked[key],
-      name: key,
-      autocomplete: "off",
-      ...props,
-      on: {
-        input: (event) => {
-          asked[key] = event.target.value;
-        },
-      },
-    });
-  }
+  const text = (key, props) => textOf(asked, key, props);
 
   async function paint() {
     const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
