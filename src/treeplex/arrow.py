@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,14 @@ def table(columns: dict[str, Any], types: Types, about: dict[str, str] | None = 
         for name, column in columns.items()
     ]
     return pa.table(arrays, names=list(columns)).replace_schema_metadata(about)
+
+
+def records(kind: type[NamedTuple], listed: Sequence[tuple[Any, ...]]) -> Table:
+    """One row per record, one column per field: whole numbers, numbers or text."""
+    kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+    types = {name: kinds[hint] for name, hint in get_type_hints(kind).items()}
+    columns = list(zip(*listed, strict=True)) or [()] * len(types)
+    return table(dict(zip(types, columns, strict=True)), types)
 
 
 def text_bytes(column: Texts) -> int:

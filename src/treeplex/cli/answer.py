@@ -164,11 +164,15 @@ def _growth(solution: Solution, show: int) -> None:
     tell(
         f"{_quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g});"
         f" {READINGS[solution.reading]}",
-        f"{len(solution.additions):,} sizes found; the abstraction grew from {first['histories']:,} to"
-        f" {last['histories'] + last['archived']:,} histories",
+        f"{len(solution.additions):,} sizes found{_removed(solution)}; the abstraction grew from"
+        f" {first['histories']:,} to {last['histories'] + last['archived']:,} histories",
     )
     if show and solution.found:
         _sizes(solution, show)
+
+
+def _removed(solution: Solution) -> str:
+    return f", {len(solution.removals):,} taken out again" if solution.removals else ""
 
 
 def _grown_spot(solution: Solution, show: int) -> None:
@@ -178,8 +182,8 @@ def _grown_spot(solution: Solution, show: int) -> None:
         f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {pot}",
         f"exploitability {solution.percent_of_pot:.3g}% of the pot if every candidate may be bet, and bets off the menu"
         f" are read in secret as sizes on it; {inside:.3g}% if only sizes on the menus may",
-        f"{len(solution.additions):,} sizes found; the tree grew from {first['histories']:,} to {last['histories']:,}"
-        " nodes",
+        f"{len(solution.additions):,} sizes found{_removed(solution)}; the tree grew from {first['histories']:,} to"
+        f" {last['histories']:,} nodes",
     )
     rows: list[list[str]] = []
     for one in solution.found[:show]:

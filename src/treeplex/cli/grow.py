@@ -67,7 +67,7 @@ Remove = Annotated[
     str,
     typer.Option(
         help="Take sizes out again: never; current: those that the current strategies, which are then the answer, do"
-        " not play (cfr+ only); discard: early iterations, and sizes chosen only in them."
+        " not play (cfr+ only); discard: early iterations, and sizes chosen only in them; on spots, sizes hardly bet."
     ),
 ]
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.growth.remove import Removal
 from treeplex.algorithms.growth.where import loss_if_unknown
 from treeplex.algorithms.protocol import Extras
-from treeplex.arrow import Table, table
+from treeplex.arrow import Table, records
 from treeplex.engines.public.arrays import NONE
 from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.game import GrowingGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
-
-KINDS: Final = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
 class Addition(NamedTuple):
@@ -90,8 +86,8 @@ class Grown(Extras):
 
     def tables(self) -> dict[str, Table]:
         """As ``Extras``."""
-        tables = {"additions": _table(Addition, self.additions)}
-        return tables | ({"removals": _table(Removal, self.removals)} if self.growth.remove != "never" else {})
+        tables = {"additions": records(Addition, self.additions)}
+        return tables | ({"removals": records(Removal, self.removals)} if self.growth.remove != "never" else {})
 
     def documents(self) -> dict[str, Any]:
         """As ``Extras``."""
@@ -105,13 +101,6 @@ class Grown(Extras):
             "sizes.json": "the sizes in the abstraction at every decision at the end",
             "archive.bin": "subtrees that nobody reaches",
         }
-
-
-def _table(record: type[NamedTuple], listed: Sequence[tuple[Any, ...]]) -> Table:
-    """One row per record, one column per field."""
-    types = {name: KINDS[hint] for name, hint in get_type_hints(record).items()}
-    columns = list(zip(*listed, strict=True)) or [()] * len(types)
-    return table(dict(zip(types, columns, strict=True)), types)
 
 
 class Found(NamedTuple):

@@ -59,7 +59,8 @@ class Growth:
     ``discount``: weigh the past by the "recommended" equation (22), its "root", or by the "bound" (8).
     ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this many checks to
     disk; 0 never does. ``remove``: take sizes out again: "never"; "current", what the current strategies do not play,
-    which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them.
+    which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them. On
+    hold'em spots early iterations weigh little as it is, and "discard" takes out what the averages hardly bet.
 
     What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
     as in the paper; 1, all that pay and "root" for "cfr+". A check every 5 iterations; estimates by "transfer".
@@ -146,7 +147,7 @@ def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
 
 def fitted_to_spot(growth: Growth) -> Growth:
     """The same for a hold'em spot; refused if it asks for what spots do not have."""
-    legal = {"method": "recovery", "estimate": "best-response", "remove": "never", "archive": 0}
+    legal = {"method": "recovery", "estimate": "best-response"}
     fitted = replace(growth, estimate=growth.estimate or "best-response")
     for name, only in legal.items():
         if getattr(fitted, name) != only:
@@ -154,6 +155,11 @@ def fitted_to_spot(growth: Growth) -> Growth:
                 f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
                 f" not proportional to it and boards share menus, got {getattr(fitted, name)!r}."
             )
+    if fitted.archive:
+        raise ParameterError(
+            "The 'archive' parameter must be 0 where a hold'em spot grows, since iterations pass over what neither"
+            f" player reaches as it is, got {fitted.archive}; 'remove' takes sizes out."
+        )
     return fitted
 
 

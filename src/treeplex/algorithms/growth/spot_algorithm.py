@@ -10,24 +10,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple, cast, get_type_hints
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.check import Grew, check
 from treeplex.algorithms.growth.options import Growth, growth_fields
+from treeplex.algorithms.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.algorithms.growth.spots import GrowingSpot
 from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never
 from treeplex.algorithms.registry import build
-from treeplex.arrow import Table, table
+from treeplex.arrow import Table, records
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.boards.translated import with_tree
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -43,7 +42,6 @@ RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON tex
 TRANSLATING: Final = 8.0  # numbers read per action and hand by an evaluation: a plan in NumPy, and a best response
 FIRST_CHECK: Final = 10  # iterations
 LATER: Final = 5  # checks come after 1 / LATER more iterations each
-KINDS: Final = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
 class SizeAdded(NamedTuple):
@@ -65,11 +63,12 @@ class SizeAdded(NamedTuple):
 
 
 class GrowingRun:
-    """A growing spot, what was added to it, and how long checks took; modified in place."""
+    """A growing spot, what was added to it and taken out, and how long checks took; modified in place."""
 
     def __init__(self, game: GrowingSpot) -> None:
         self.game = game
         self.additions: list[SizeAdded] = []
+        self.removals: list[SizeRemoved] = []
         self.growing = 0.0  # seconds
 
 
@@ -80,7 +79,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
     growth: Growth
     solver: HoldemCFR | None = None  # once it is known how to carry it out
 
-    iterates: ClassVar[tuple[str, ...]] = ("average",)
+    iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # which of them, ``growth.remove`` decides
 
     @property
     def stored_as(self) -> str:
@@ -109,7 +108,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         """The menus of the spot; nothing learnt."""
         solver, how = self._solver, self.growth
         candidates = offered(game.spot, how.bets, how.raises, how.street)
-        return GrowingRun(GrowingSpot(solver, candidates, game, solver.start(game)))
+        return GrowingRun(GrowingSpot(solver, candidates, game, solver.start(game), how.remove == "current"))
 
     def advance(self, game: HoldemGame, state: GrowingRun, iterations: int, stop: Stop = never) -> GrowingRun:
         """As ``Algorithm``: checks for sizes come after 10 iterations, and then after a fifth more each."""
@@ -127,6 +126,8 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         if how.factor < np.inf:
             grown = check(state.game, how.factor, how.discount, how.per_check)
             state.additions += [_addition(state.game, one) for one in grown]
+        if how.remove != "never":
+            state.removals += remove(state.game)
         state.growing += time.perf_counter() - began
 
     def work(self, game: HoldemGame, state: GrowingRun) -> Work:
@@ -138,7 +139,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         return state.additions
 
     def strategies(self, game: HoldemGame, state: GrowingRun, iterate: str) -> GrowingRun:
-        """The average strategies, where they are."""
+        """The strategies that are the answer, where they are."""
         return state
 
     def evaluate(self, game: HoldemGame, strategies: GrowingRun, threads: int = 0) -> Evaluation:
@@ -151,6 +152,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
             "histories": spot.game.nodes,
             "archived": 0,
             "sizes": len(strategies.additions),
+            "removed": len(strategies.removals),
             "weight": float(np.prod([share for _, share in spot.cuts])),
             "bytes": spot.game.memory(self._solver.storage, threads=1),
         }
@@ -183,26 +185,30 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         """As ``Algorithm``: what was learnt, the menus, and counts."""
         spot = state.game
         tensors = {name: np.ascontiguousarray(leaf) for name, leaf in leaves(spot.state, "state")}
-        records: dict[str, Any] = {
+        counts: dict[str, Any] = {
             "line_sizes": dict(spot.game.spot.line_sizes),
             "touched": spot.touched,
             "cuts": [list(cut) for cut in spot.cuts],
             "growing": state.growing,
             "additions": [list(addition) for addition in state.additions],
+            "removals": [list(removal) for removal in state.removals],
+            "idle": spot.idle,
         }
-        return tensors | {RECORDS: np.frombuffer(json.dumps(records).encode(), dtype=np.uint8)}
+        return tensors | {RECORDS: np.frombuffer(json.dumps(counts).encode(), dtype=np.uint8)}
 
     def restore(self, game: HoldemGame, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> GrowingRun:
         """As ``Algorithm``."""
-        records = json.loads(tensors[RECORDS].tobytes())
+        counts = json.loads(tensors[RECORDS].tobytes())
         state, solver = self.start(game, seed), self._solver
         spot = state.game
-        spot.game = load_spot(replace(game.spot, line_sizes=records["line_sizes"]), like=game)
+        spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
         spot.state = restored(State(solver.start(spot.game).learners, 0), "state", tensors)
-        spot.touched = int(records["touched"])
-        spot.cuts = [(int(iteration), float(share)) for iteration, share in records["cuts"]]
-        state.growing = float(records["growing"])
-        state.additions = [SizeAdded(*addition) for addition in records["additions"]]
+        spot.touched = int(counts["touched"])
+        spot.cuts = [(int(iteration), float(share)) for iteration, share in counts["cuts"]]
+        state.growing = float(counts["growing"])
+        state.additions = [SizeAdded(*addition) for addition in counts["additions"]]
+        state.removals = [SizeRemoved(*removal) for removal in counts.get("removals", [])]
+        spot.idle = dict(counts.get("idle", {}))
         return state
 
     @property
@@ -214,7 +220,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
     def _reader(self, spot: GrowingSpot) -> Reader:
         solver = self._solver
         frozen = no_locks(spot.game, solver.storage)
-        return Reader(spot.game, spot.averages, frozen, solver.storage, solver.threads)
+        return Reader(spot.game, spot.answer, frozen, solver.storage, solver.threads)
 
 
 def next_check(iteration: int, every: int) -> int:
@@ -266,7 +272,7 @@ class GrownSpot(Spotted):
     def __init__(self, run: GrowingRun, reader: Reader, growth: Growth, storage: str, evaluation: Evaluation) -> None:
         game = run.game.game
         super().__init__(game, reader, game.memory(storage, threads=1), evaluation)
-        self.run, self.growth, self.additions = run, growth, run.additions
+        self.run, self.growth, self.additions, self.removals = run, growth, run.additions, run.removals
 
     @property
     def spot(self) -> Any:
@@ -275,17 +281,15 @@ class GrownSpot(Spotted):
 
     @cached_property
     def found(self) -> list[SizeFound]:
-        """Every size that was added, largest gain first."""
+        """Every size that was added and is there, largest gain first."""
         known = {line_text(line): place for line, place in decisions_by_line(self.game).items()}
+        often = {line_text(line): shares for line, shares in frequencies(self.run.game).items()}
         listed: list[SizeFound] = []
-        for addition in self.additions:
-            depth, decision = known[addition.decision]
-            rows = hand_rows(self.game, addition.player)[depth, decision.texture]
-            where = rows.actions(decision.slot, len(decision.node.actions))
-            numbers = self.run.game.averages[addition.player][where].astype(np.float64) @ rows.boards
-            number = next(k for k, action in enumerate(decision.node.actions) if action.name == addition.action)
-            total = float(numbers.sum())
-            listed.append(SizeFound(addition, float(numbers[number]) / total if total > 0.0 else 0.0))
+        last = {(addition.decision, addition.action): addition for addition in self.additions}  # it may have come back
+        for (line, name), addition in last.items():
+            actions = [action.name for action in known[line][1].node.actions] if line in known else []
+            if name in actions:  # not taken out since
+                listed.append(SizeFound(addition, float(often[line][actions.index(name)])))
         return sorted(listed, key=lambda one: -one.addition.gain)
 
     def summary(self) -> dict[str, Any]:
@@ -295,14 +299,14 @@ class GrownSpot(Spotted):
             "growth": growth_fields(self.growth),
             "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
             "reading": "secret",
+            "removed": len(self.removals),
             "sizes": [one.addition._asdict() | {"frequency": one.frequency} for one in self.found],
         }
 
     def tables(self) -> dict[str, Table]:
         """As ``Extras``."""
-        types = {name: KINDS[hint] for name, hint in get_type_hints(SizeAdded).items()}
-        columns = list(zip(*self.additions, strict=True)) or [()] * len(types)
-        return {"additions": table(dict(zip(types, columns, strict=True)), types)}
+        tables = {"additions": records(SizeAdded, self.additions)}
+        return tables | ({"removals": records(SizeRemoved, self.removals)} if self.growth.remove != "never" else {})
 
     def documents(self) -> dict[str, Any]:
         """As ``Extras``."""
@@ -312,5 +316,6 @@ class GrownSpot(Spotted):
         """As ``Extras``."""
         return super().files() | {
             "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
+            "removals.parquet": "every size that was taken out again: iteration, decision, size",
             "spot.json": "the spot with the menus that were found, for `treeplex holdem solve`",
         }

@@ -49,10 +49,14 @@ class Look(NamedTuple):
 class GrowingSpot:
     """A spot, the solver, and what it has learnt; modified in place."""
 
-    def __init__(self, solver: HoldemCFR, candidates: Candidates, game: HoldemGame, state: State) -> None:
+    def __init__(
+        self, solver: HoldemCFR, candidates: Candidates, game: HoldemGame, state: State, current: bool = False
+    ) -> None:
         self.solver, self.offered, self.game, self.state = solver, candidates, game, state
+        self.current = current  # whether the current strategies are the answer, not the average ones
         self.touched = 0  # public nodes, in every pass
         self.cuts: list[tuple[int, float]] = []  # iterations after which the past was weighed, and by how much
+        self.idle: dict[str, int] = {}  # checks in a row at which a size was hardly bet, by line
 
     @property
     def iteration(self) -> int:
@@ -63,6 +67,13 @@ class GrowingSpot:
     def averages(self) -> Sources:
         """What the average strategies are shares of."""
         return Sources(self.state.learners[0].average, self.state.learners[1].average)
+
+    @property
+    def answer(self) -> Sources:
+        """What the strategies that are the answer are shares of."""
+        if self.current:
+            return Sources(self.state.learners[0].regret, self.state.learners[1].regret)
+        return self.averages
 
     @property
     def root(self) -> Node:
@@ -86,12 +97,7 @@ class GrowingSpot:
         response, of which the sum over infosets is only a bound. With thousands of hands and boards that bound is
         many times the regret, and sizes would be added late.
         """
-        game, solver, squares = self.game, self.solver, np.zeros(2)
-        reader = Reader(game, self.averages, no_locks(game, solver.storage), solver.storage, solver.threads)
-        found, unit = reader.evaluation(), self.effective * game.combinations / game.spot.chip
-        self.touched += 3 * game.nodes
-        taken = (found.value, game.spot.pot - found.value)
-        regret = [max(best - own, 0.0) for best, own in zip(found.best_response_values, taken, strict=True)]
+        game, squares = self.game, np.zeros(2)
         left = self._fading(cuts=False)[0]
         for player in (0, 1):
             learner, rows = self.state.learners[player], hand_rows(game, player)
@@ -101,7 +107,17 @@ class GrowingSpot:
                 squares[player] += regret_squares(
                     learner.regret, *here.places, here.boards, aged, decision.slot, actions
                 )
-        return Balance(unit * np.array(regret), squares, game.nodes)
+        return Balance(self.regrets(), squares, game.nodes)
+
+    def regrets(self) -> Floats:
+        """[2] each player's overall regret in the abstraction, by a best response."""
+        game, solver = self.game, self.solver
+        reader = Reader(game, self.answer, no_locks(game, solver.storage), solver.storage, solver.threads)
+        found, unit = reader.evaluation(), self.effective * game.combinations / game.spot.chip
+        self.touched += 3 * game.nodes
+        taken = (found.value, game.spot.pot - found.value)
+        pairs = zip(found.best_response_values, taken, strict=True)
+        return unit * np.array([max(best - own, 0.0) for best, own in pairs])
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
         """As ``Growable``: of every decision the size that pays most per node.
@@ -110,9 +126,9 @@ class GrowingSpot:
         of the best action in the abstraction, both played on as well as possible, if the player gets to the decision
         with every hand it starts with.
         """
-        spans, count, found = _spans(self.game), self.effective, list[Candidate]()
+        spans, count, found = nodes_behind(self.game), self.effective, list[Candidate]()
         for player in (0, 1):
-            for look in self._looks(player):
+            for look in self.looks(player):
                 best: Candidate | None = None
                 for k in np.flatnonzero(look.gains).tolist():
                     gain = float(look.gains[k])
@@ -170,7 +186,8 @@ class GrowingSpot:
         head = by_node(game)[id(way[-1])][1]
         regret = self._regret(learners[player], depth, head, at, recovered.value - staying)
         inside = self._merge(recovered, player)
-        boards, nodes = hand_rows(game, player)[depth, head.texture].boards, _spans(game)[id(way[-1].children[at])]
+        boards = hand_rows(game, player)[depth, head.texture].boards
+        nodes = nodes_behind(game)[id(way[-1].children[at])]
         return Added(inside, float(regret**2 @ boards), float(regret @ boards), nodes, iterations)
 
     def discount(self, share: float) -> None:
@@ -193,16 +210,16 @@ class GrowingSpot:
         return Bounds(infosets, spread, actions, self.effective)
 
     def plan(self, player: int, deviations: float = np.inf) -> tuple[Real, Plan]:
-        """What the average strategy of ``player`` does in the real game."""
+        """What the strategy of ``player`` that is the answer does in the real game."""
         tree = Translation(self.game.spot, self.root, player, self.offered, deviations).tree()
-        return tree, plan_of(self.game, self.averages, player, tree)
+        return tree, plan_of(self.game, self.answer, player, tree)
 
     def taken(self) -> tuple[float, float]:
         """What best responses in the real game take of the pot, both players'; the readings are kept secret."""
         first, second = (best_response(self.plan(1 - player)[1], "float64", self.solver.threads) for player in (0, 1))
         return first.taken, second.taken
 
-    def _looks(self, player: int) -> Iterator[Look]:
+    def looks(self, player: int) -> Iterator[Look]:
         """Every decision of ``player`` in the abstraction, as a best response of one deviation sees it."""
         tree, plan = self.plan(1 - player, 1)
         response = best_response(plan, self.solver.storage, self.solver.threads)
@@ -218,7 +235,7 @@ class GrowingSpot:
                 if real.node.kind == DECISION and real.node.player == player:
                     depth, decision = known[id(real.node)]
                     here, gains = rows[depth, decision.texture], np.zeros(len(real.node.actions))
-                    held = here.boards * _start_weights(self.game, player)[here.number]
+                    held = here.boards * start_weights(self.game, player)[here.number]
                     excess(response.values, *here.places, held, decision.slot, _on_menu(real), gains)
                     yield Look(line, real, gains)
 
@@ -295,7 +312,7 @@ def _decisions(game: HoldemGame, player: int) -> Iterator[tuple[int, Decision]]:
                 yield depth, decision
 
 
-def _start_weights(game: HoldemGame, player: int) -> Floats:
+def start_weights(game: HoldemGame, player: int) -> Floats:
     """[1327] how often the player has each hand at the start; never no hand."""
     weights, first = np.zeros(HANDS + 1), game.boards[0].hands[player]
     weights[first.number] = game.weights(player)
@@ -328,7 +345,7 @@ def _taken_over(child: Real, parent: Real) -> Node:
     return read if read is not None and any(read is node for node in sized) else sized[-1] if sized else above
 
 
-def _spans(game: HoldemGame) -> dict[int, int]:
+def nodes_behind(game: HoldemGame) -> dict[int, int]:
     """Public nodes from each node of the betting tree on, over all boards on which it is, by identity."""
     found: dict[int, int] = {}
     for depth in range(len(game.streets) - 1, -1, -1):

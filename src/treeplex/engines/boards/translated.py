@@ -29,7 +29,7 @@ from treeplex.engines.boards.streets import Decision, split_streets
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.classes import EVERY_BOARD
-from treeplex.games.holdem.translation import Real
+from treeplex.games.holdem.translation import Reading, Real
 
 
 def with_tree(game: HoldemGame, root: Node) -> HoldemGame:
@@ -41,6 +41,18 @@ def with_tree(game: HoldemGame, root: Node) -> HoldemGame:
 def by_node(game: HoldemGame) -> dict[int, tuple[int, Decision]]:
     """The street and the record of every decision, by the identity of its node."""
     return {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
+
+
+def as_it_is(root: Node) -> Real:
+    """The tree of an abstraction as a real game without other sizes: every node is read as itself."""
+    tree = Real(root, [Reading(root, 0, -1, 1.0)], exact=True)
+    waiting = [tree]
+    while waiting:
+        real = waiting.pop()
+        for number, child in enumerate(real.node.children):
+            real.children.append(Real(child, [Reading(child, 0, number, 1.0)], exact=True))
+        waiting += real.children
+    return tree
 
 
 class Plan(NamedTuple):

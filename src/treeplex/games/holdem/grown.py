@@ -1,10 +1,11 @@
-"""A spot with one more size at one decision, or with board classes: what an abstraction that grows becomes.
+"""A spot with one more size at one decision, with fewer, or with board classes: what a growing abstraction becomes.
 
 Menus of single decisions stand in the ``line_sizes`` of the spot, so a grown spot is a spot like any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -55,9 +56,7 @@ def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
     What follows the new size has the menus of what follows the size that it is most likely read as.
     """
     node, moment = _walk(spot, line)
-    source = root
-    for action in line:
-        source = _skip(source.children[source.actions.index(action)])
+    source = decision_at(root, line)
     (chips,) = chips_of(spot, node, moment, (size,))
     new = sized_action(moment, chips, most_of(node, moment), size)
     sized = {spot.chips(action.amount): number for number, action in enumerate(source.actions) if action.amount}
@@ -73,6 +72,27 @@ def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
         child, after = act(spot, node, moment, new)
         _take_over(replace(spot, line_sizes={}), source.children[closest], child, after, (*line, action), lines)
     return Grown(replace(spot, line_sizes=lines), action, source.actions[closest])
+
+
+def without_sizes(spot: Spot, root: Node, sizes: Iterable[tuple[Line, Action]]) -> Spot:
+    """The spot in which sizes may not be bet at the decisions that their lines lead to, nor anything behind them."""
+    lines = dict(spot.line_sizes)
+    leaving: dict[Line, set[Action]] = {}
+    for line, action in sizes:
+        leaving.setdefault(line, set()).add(action)
+    for line, actions in leaving.items():
+        menu = decision_at(root, line).actions
+        lines[line_text(line)] = _texts([rule_of(each) for each in menu if each.amount and each not in actions])
+    gone = {line_text((*line, action)) for line, actions in leaving.items() for action in actions}
+    behind = {text for text in lines if any(text == start or text.startswith(f"{start}, ") for start in gone)}
+    return replace(spot, line_sizes={text: menu for text, menu in lines.items() if text not in behind})
+
+
+def decision_at(root: Node, line: Line) -> Node:
+    """The decision that a line leads to in a betting tree."""
+    for action in line:
+        root = _skip(root.children[root.actions.index(action)])
+    return root
 
 
 def with_classes(spot: Spot) -> Spot:
