@@ -16,10 +16,10 @@ from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, S
 from treeplex.engines.sampling.cpu.frame import greatest, iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, kernel
+from treeplex.jit import inlined, uncounted_kernel
 
 
-@kernel
+@uncounted_kernel
 def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], counter: Counter) -> None:
     """Give every infoset of both players a random action to begin with; ``held``: how many hands each can hold."""
     packed = tree.packed
@@ -87,7 +87,7 @@ def walk(
             return nodes
 
 
-@kernel
+@uncounted_kernel
 def pure_iterations(options: tuple[()], batch: Batch) -> None:
     """As ``frame.iterations``, alternating: a simultaneous walk is one of ``joint``."""
     iterations(walk, options, batch)
