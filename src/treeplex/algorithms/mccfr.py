@@ -161,7 +161,7 @@ class MonteCarlo(Tabular[State]):
         """Run iterations on one stream, which is modified in place."""
         tables, random, nodes = stream
         simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
-        joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
+        joint = every or isinstance(self.sampler, Chance)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         first, second = form.sequences if simultaneous or joint else (1, 1)
         logs = (log(first), log(second))
@@ -173,10 +173,8 @@ class MonteCarlo(Tabular[State]):
                 external_iterations((epsilon, tau, beta), batch)
             case Outcome(epsilon, rate):
                 outcome_iterations((epsilon, rate), batch)
-            case PureExternal() if not joint:
-                pure_iterations((), batch)
             case PureExternal():
-                joint_iterations(PURE, True, batch)
+                pure_iterations((), batch)
             case Chance(rule) | Reached(rule):
                 joint_iterations(rule, not every, batch)
 

@@ -32,7 +32,7 @@ class Table(NamedTuple):
 class Frames(NamedTuple):
     """A stack of the nodes on the path that are not done yet; scratch."""
 
-    place: Longs  # [depth, 5] FIRST, WIDTH, CHILD, NEXT, ACTOR
+    place: Longs  # [depth, 6] FIRST, WIDTH, CHILD, NEXT, ACTOR, PLAYED
     number: Floats  # [depth, 4] SCALE and TOTAL or DRAWN; or REACH_0, REACH_1, REACH_CHANCE, MEAN
     util: Floats  # [depth, widest] values of a player's moves
     sigma: Floats  # [depth, widest] their probabilities
@@ -76,7 +76,7 @@ def frames(sampling: Sampling) -> Frames:
     """Room for the longest path."""
     depth, widest = sampling.deepest + 1, sampling.widest
     return Frames(
-        np.empty((depth, 5), dtype=np.int64),
+        np.empty((depth, 6), dtype=np.int64),
         np.empty((depth, 4)),
         np.empty((depth, widest)),
         np.empty((depth, widest)),
