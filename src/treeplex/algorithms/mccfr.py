@@ -55,12 +55,12 @@ class Effort(NamedTuple):
 
 
 EFFORT: Final[dict[type[Sampler], Effort]] = {
-    External: Effort(18.0),
-    AverageStrategy: Effort(18.0),
-    Outcome: Effort(45.0, own=0.0),
-    PureExternal: Effort(5.5),
-    Chance: Effort(34.0, opponent=1.0 / 3.0),  # those that the opponent plays
-    Reached: Effort(34.0, chance=1.0),
+    External: Effort(4.0),
+    AverageStrategy: Effort(5.0),
+    Outcome: Effort(9.5, own=0.0),
+    PureExternal: Effort(2.9),
+    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Reached: Effort(7.0, chance=1.0),
 }
 
 
@@ -164,7 +164,8 @@ class MonteCarlo(Tabular[State]):
         joint = every or isinstance(self.sampler, Chance)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         first, second = form.sequences if simultaneous or joint else (1, 1)
-        logs = (log(first), log(second))
+        waits = not isinstance(self.sampler, PureExternal)
+        logs = (log(first, regrets=waits), log(second, regrets=waits))
         batch = Batch(form.tree, pre_deal, tables, weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
             case External():

@@ -39,7 +39,10 @@ class Frames(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations."""
+    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations.
+
+    For pure strategies only the infosets wait: ``regret`` and ``seen`` have length one.
+    """
 
     regret: Floats  # [S]
     visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
@@ -83,11 +86,12 @@ def frames(sampling: Sampling) -> Frames:
     )
 
 
-def log(sequences: int) -> Log:
-    """Empty."""
+def log(sequences: int, *, regrets: bool) -> Log:
+    """Empty; with room for regrets, or for the names of infosets alone."""
+    waiting = sequences if regrets else 1
     return Log(
-        np.zeros(sequences),
+        np.zeros(waiting),
         np.empty((sequences, 2), dtype=np.int64),
-        np.zeros(sequences, dtype=np.int8),
+        np.zeros(waiting, dtype=np.int8),
         np.zeros(1, dtype=np.int64),
     )
