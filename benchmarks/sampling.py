@@ -1,7 +1,7 @@
 """Nodes per second of every sampler on one core, OpenSpiel beside it, and streams on a large game.
 
     .venv/bin/python benchmarks/sampling.py              # prints the tables, in about two minutes
-    .venv/bin/python benchmarks/sampling.py --write      # and keeps them: SAMPLING.md and sampling.json next to this file
+    .venv/bin/python benchmarks/sampling.py --write      # and keeps them: SAMPLING.md, sampling.json
 
 Every round runs the same iterations of each sampler, from a state that is kept for that, and some of OpenSpiel's C++
 solver, in a process of its own, on its way after as many iterations; the sides take turns and the fastest stretch
@@ -29,7 +29,9 @@ import numpy as np
 
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo, State
+from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
+from treeplex.evaluation.exact import evaluate_strategies
 
 HERE = Path(__file__).resolve().parent
 GOOFSPIEL = "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards=5,points_order=descending))"
@@ -58,8 +60,8 @@ STRETCH = 0.008  # seconds: short ones are undisturbed more often
 
 LARGE = "kuhn_ext(cards=16,bets=20,raises=7)"
 STREAMED = ("mccfr-external", "pure-mccfr")
-STREAM_ITERATIONS = 20_000
-STREAM_ROUNDS = 7
+STREAM_ITERATIONS = 40_000
+STREAM_ROUNDS = 10
 
 
 def openspiel(connection: Any, game: str, solver: str) -> None:
@@ -165,48 +167,48 @@ def measured(name: str, theirs: str | None) -> list[dict[str, Any]]:
 
 
 def streams(name: str) -> dict[str, Any]:
-    """One stream beside two that run on two threads: from the start, the same iterations in every round."""
-    game, report = tp.load(LARGE), {"algorithm": name}
-    sides: dict[int, Any] = {count: build(f"{name}(streams={count})") for count in (1, 2)}
-    wall, cpu = dict.fromkeys(sides, float("inf")), dict.fromkeys(sides, float("inf"))
+    """One stream beside two that run on two threads, in turns: nodes per second, of the clock and of processor time."""
+    game = tp.load(LARGE)
+    sides: list[Any] = [build(f"{name}(streams={count})") for count in (1, 2)]
+    half = STREAM_ITERATIONS // 2  # without timing: memory is touched for the first time
+    states = [side.advance(game, side.start(game), half) for side in sides]
+    paces = [[0.0, 0.0], [0.0, 0.0]]
     for _ in range(STREAM_ROUNDS):
-        for count, algorithm in sides.items():
-            state = algorithm.advance(game, algorithm.start(game), 10)
-            began, spent = time.perf_counter(), time.process_time()
-            state = algorithm.advance(game, state, STREAM_ITERATIONS)
-            wall[count] = min(wall[count], time.perf_counter() - began)
-            cpu[count] = min(cpu[count], time.process_time() - spent)
-            report[f"nodes_{count}"] = algorithm.nodes_touched(game, state)
-            answer = algorithm.average(game, state)
-            kept = report.setdefault(f"answer_{count}", answer)
-            if not all(np.array_equal(one, two) for one, two in zip(kept, answer, strict=True)):
-                raise RuntimeError(f"{name} with {count} streams gave another answer in another round.")
-    for count in sides:
-        report[f"nash_conv_{count}"] = tp.evaluate(game, tp.Policy.of(game, report.pop(f"answer_{count}"))).nash_conv
-        report[f"pace_{count}"] = report[f"nodes_{count}"] / wall[count]
-        report[f"pace_per_core_{count}"] = report[f"nodes_{count}"] / cpu[count]
-    return report
+        for k, side in enumerate(sides):
+            before, began, spent = side.nodes_touched(game, states[k]), time.perf_counter(), time.process_time()
+            states[k] = side.advance(game, states[k], half // STREAM_ROUNDS)
+            seconds = (time.perf_counter() - began, time.process_time() - spent)
+            nodes = side.nodes_touched(game, states[k]) - before
+            paces[k] = [max(pace, nodes / each) for pace, each in zip(paces[k], seconds, strict=True)]
+    answers = [side.average(game, state) for side, state in zip(sides, states, strict=True)]
+    single = sides[1].prepared(game, Execution(threads=1))
+    again = single.average(game, single.advance(game, single.start(game), STREAM_ITERATIONS))
+    if not all(np.array_equal(one, two) for one, two in zip(again, answers[1], strict=True)):
+        raise RuntimeError(f"{name} with two streams gave another answer on one thread.")
+    nash_conv = [evaluate_strategies(game, answer).nash_conv for answer in answers]
+    return {"algorithm": name, "nodes_per_second": paces, "nash_conv": nash_conv}
 
 
 def tables(results: dict[str, Any]) -> str:
+    packages = ", ".join(f"{name} {each}" for name, each in results["versions"].items())
     lines = [
         "# Samplers: nodes per second on one core, OpenSpiel beside them",
         "",
         f"{results['date']}; {results['cpu']}, {results['cores']} cores, load {results['load'][0]:.1f} to"
-        f" {results['load'][1]:.1f}; " + ", ".join(f"{name} {each}" for name, each in results["versions"].items()) + ".",
-        "Printed by `benchmarks/sampling.py`. One thread; the fastest stretch, sides taking turns. An iteration updates both players.",
-        "OpenSpiel's nodes per second are its iterations per second times our nodes per iteration.",
+        f" {results['load'][1]:.1f}; {packages}.",
+        "Printed by `benchmarks/sampling.py`. One thread; the fastest stretch, sides taking turns. An iteration",
+        "updates both players. OpenSpiel's nodes per second are its iterations per second times our nodes per iteration.",
         "",
         "| game | algorithm | nodes per iteration | µs per iteration | ns per node | million nodes per second"
         " | OpenSpiel, µs per iteration | million nodes per second | OpenSpiel ÷ treeplex |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]  # fmt: skip
+    ]
     for row in results["rows"]:
         nodes, seconds, theirs = row["nodes"], row["seconds"], row.get("openspiel_seconds")
         other = f"{1e6 * theirs:.2f} | {nodes / theirs / 1e6:.2f} | {theirs / seconds:.0f}×" if theirs else "| |"
         lines.append(
-            f"| `{row['game']}` | `{row['algorithm']}` | {nodes:,.1f} | {1e6 * seconds:.3f} | {1e9 * seconds / nodes:.1f}"
-            f" | {nodes / seconds / 1e6:.0f} | {other} |"
+            f"| `{row['game']}` | `{row['algorithm']}` | {nodes:,.1f} | {1e6 * seconds:.3f}"
+            f" | {1e9 * seconds / nodes:.1f} | {nodes / seconds / 1e6:.0f} | {other} |"
         )
     lines += ["", "Pure MCCFR, ns per node with simultaneous updates over those with alternating ones:", ""]
     lines += ["| game | ratio |", "| --- | ---: |"]
@@ -219,22 +221,20 @@ def tables(results: dict[str, Any]) -> str:
     if results["streams"]:
         lines += [
             "",
-            f"Streams on `{LARGE}`, each on a thread of its own, {STREAM_ITERATIONS:,} iterations each; every round gave the same bits:",
+            f"Streams on `{LARGE}`, each on a thread of its own; NashConv after {STREAM_ITERATIONS:,} iterations.",
+            "With one thread for both streams the answer was the same to the bit. On idle cores: twice the ratio of nodes",
+            "per second of processor time.",
             "",
-            "| algorithm | one stream, million nodes per second | two streams | speed-up | on idle cores | NashConv, one stream | two |",
+            "| algorithm | one stream, million nodes per second | two streams | speed-up | on idle cores"
+            " | NashConv, one stream | two |",
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        ]  # fmt: skip
-    for row in results["streams"]:
-        lines.append(
-            f"| `{row['algorithm']}` | {row['pace_1'] / 1e6:.1f} | {row['pace_2'] / 1e6:.1f}"
-            f" | {row['pace_2'] / row['pace_1']:.2f} | {2 * row['pace_per_core_2'] / row['pace_per_core_1']:.2f}"
-            f" | {row['nash_conv_1']:.3f} | {row['nash_conv_2']:.3f} |"
-        )
-    if results["streams"]:
-        lines += [
-            "",
-            "On idle cores: twice the ratio of nodes per second of processor time, whatever else the machine does.",
         ]
+    for row in results["streams"]:
+        (one, one_core), (two, two_cores) = row["nodes_per_second"]
+        lines.append(
+            f"| `{row['algorithm']}` | {one / 1e6:.1f} | {two / 1e6:.1f} | {two / one:.2f}"
+            f" | {2 * two_cores / one_core:.2f} | {row['nash_conv'][0]:.3f} | {row['nash_conv'][1]:.3f} |"
+        )
     return "\n".join(lines) + "\n"
 
 
