@@ -197,7 +197,7 @@ def tables(results: dict[str, Any]) -> str:
         f"{results['date']}; {results['cpu']}, {results['cores']} cores, load {results['load'][0]:.1f} to"
         f" {results['load'][1]:.1f}; {packages}.",
         "Printed by `benchmarks/sampling.py`. One thread; the fastest stretch, sides taking turns. An iteration",
-        "updates both players. OpenSpiel's nodes per second are its iterations per second times our nodes per iteration.",
+        "updates both players. OpenSpiel's nodes per second: its iterations per second times our nodes per iteration.",
         "",
         "| game | algorithm | nodes per iteration | µs per iteration | ns per node | million nodes per second"
         " | OpenSpiel, µs per iteration | million nodes per second | OpenSpiel ÷ treeplex |",
@@ -222,8 +222,8 @@ def tables(results: dict[str, Any]) -> str:
         lines += [
             "",
             f"Streams on `{LARGE}`, each on a thread of its own; NashConv after {STREAM_ITERATIONS:,} iterations.",
-            "With one thread for both streams the answer was the same to the bit. On idle cores: twice the ratio of nodes",
-            "per second of processor time.",
+            "With one thread for both streams the answer was the same to the bit. On idle cores: twice the ratio of",
+            "nodes per second of processor time.",
             "",
             "| algorithm | one stream, million nodes per second | two streams | speed-up | on idle cores"
             " | NashConv, one stream | two |",
