@@ -93,7 +93,7 @@ def walk(
 def walk_for_both(
     deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, plus: bool, logs: tuple[Log, Log],
     frames: Frames, counter: Counter,
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[int, Any]:  # fmt: skip
     """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
 
     All moves are tried where both play, and below a move that one does not play all moves of this player alone: the
