@@ -1,6 +1,6 @@
 """Nodes per second of every sampler on one core, OpenSpiel beside it, and streams on a large game.
 
-    .venv/bin/python benchmarks/sampling.py              # prints the tables, in about two minutes
+    .venv/bin/python benchmarks/sampling.py              # prints the tables, in about five minutes
     .venv/bin/python benchmarks/sampling.py --write      # and keeps them: SAMPLING.md, sampling.json
 
 Every round runs the same iterations of each sampler, from a state that is kept for that, and some of OpenSpiel's C++
