@@ -80,15 +80,17 @@ def remove_old(parent: Path) -> None:
 CACHE_FOLDER: Final = cache_folder()
 
 
-def kernel(function: Function, *, parallel: bool = False) -> Function:
+def kernel(function: Function, *, parallel: bool = False, counted: bool = True) -> Function:
     """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs.
 
     It is kept in our folder; the user's own functions stay where they are.
     """
     settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+    options: Any = {} if counted else {"_nrt": False}
     before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
     try:
-        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=False, parallel=parallel)(function))
+        jitted = numba.njit(cache=True, nogil=True, fastmath=False, parallel=parallel, **options)
+        return cast(Function, jitted(function))
     finally:
         settings.CACHE_DIR = before
 
@@ -96,6 +98,15 @@ def kernel(function: Function, *, parallel: bool = False) -> Function:
 def parallel_kernel(function: Function) -> Function:
     """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
     return kernel(function, parallel=True)
+
+
+def uncounted_kernel(function: Function) -> Function:
+    """As ``kernel``, but references to arrays are not counted: the caller holds them all, and it makes none itself.
+
+    Counting is two atomic additions per array and call, and for every array that is taken out of a tuple. Where
+    calls are as short as a few additions that is most of the time. Whatever it calls must be uncounted or inlined.
+    """
+    return kernel(function, counted=False)
 
 
 def callee(function: Function) -> Function:

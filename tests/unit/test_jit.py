@@ -8,10 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
-from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, remove_old
+import treeplex as tp
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.registry import build
+from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
+from treeplex.engines.sampling.reference.random import counter
+from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, kernel, remove_old, uncounted_kernel
 
 COUNT = """
 import treeplex as tp
@@ -106,3 +114,30 @@ def test_folders_older_than_a_week_are_removed(tmp_path) -> None:
         os.utime(tmp_path / name, (then, then))
     remove_old(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"kernels-young", "mine"}
+
+
+@pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (uncounted_kernel, False)])
+def test_an_uncounted_kernel_counts_no_references(decorator, counts) -> None:
+    """A sampler's innermost part, compiled afresh: Numba shows no code that it has read from disk."""
+    chosen: Any = external.chosen
+    compiled: Any = numba.jit(**decorator(chosen.py_func).targetoptions)(chosen.py_func)
+    assert compiled(np.ones(3), np.zeros(3), np.uint64(0), np.uint64(3), 1.0, counter(1, 0)) < 3
+    (code,) = compiled.inspect_asm().values()
+    assert ("NRT_incref" in code) == counts
+
+
+def test_samplers_count_no_references_and_lose_none() -> None:
+    """One kernel of a walk that counts takes longer than all others together."""
+    modules = (external, frame, joint, outcome, pure, random)
+    found: list[Any] = [item for module in modules for item in vars(module).values() if hasattr(item, "targetoptions")]
+    called = [item.targetoptions for item in found if "inline" not in item.targetoptions]
+    assert len(called) > 10
+    assert all(options.get("_nrt") is False for options in called)
+    game, algorithm = tp.load("kuhn"), build("mccfr-external")
+    assert isinstance(algorithm, MonteCarlo)
+    state = algorithm.start(game)
+    regret = state.streams[0].tables[0].regret
+    before = sys.getrefcount(regret)
+    for _ in range(10):
+        state = algorithm.advance(game, state, 5)
+    assert sys.getrefcount(regret) == before

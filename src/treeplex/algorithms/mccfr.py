@@ -55,12 +55,12 @@ class Effort(NamedTuple):
 
 
 EFFORT: Final[dict[type[Sampler], Effort]] = {
-    External: Effort(18.0),
-    AverageStrategy: Effort(18.0),
-    Outcome: Effort(45.0, own=0.0),
-    PureExternal: Effort(5.5),
-    Chance: Effort(34.0, opponent=1.0 / 3.0),  # those that the opponent plays
-    Reached: Effort(34.0, chance=1.0),
+    External: Effort(4.0),
+    AverageStrategy: Effort(5.0),
+    Outcome: Effort(9.5, own=0.0),
+    PureExternal: Effort(2.9),
+    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Reached: Effort(7.0, chance=1.0),
 }
 
 
@@ -161,10 +161,11 @@ class MonteCarlo(Tabular[State]):
         """Run iterations on one stream, which is modified in place."""
         tables, random, nodes = stream
         simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
-        joint = every or isinstance(self.sampler, Chance) or (isinstance(self.sampler, PureExternal) and simultaneous)
+        joint = every or isinstance(self.sampler, Chance)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         first, second = form.sequences if simultaneous or joint else (1, 1)
-        logs = (log(first), log(second))
+        waits = not isinstance(self.sampler, PureExternal)
+        logs = (log(first, regrets=waits), log(second, regrets=waits))
         batch = Batch(form.tree, pre_deal, tables, weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
             case External():
@@ -173,10 +174,8 @@ class MonteCarlo(Tabular[State]):
                 external_iterations((epsilon, tau, beta), batch)
             case Outcome(epsilon, rate):
                 outcome_iterations((epsilon, rate), batch)
-            case PureExternal() if not joint:
-                pure_iterations((), batch)
             case PureExternal():
-                joint_iterations(PURE, True, batch)
+                pure_iterations((), batch)
             case Chance(rule) | Reached(rule):
                 joint_iterations(rule, not every, batch)
 

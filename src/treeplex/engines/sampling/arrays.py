@@ -32,14 +32,17 @@ class Table(NamedTuple):
 class Frames(NamedTuple):
     """A stack of the nodes on the path that are not done yet; scratch."""
 
-    place: Longs  # [depth, 5] FIRST, WIDTH, CHILD, NEXT, ACTOR
+    place: Longs  # [depth, 6] FIRST, WIDTH, CHILD, NEXT, ACTOR, PLAYED
     number: Floats  # [depth, 4] SCALE and TOTAL or DRAWN; or REACH_0, REACH_1, REACH_CHANCE, MEAN
     util: Floats  # [depth, widest] values of a player's moves
     sigma: Floats  # [depth, widest] their probabilities
 
 
 class Log(NamedTuple):
-    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations."""
+    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations.
+
+    For pure strategies only the infosets wait: ``regret`` and ``seen`` have length one.
+    """
 
     regret: Floats  # [S]
     visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
@@ -76,18 +79,19 @@ def frames(sampling: Sampling) -> Frames:
     """Room for the longest path."""
     depth, widest = sampling.deepest + 1, sampling.widest
     return Frames(
-        np.empty((depth, 5), dtype=np.int64),
+        np.empty((depth, 6), dtype=np.int64),
         np.empty((depth, 4)),
         np.empty((depth, widest)),
         np.empty((depth, widest)),
     )
 
 
-def log(sequences: int) -> Log:
-    """Empty."""
+def log(sequences: int, *, regrets: bool) -> Log:
+    """Empty; with room for regrets, or for the names of infosets alone."""
+    waiting = sequences if regrets else 1
     return Log(
-        np.zeros(sequences),
+        np.zeros(waiting),
         np.empty((sequences, 2), dtype=np.int64),
-        np.zeros(sequences, dtype=np.int8),
+        np.zeros(waiting, dtype=np.int8),
         np.zeros(1, dtype=np.int64),
     )

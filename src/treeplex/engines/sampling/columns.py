@@ -23,6 +23,7 @@ WIDTH: Final = np.uint64(1)  # how many moves
 CHILD: Final = np.uint64(2)  # the first child
 NEXT: Final = np.uint64(3)  # the move that is being tried
 ACTOR: Final = np.uint64(4)  # who moves
+PLAYED: Final = np.uint64(5)  # pure strategies: the move below which both learn; the width if there is none
 
 # Columns of ``Frames.number``: walks for one player.
 SCALE: Final = np.uint64(0)  # one over the player's part of the probability of sampling the path

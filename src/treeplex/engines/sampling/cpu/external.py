@@ -15,11 +15,11 @@ from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, S
 from treeplex.engines.sampling.cpu.frame import iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, kernel
+from treeplex.jit import inlined, uncounted_kernel
 from treeplex.updates.rules import matched, positive
 
 
-@kernel
+@uncounted_kernel
 def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> float:
     """The value of an infoset: those of its moves weighted by positive regret, or evenly without any."""
     total, value = 0.0, 0.0
@@ -35,7 +35,7 @@ def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> 
     return value / np.float64(width)
 
 
-@kernel
+@uncounted_kernel
 def chosen(regret: Floats, average: Floats, start: Any, width: Any, weight: float, counter: Counter) -> Any:
     """Draw a move of the opponent by regret matching, and add its strategy, times ``weight``, to the average."""
     total = 0.0
@@ -137,7 +137,7 @@ def walk(
             return nodes
 
 
-@kernel
+@uncounted_kernel
 def external_iterations(options: tuple[float, float, float], batch: Batch) -> None:
     """As ``frame.iterations``."""
     iterations(walk, options, batch)

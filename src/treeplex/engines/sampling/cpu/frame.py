@@ -1,8 +1,8 @@
 """What all samplers share: packed nodes, the deal, strategies from regrets, regrets that wait, and the order of walks.
 
 Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath. A walk keeps its own stack,
-because a recursive kernel would hand on its arrays at every node. Walks are inlined: called, they would be handed all
-arrays, each to be counted as in use and no longer in use, at every walk, which costs as much as ten nodes.
+because a recursive kernel would hand on its arrays at every node. No kernel here counts references to its arrays: two
+atomic additions per array and call took four fifths of the time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, Log
 from treeplex.engines.sampling.columns import FIRST, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
-from treeplex.jit import inlined, kernel
+from treeplex.jit import inlined, uncounted_kernel
 from treeplex.updates.rules import floored, positive, share
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -40,7 +40,7 @@ def dealt(threshold: Floats, alias: Ints, deals: Any, counter: Counter) -> Any:
     return drawn(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
 
 
-@kernel
+@uncounted_kernel
 def matched(regret: Floats, start: Any, width: Any, sigma: Floats, row: Any) -> float:
     """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
     total = 0.0
@@ -86,7 +86,7 @@ def observe(
             regret[start + k] = floored(regret[start + k] + mass * (util[row, k] - level), plus)
 
 
-@kernel
+@uncounted_kernel
 def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: Log, counter: Counter) -> None:
     """Add what waited, times ``weight``, and pick what to play where that is one action; ``log`` is emptied."""
     for i in range(np.uint64(log.filled[ZERO])):

@@ -18,11 +18,11 @@ from treeplex.engines.sampling.columns import ONE, ZERO
 from treeplex.engines.sampling.cpu.frame import dealt, matched, observe, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
-from treeplex.jit import kernel
+from treeplex.jit import uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-@kernel
+@uncounted_kernel
 def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row: Any) -> None:
     """What is played at an infoset, into ``sigma[row]``."""
     total = 0.0
@@ -34,7 +34,7 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
         sigma[row, np.uint64(table.pick[start])] = 1.0
 
 
-@kernel
+@uncounted_kernel
 def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, weight: float) -> None:
     """One walk for ``who``: 0, 1, or both."""
     tree, _, tables, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
@@ -122,7 +122,7 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
             return
 
 
-@kernel
+@uncounted_kernel
 def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
     """One iteration for each weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
     tree, pre_deal, tables, weights, plus, turns, logs, _, counter, nodes = batch

@@ -15,10 +15,10 @@ from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, kernel
+from treeplex.jit import inlined, uncounted_kernel
 
 
-@kernel
+@uncounted_kernel
 def draw(odds: Floats, row: Any, width: Any, counter: Counter) -> Any:
     """A move with the probabilities in ``odds[row]``."""
     x, move = uniform(counter), ZERO
@@ -95,7 +95,7 @@ def walk(
     return nodes
 
 
-@kernel
+@uncounted_kernel
 def outcome_iterations(options: tuple[float, float], batch: Batch) -> None:
     """As ``frame.iterations``."""
     iterations(walk, options, batch)

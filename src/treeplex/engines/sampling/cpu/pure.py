@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
-from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import greatest, iterations, observe, unpacked
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.sampling.arrays import BOTH, Batch, Frames, Log, Table
+from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
+from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, kernel
+from treeplex.jit import inlined, uncounted_kernel
+from treeplex.updates.turns import SIMULTANEOUS
 
 
-@kernel
+@uncounted_kernel
 def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], counter: Counter) -> None:
     """Give every infoset of both players a random action to begin with; ``held``: how many hands each can hold."""
     packed = tree.packed
@@ -87,7 +89,101 @@ def walk(
             return nodes
 
 
-@kernel
+@inlined
+def walk_for_both(
+    deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, plus: bool, logs: tuple[Log, Log],
+    frames: Frames, counter: Counter,
+) -> tuple[int, Any]:  # fmt: skip
+    """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
+
+    All moves are tried where both play, and below a move that one does not play all moves of this player alone: the
+    opponent goes where it plays. An infoset learns at one history at most, because whoever learns there remembers its
+    moves, and all others' are drawn or played; so values are added at once. What is played must wait until the walk is
+    over: ``logs`` has the infosets that have learnt.
+    """
+    packed, factor, (_, threshold, alias), outcome, hands = tree
+    place, _, util, _ = frames
+    (first_value, first_average, first_pick, _), (second_value, second_average, second_pick, _) = tables
+    first_learnt, second_learnt = logs[0].visited, logs[1].visited
+    deals, both = np.uint64(hands.shape[1]), np.uint64(BOTH)
+    first_hand, second_hand = np.uint64(hands[0, deal]), np.uint64(hands[1, deal])
+    node, depth, value, nodes, refused, who = ZERO, ZERO, 0.0, 0, ZERO, both
+    first_filled, second_filled = ZERO, ZERO
+    while True:
+        while True:  # down
+            nodes += 1
+            actor, width, child = unpacked(packed, node)
+            if actor == TERMINAL_NODE:
+                value = factor[node, FACTOR] * outcome[child * deals + deal]
+                break
+            start = np.uint64(packed[node, START])
+            if actor == CHANCE_NODE:
+                node = child + drawn(threshold, alias, start + deal * width, width, counter)
+                continue
+            average, pick = (first_average, first_pick) if actor == ZERO else (second_average, second_pick)
+            start += (first_hand if actor == ZERO else second_hand) * width
+            if who == actor:
+                played = width  # none: nobody else is to learn below
+            else:
+                played = np.uint64(pick[start])
+                average[start + played] += weight
+                if who != both:
+                    refused += width - ONE
+                    node = child + played
+                    continue
+            place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD] = start, width, child
+            place[depth, NEXT], place[depth, ACTOR], place[depth, PLAYED] = 0, actor, played
+            depth += ONE
+            node = child
+            who = both if played == ZERO else actor
+        while depth > ZERO:  # up
+            top = depth - ONE
+            move, width, actor = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH]), np.uint64(place[top, ACTOR])
+            util[top, move] = value
+            move += ONE
+            if move < width:
+                place[top, NEXT] = move
+                node = np.uint64(place[top, CHILD]) + move
+                who = both if move == np.uint64(place[top, PLAYED]) else actor
+                break
+            start = np.uint64(place[top, FIRST])
+            if actor == ZERO:
+                first_learnt[first_filled, FIRST], first_learnt[first_filled, WIDTH] = start, width
+                first_filled += ONE
+                values, value, mass = first_value, util[top, np.uint64(first_pick[start])], weight
+            else:
+                second_learnt[second_filled, FIRST], second_learnt[second_filled, WIDTH] = start, width
+                second_filled += ONE
+                values, value, mass = second_value, util[top, np.uint64(second_pick[start])], -weight
+            observe(values, start, width, util, top, mass, value if plus else 0.0, plus, False, logs[0])
+            depth = top
+        if depth == ZERO:
+            logs[0].filled[ZERO], logs[1].filled[ZERO] = first_filled, second_filled
+            return nodes, refused
+
+
+@inlined
+def decide(value: Floats, pick: Ints, log: Log, counter: Counter) -> None:
+    """Let the infosets in ``log`` play the action of the greatest value; ``log`` is emptied."""
+    for i in range(np.uint64(log.filled[ZERO])):
+        start = np.uint64(log.visited[i, FIRST])
+        pick[start] = greatest(value, start, np.uint64(log.visited[i, WIDTH]), counter)
+    log.filled[ZERO] = 0
+
+
+@uncounted_kernel
 def pure_iterations(options: tuple[()], batch: Batch) -> None:
-    """As ``frame.iterations``, alternating: a simultaneous walk is one of ``joint``."""
-    iterations(walk, options, batch)
+    """As ``frame.iterations`` if updates alternate; if not, an iteration is one walk for both."""
+    tree, pre_deal, (first, second), weights, plus, turns, logs, frames, counter, nodes = batch
+    if turns != SIMULTANEOUS:
+        iterations(walk, options, batch)
+        return
+    threshold, alias = tree.chances.threshold, tree.chances.alias
+    deals = np.uint64(tree.hands.shape[1])
+    for t in range(len(weights)):
+        deal = dealt(threshold, alias, deals, counter)
+        entered, refused = walk_for_both(deal, tree, (first, second), weights[t], plus, logs, frames, counter)
+        nodes[ZERO] += pre_deal + entered
+        nodes[ONE] += refused
+        decide(first.regret, first.pick, logs[0], counter)
+        decide(second.regret, second.pick, logs[1], counter)

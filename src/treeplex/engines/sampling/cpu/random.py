@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.jit import kernel
+from treeplex.jit import uncounted_kernel
 
 Counter = npt.NDArray[np.uint64]
 """[1] where a stream stands; modified in place by every draw."""
@@ -23,7 +23,7 @@ SECOND: Final = np.uint64(0x94D049BB133111EB)
 UNIT: Final = 2.0**-53
 
 
-@kernel
+@uncounted_kernel
 def uniform(counter: Counter) -> float:
     """The next number, in [0, 1), 53 bits."""
     z = counter[np.uint64(0)] + GOLDEN
@@ -34,7 +34,7 @@ def uniform(counter: Counter) -> float:
     return np.float64(z >> np.uint64(11)) * UNIT
 
 
-@kernel
+@uncounted_kernel
 def drawn(threshold: Floats, alias: Ints, start: Any, width: Any, counter: Counter) -> Any:
     """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables."""
     x = uniform(counter) * np.float64(width)
