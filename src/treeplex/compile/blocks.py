@@ -104,6 +104,11 @@ class ClassRows(NamedTuple):
     below: Ints  # [C] how many classes of the board are weaker
     not_above: Ints  # [C] how many are not stronger
 
+    @property
+    def sequences(self) -> int:
+        """Of the player, the empty one included."""
+        return int((self.base + (np.diff(self.classes)[self.board] - 1) * self.stride).max()) + 1
+
 
 class ClassBlocks(NamedTuple):
     """Both players' orientation of the operator over classes."""
@@ -192,7 +197,7 @@ def expand(operator: DealtOperator) -> Payoffs:
     So the sparse form and that of tables give the same bits.
     """
     if isinstance(operator, ClassBlocks):
-        return Payoffs(_expand_classes(operator.rows), _expand_classes(operator.columns))
+        return _expand_classes(operator.rows, (operator.rows.sequences, operator.columns.sequences))
     return Payoffs(_expand_side(operator.rows), _expand_side(operator.columns))
 
 
@@ -204,24 +209,19 @@ def class_table(side: ClassRows, board: int, showdown: int) -> Floats:
     return table * np.sign(place[None, :] - place[:, None]) if showdown else table
 
 
-def _expand_classes(side: ClassRows) -> Csr:
+def _expand_classes(side: ClassRows, shape: tuple[int, int]) -> Payoffs:
     owner = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
-    rows, columns, values = ([np.zeros(0, dtype)] for dtype in (np.int64, np.int64, np.float64))
+    rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for board in np.unique(side.board[owner]).tolist():
         for showdown in (0, 1):
-            entries = np.flatnonzero((side.board[owner] == board) & (side.showdown == showdown) & (side.amount != 0.0))
+            entries = np.flatnonzero((side.board[owner] == board) & (side.showdown == showdown))
             table = class_table(side, board, showdown)
             other, own = np.nonzero(table)
             facing, row = side.column[entries, None], owner[entries, None]
             rows.append((side.base[row] + own * side.stride[row]).ravel())
             columns.append((side.other_base[facing] + other * side.other_stride[facing]).ravel())
             values.append((side.amount[entries, None] * table[other, own]).ravel())
-    row, column, value = (np.concatenate(parts) for parts in (rows, columns, values))
-    width, last = np.diff(side.classes)[side.board], len(side.base) - 1
-    sequences = int((side.base + (width - 1) * side.stride).max(initial=0)) + 1 if last else 1
-    order = np.lexsort((column, row))
-    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=sequences))))
-    return Csr(start.astype(np.int32), column[order].astype(np.int32), value[order])
+    return Payoffs.gather(shape, np.concatenate(rows), np.concatenate(columns), np.concatenate(values))
 
 
 def _expand_side(side: BlockRows | RankedRows) -> Csr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -40,8 +40,7 @@ class Lifting(NamedTuple):
     def whole(self) -> Whole:
         """The whole game, compiled: every card told apart."""
         game = compile_dealt(self.rules.whole)
-        assert game.dealt is not None
-        return Whole(game, self._infosets(game.dealt))
+        return Whole(game, self._infosets(cast(DealtTree, game.dealt)))
 
     def tree(self) -> HistoryTree:
         """All histories of the whole game, in which players see classes."""

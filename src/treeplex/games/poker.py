@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -164,10 +164,10 @@ class Poker(OneCard):
         """The sign of player 0's hand against player 1's."""
         if table == WON:
             return np.ones((len(self.deck), len(self.deck)))
-        strength = self.strengths(table)
+        strength = self.strengths(cast(tuple[int, ...], table))
         return np.sign(strength[:, None] - strength[None, :])
 
-    def strengths(self, board: Any) -> Floats:
+    def strengths(self, board: tuple[int, ...]) -> Floats:
         """[H] the place of every card among the strengths there are on a board."""
         known = self._ranked
         if board not in known:

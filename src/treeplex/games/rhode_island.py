@@ -40,7 +40,7 @@ def three_cards(card: Card, board: tuple[Card, ...]) -> tuple[int, ...]:
     flush = len({one.suit for one in cards}) == 1
     if low == high:
         return THREE_OF_A_KIND, low
-    if low == middle or middle == high:
+    if middle in (low, high):
         return PAIR, middle, low if middle == high else high
     top = high if high - low == 2 else middle if (low, middle, high) == (0, 1, len(RANKS) - 1) else None
     if top is not None:

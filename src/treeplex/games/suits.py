@@ -120,7 +120,7 @@ class Suits:
 
 @dataclass(frozen=True)
 class OneLine:
-    """The public tree of poker along a single board: what all boards have in common. As ``DealtRules``, without deals."""
+    """The public tree of poker along a single board: what all boards have in common; it deals no hands."""
 
     suits: Suits
 
@@ -224,7 +224,9 @@ class FoldedGame:
         number = {card.label: place for place, card in enumerate(self.rules.deck)}
         board = tuple(number[move] for move in line if move in number)
         if hand not in number or number[hand] in board:
-            raise GameError(f"{self.rules.name} has no infoset {label!r}: it must begin with a card that is not public.")
+            raise GameError(
+                f"{self.rules.name} has no infoset {label!r}: it must begin with a card that is not public."
+            )
         return self.rules.separator.join(self._label(number[hand], board, tuple(line)))
 
     def _label(self, hand: int, board: Board, line: tuple[str, ...]) -> list[str]:

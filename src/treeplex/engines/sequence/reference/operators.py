@@ -26,7 +26,7 @@ def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Float
         return
     if isinstance(side, ClassRows):
         for row, board in enumerate(side.board.tolist()):
-            number = np.arange(side.classes[board + 1] - side.classes[board])
+            number = np.arange(int(side.classes[board + 1]) - int(side.classes[board]))
             for entry in range(side.start[row], side.start[row + 1]):
                 facing = side.other_base[side.column[entry]] + number * side.other_stride[side.column[entry]]
                 table = class_table(side, board, side.showdown[entry])
