@@ -16,11 +16,12 @@ from treeplex.algorithms.registry import build
 from treeplex.compile import CompiledGame, compile_game
 from treeplex.compile.blocks import ClassBlocks, expand
 from treeplex.compile.public import build_public
+from treeplex.compile.storage import FORMAT
 from treeplex.engines.sequence.cpu import operators as fast
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.partition import partition
 from treeplex.engines.sequence.reference import operators as plain
-from treeplex.errors import GameError, ParameterError
+from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.evaluation.policy import policy_of
 from treeplex.games.catalog import make
@@ -28,6 +29,7 @@ from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Poker, Round, leduc
 from treeplex.games.rhode_island import RANKS, SUITS, rhode_island, three_cards
 from treeplex.games.suits import FoldedGame, OneLine, Suits
+from treeplex.tensors import read_tensors, write_tensors
 
 KINDS = ["straight flush", "three of a kind", "straight", "flush", "pair", "high card"]
 
@@ -443,3 +445,42 @@ def test_saved_and_loaded(tmp_path) -> None:
     for side in ClassBlocks._fields:
         for ours, theirs in zip(getattr(game.blocks, side), getattr(again.blocks, side), strict=True):
             np.testing.assert_array_equal(ours, theirs)
+
+
+OUTSIDE = [
+    "board",
+    "base",
+    "stride",
+    "other_base",
+    "other_stride",
+    "classes",
+    "below",
+    "not_above",
+    "showdown",
+    "column",
+]
+
+
+@pytest.mark.parametrize("field", OUTSIDE)
+def test_damaged_files_are_refused(field, tmp_path) -> None:
+    """Kernels trust their indices."""
+    path = tmp_path / "game.safetensors"
+    compile_game(one_bet(2, 2)).save(path)
+    tensors, about = read_tensors(path, FORMAT)
+    for side in ClassBlocks._fields:
+        for at, value in ((-1, 10**6), (-1, -2), (0, 10**6), (0, -2)):
+            forged = tensors[f"blocks.{side}.{field}"].copy()
+            forged[at] = value
+            write_tensors(path, FORMAT, {**tensors, f"blocks.{side}.{field}": forged}, about)
+            with pytest.raises(FormatError, match="not a whole compiled game"):
+                tp.load(path)
+
+
+def test_a_damaged_class_is_above_no_more_than_there_are(tmp_path) -> None:
+    path = tmp_path / "damaged.safetensors"
+    compile_game(one_bet(2, 2)).save(path)
+    tensors, about = read_tensors(path, FORMAT)
+    tensors["blocks.rows.not_above"][-1] += 1
+    write_tensors(path, FORMAT, tensors, about)
+    with pytest.raises(FormatError):
+        tp.load(path)

@@ -237,11 +237,11 @@ def _check_classes(side: ClassRows, own: int, other: int) -> None:
     _within("payoff blocks", side.showdown, 0, 2)
     _within("payoff blocks", side.stride, 0, own)
     _within("payoff blocks", side.other_stride, 0, other)
-    last = width[side.board] - 1
     _within("payoff blocks", side.base, 0, own)
-    _within("payoff blocks", side.base + last[: len(side.base)] * side.stride, 0, own)
+    _within("payoff blocks", side.other_base, 0, other)
+    last = width[side.board] - 1  # the greatest number of a class on the board of a row
+    _within("payoff blocks", side.base + last * side.stride, 0, own)
     facing = np.repeat(last, np.diff(side.start))
-    _within("payoff blocks", side.other_base[side.column], 0, other)
     _within("payoff blocks", side.other_base[side.column] + facing * side.other_stride[side.column], 0, other)
     most = np.repeat(width, width)
     if np.any(side.below < 0) or np.any(side.below >= side.not_above) or np.any(side.not_above > most):
