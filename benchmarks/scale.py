@@ -2,7 +2,7 @@
 
 Beside it what compiling takes per sequence: seconds, memory at the peak and memory kept. A sequence is one action of
 one infoset of one player; an iteration updates all of both players. Every game is measured in a process of its own, and
-the machine's own pace beside it: a triad a = b + s * c over as many bytes as an iteration touches, taking turns with the
+the pace of the machine beside it: a triad a = b + s * c over as many bytes as an iteration touches, in turns with the
 iterations, so that a busy machine slows down both. Best of many.
 
     .venv/bin/python benchmarks/scale.py            # all: table, scale.json, docs/images/scale.png
