@@ -26,7 +26,7 @@ from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.evaluation.policy import policy_of
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
-from treeplex.games.poker import Poker, Round, leduc
+from treeplex.games.poker import Poker, Round, court, leduc
 from treeplex.games.rhode_island import RANKS, SUITS, rhode_island, three_cards
 from treeplex.games.suits import FoldedGame, OneLine, Suits
 from treeplex.tensors import read_tensors, write_tensors
@@ -146,6 +146,18 @@ def test_betting() -> None:
         state = rules.next(state, move)
     assert state.paid == (155.0, 155.0)
     assert rules.settle(state).amount == 155.0
+
+
+def test_public_cards_are_gone_from_the_deck() -> None:
+    rules = Poker("three rounds", court(), (Round((2.0,), 1),) * 3)  # two of each rank
+    state = rules.start()
+    for move in ("check", "check", "J", "check", "check"):
+        state = rules.next(state, move)
+    assert rules.actions(state) == ["J", "Q", "K"]
+    np.testing.assert_allclose(
+        rules.odds(state)[:, 1, 2], [1 / 3, 1 / 3, 1 / 3]
+    )  # against Q and K, one of each is left
+    np.testing.assert_allclose(rules.odds(state)[:, 0, 2], [0.0, 2 / 3, 1 / 3])
 
 
 # --- a second telling of the rules -----------------------------------------------------------------------------------
