@@ -69,10 +69,10 @@ def compile_folded(game: FoldedGame) -> CompiledGame:
     _check_size(game, public, boards)
     lines = lines_of(line, public.game)
     first, second = (_side(player, game, public, boards, lines) for player in (0, 1))
-    operator, largest = _operator(rules.deck, public, boards, (first, second), 1.0)
+    operator, largest = _operator(len(rules.deck), public, boards, (first, second), 1.0)
     unit = unit_of(largest)
     if unit != 1.0:
-        operator, largest = _operator(rules.deck, public, boards, (first, second), unit)
+        operator, largest = _operator(len(rules.deck), public, boards, (first, second), unit)
     nodes, terminals = _count(len(rules.deck), public, boards)
     vocabulary = tuple(public.game.actions)
     places = tuple(boards.place.tolist())
@@ -185,9 +185,9 @@ def _check_size(game: FoldedGame, public: FoldedPublic, boards: Boards) -> None:
 
 def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: Boards, lines: Any) -> Side:
     tree, parent, board = public.game.tree, public.game.parent, public.board
-    nodes = len(tree.mover)
+    nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] classes of hands
     decisions = np.flatnonzero(tree.mover == player)
-    width = np.diff(boards.classes.start)[board[decisions]]
+    width = widths[decisions]
     begin = np.concatenate(([0], np.cumsum(width)))  # infosets of a decision, classes side by side
     infoset = np.full(nodes, -1, dtype=np.int32)
     infoset[decisions] = begin[:-1]
@@ -207,11 +207,9 @@ def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: Boards, l
     above = numbering.base[own] + _class_at(boards, board[node], number, numbering.board[own]) * numbering.stride[own]
 
     codes = np.full(int(first[-1]), -1, dtype=np.int32)
-    places = np.repeat(numbering.base[1:], np.diff(boards.classes.start)[board[mother]])
-    step = np.repeat(numbering.stride[1:], np.diff(boards.classes.start)[board[mother]])
-    widths = np.diff(boards.classes.start)[board[mother]]
-    offset = np.arange(len(places)) - np.repeat(np.cumsum(widths) - widths, widths)
-    codes[places + offset * step] = np.repeat(tree.action[moved], widths)
+    taken = np.repeat(np.arange(1, len(moved) + 1), widths[mother])  # rows, once for each class
+    offset = np.arange(len(taken)) - np.repeat(np.cumsum(widths[mother]) - widths[mother], widths[mother])
+    codes[numbering.base[taken] + offset * numbering.stride[taken]] = tree.action[moved][taken - 1]
 
     hands = texts(card.label for card in game.rules.deck)
     labels = joined(take(hands, boards.named[boards.classes.start[board[node]] + number]), take(lines, node))
@@ -230,9 +228,9 @@ def _class_at(boards: Boards, board: Ints, number: Index, earlier: Ints) -> Inde
 
 
 def _operator(
-    deck: tuple[Any, ...], public: FoldedPublic, boards: Boards, sides: tuple[Side, Side], unit: float
+    deck: int, public: FoldedPublic, boards: Boards, sides: tuple[Side, Side], unit: float
 ) -> tuple[ClassBlocks, float]:
-    """The operator and the largest payoff."""
+    """The operator of a deck of so many cards, and the largest payoff, both in ``unit``."""
     tree = public.game.tree
     ends = np.flatnonzero(tree.mover == TERMINAL)
     board, rows = public.board[ends], (sides[0].row[ends], sides[1].row[ends])
@@ -241,7 +239,7 @@ def _operator(
             raise AssertionError("both players have moved on the last board before the game is over")
     amount = tree.amount[ends] / unit
     cards = np.array([len(cards) for cards in boards.cards])
-    deals = np.cumprod([1.0, *(len(deck) - k for k in range(int(cards.max()) + 2))])  # of so many cards, in order
+    deals = np.cumprod([1.0, *(deck - k for k in range(int(cards.max()) + 2))])  # of so many cards, in order
     chance = (boards.like / deals[cards + 2])[board]
     terminals = Terminals(rows, amount * chance, tree.table[ends])
     operator = class_blocks(terminals, (sides[0].numbering, sides[1].numbering), boards.classes)
