@@ -246,7 +246,7 @@ def test_the_catalogs_game_is_worth_what_a_plain_recursion_says() -> None:
 # --- by classes and whole --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ranks", "suits"), [(2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize(("ranks", "suits"), [(2, 2), pytest.param(3, 2, marks=pytest.mark.slow), (2, 3)])
 def test_reduced_and_whole_game_have_the_same_value(ranks, suits) -> None:
     small, whole = both(ranks, suits)
     assert small.treeplexes[0].infosets < whole.treeplexes[0].infosets
@@ -279,7 +279,7 @@ def answers(game: CompiledGame, policy: Policy) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-@pytest.mark.parametrize(("ranks", "suits"), [(3, 2), (2, 4)])
+@pytest.mark.parametrize(("ranks", "suits"), [(3, 2), pytest.param(2, 4, marks=pytest.mark.slow)])
 def test_lifted_policies_have_the_same_values_and_best_responses(ranks, suits) -> None:
     small, whole = both(ranks, suits)
     assert small.lifting is not None
@@ -296,7 +296,7 @@ def test_lifted_policies_have_the_same_values_and_best_responses(ranks, suits) -
         np.testing.assert_allclose(alike, there, rtol=0, atol=1e-12, err_msg="all of a class are alike")
 
 
-@pytest.mark.parametrize("algorithm", ["cfr", "cfr+", "dcfr", "pcfr+"])
+@pytest.mark.parametrize("algorithm", [pytest.param("cfr", marks=pytest.mark.slow), "cfr+", "dcfr", "pcfr+"])
 def test_iterations_on_both_are_the_same(algorithm) -> None:
     """From random regrets and strategies, because rounding decides ties. A class has the regrets of its members."""
     small, whole = both(3, 2)
