@@ -3,8 +3,8 @@
 Renaming the suits changes no rule, so boards that differ by names alone are played alike, and so are hands that no
 public card tells apart. On the last board a hand is worth what its strength is worth; so cards of one strength that
 could not be told apart before are played alike, too. Nothing is lost: an equilibrium of the game with such classes,
-played by every card of a class, is one of the whole game. (Gilpin & Sandholm 2007, "Lossless abstraction of imperfect
-information games"; their GameShrink merges more.)
+played by every card of a class, is one of the whole game. (After Gilpin & Sandholm 2007, "Lossless abstraction of
+imperfect information games"; merges are by these two reasons alone, and not searched for as theirs are.)
 
 A class is called by the first of its cards, a board by its own: the suits are named in the order in which they
 come up. So every infoset is one of the whole game that stands for those like it.
