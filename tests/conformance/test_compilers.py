@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from treeplex.api import load
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame, compile_game
-from treeplex.compile.dealt import compile_dealt
 from treeplex.compile.walk import compile_walk
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.games.catalog import CATALOG, make
@@ -32,6 +31,8 @@ DEALT = [
     "leduc_ext(2,1,1)",
     "leduc_ext(3,2,2)",
     "continuous_leduc(sizes=[[0.01,1],[0.5]])",
+    "rhode_island(ranks=2,suits=2)",
+    "rhode_island(ranks=2,suits=2,whole=true)",
     "liars_dice(sides=1)",
     "liars_dice(sides=4)",
     "liars_dice(dice=2,sides=2)",
@@ -67,7 +68,7 @@ def compiled() -> Any:
     def both(name: str) -> tuple[CompiledGame, CompiledGame]:
         if name not in kept:
             game: Any = make(name)
-            kept[name] = compile_dealt(game.rules), compile_walk(game)
+            kept[name] = compile_game(game), compile_walk(game)
         return kept[name]
 
     return both

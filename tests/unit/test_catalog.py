@@ -19,7 +19,8 @@ from treeplex.games.protocol import Game
 from treeplex.spec import parse
 
 ROWS = "matrix(rows=[[0,-1,1],[1,0,-1],[-1,1,0]])"
-DEFAULTS = [ROWS if name == "matrix" else name for name in CATALOG]
+SMALL = {"matrix": ROWS, "rhode_island": "rhode_island(ranks=2,suits=2)"}
+DEFAULTS = [SMALL.get(name, name) for name in CATALOG]
 VARIANTS = [
     "kuhn_ext(4,2,2)",
     "leduc(suits=true)",

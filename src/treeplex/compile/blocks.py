@@ -43,6 +43,11 @@ class Blocks(NamedTuple):
         nonzero = np.count_nonzero(self.rows.tables, axis=(1, 2))
         return int(nonzero[self.rows.table[self.rows.amount != 0.0]].sum())
 
+    @property
+    def hands(self) -> int:
+        """That a player can hold."""
+        return self.rows.sequence.shape[1]
+
 
 class RankedRows(NamedTuple):
     """What player 0 wins where every hand is one card and the higher card wins: no tables, sums over ranks.
@@ -68,8 +73,68 @@ class RankedBlocks(NamedTuple):
     @property
     def entries(self) -> int:
         """Pairs of sequences with a payoff other than zero."""
-        hands = self.rows.sequence.shape[1]
-        return int(np.count_nonzero(self.rows.amount)) * hands * (hands - 1)
+        return int(np.count_nonzero(self.rows.amount)) * self.hands * (self.hands - 1)
+
+    @property
+    def hands(self) -> int:
+        """That a player can hold."""
+        return self.rows.sequence.shape[1]
+
+
+class ClassRows(NamedTuple):
+    """The same where hands are classes of cards, and others on every board: without a table, by sums over strengths.
+
+    Row ``r`` holds, for own class ``h`` of n(h) cards and the opponent's classes ``o``, over its entries ``e``:
+    amount[e] n(h) times sum_o n(o) (weight of o) minus the weight of ``h`` itself (a fold: the opponent holds any other
+    card), or the same sum over weaker classes minus that over stronger ones (a showdown). The sequence of a row's class
+    number ``k`` is base + k * stride; the classes of a board stand in the order of their strength.
+    """
+
+    start: Ints  # [R + 1]
+    column: Ints  # [Z]
+    amount: Floats  # [Z] times the probability of a deal and the number of boards like this one
+    showdown: Ints  # [Z] 1 at a showdown, 0 at a fold
+    board: Ints  # [R]
+    base: Ints  # [R]
+    stride: Ints  # [R]
+    other_base: Ints  # [opponent's R]
+    other_stride: Ints  # [opponent's R]
+    classes: Ints  # [boards + 1] where the classes of a board begin
+    copies: Floats  # [C] cards of a class
+    below: Ints  # [C] how many classes of the board are weaker
+    not_above: Ints  # [C] how many are not stronger
+
+    @property
+    def sequences(self) -> int:
+        """Of the player, the empty one included."""
+        return int((self.base + (np.diff(self.classes)[self.board] - 1) * self.stride).max()) + 1
+
+
+class ClassBlocks(NamedTuple):
+    """Both players' orientation of the operator over classes."""
+
+    rows: ClassRows
+    columns: ClassRows
+
+    @property
+    def entries(self) -> int:
+        """Pairs of sequences with a payoff other than zero."""
+        side = self.rows
+        width = np.diff(side.classes).astype(np.int64)
+        alone = np.add.reduceat(side.copies == 1.0, side.classes[:-1])  # classes that cannot meet themselves
+        tied = np.add.reduceat((side.not_above - side.below).astype(np.int64), side.classes[:-1])
+        pairs = np.stack([width * width - alone, width * width - tied])  # at a fold, at a showdown
+        board = np.repeat(side.board, np.diff(side.start))
+        return int(pairs[side.showdown, board][side.amount != 0.0].sum())
+
+    @property
+    def hands(self) -> int:
+        """That a player can hold, as classes, on the board with most."""
+        return int(np.diff(self.rows.classes).max())
+
+
+DealtOperator = Blocks | RankedBlocks | ClassBlocks
+"""The payoff operator of a dealt game, in any of its forms."""
 
 
 class Terminals(NamedTuple):
@@ -98,12 +163,65 @@ def ranked_blocks(ends: Terminals, sequence: tuple[Ints, Ints], chance: float) -
     return RankedBlocks(first, RankedRows(start, column, amount, showdown, *sequence[::-1]))
 
 
-def expand(operator: Blocks | RankedBlocks) -> Payoffs:
+class Numbering(NamedTuple):
+    """Where the sequences of one player's rows stand, whose hands are classes."""
+
+    board: Ints  # [R]
+    base: Ints  # [R]
+    stride: Ints  # [R]
+
+
+class Classes(NamedTuple):
+    """The classes of hands on every board, by strength."""
+
+    start: Ints  # [boards + 1]
+    copies: Floats  # [C]
+    below: Ints  # [C]
+    not_above: Ints  # [C]
+
+
+def class_blocks(ends: Terminals, numbering: tuple[Numbering, Numbering], classes: Classes) -> ClassBlocks:
+    """The operator over classes; ``ends.table`` is 1 at showdowns and 0 at folds, amounts are times probabilities."""
+    sides: list[ClassRows] = []
+    for player, (own, other) in enumerate((numbering, numbering[::-1])):
+        start, column, amount, showdown = _sorted(ends, player, len(own.board))
+        if player == 1:  # player 0 wins with the stronger hand, as in ``ranked_blocks``
+            amount = np.where(showdown == 1, -amount, amount)
+        sides.append(ClassRows(start, column, amount, showdown, *own, *other[1:], *classes))
+    return ClassBlocks(*sides)
+
+
+def expand(operator: DealtOperator) -> Payoffs:
     """The same operator as a sparse matrix, with the entries of a row in the order in which a block row adds them up.
 
-    So the sparse and the block form give the same bits.
+    So the sparse form and that of tables give the same bits.
     """
+    if isinstance(operator, ClassBlocks):
+        return _expand_classes(operator.rows, (operator.rows.sequences, operator.columns.sequences))
     return Payoffs(_expand_side(operator.rows), _expand_side(operator.columns))
+
+
+def class_table(side: ClassRows, board: int, showdown: int) -> Floats:
+    """[opponent's classes, own classes] pairs of cards that can be held, at a showdown with the sign of who wins."""
+    own = slice(side.classes[board], side.classes[board + 1])
+    copies, place = side.copies[own], side.below[own]
+    table = np.outer(copies, copies) - np.diag(copies)
+    return table * np.sign(place[None, :] - place[:, None]) if showdown else table
+
+
+def _expand_classes(side: ClassRows, shape: tuple[int, int]) -> Payoffs:
+    owner = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
+    rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for board in np.unique(side.board[owner]).tolist():
+        for showdown in (0, 1):
+            entries = np.flatnonzero((side.board[owner] == board) & (side.showdown == showdown))
+            table = class_table(side, board, showdown)
+            other, own = np.nonzero(table)
+            facing, row = side.column[entries, None], owner[entries, None]
+            rows.append((side.base[row] + own * side.stride[row]).ravel())
+            columns.append((side.other_base[facing] + other * side.other_stride[facing]).ravel())
+            values.append((side.amount[entries, None] * table[other, own]).ravel())
+    return Payoffs.gather(shape, np.concatenate(rows), np.concatenate(columns), np.concatenate(values))
 
 
 def _expand_side(side: BlockRows | RankedRows) -> Csr:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from treeplex.compile.dealt import compile_dealt
+from treeplex.compile.folded import compile_folded
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.walk import compile_walk
 from treeplex.errors import GameError
 from treeplex.games.dealt import DealtGame
 from treeplex.games.protocol import Game
+from treeplex.games.suits import FoldedGame
 
 
 def compile_game(game: Game, report: Callable[[int], None] | None = None) -> CompiledGame:
@@ -22,4 +24,6 @@ def compile_game(game: Game, report: Callable[[int], None] | None = None) -> Com
         raise GameError(f"{getattr(game, 'name', 'The game')} has {players} players; treeplex solves games of two.")
     if isinstance(game, DealtGame):
         return compile_dealt(game.rules)
+    if isinstance(game, FoldedGame):
+        return compile_folded(game)
     return compile_walk(game, report)

@@ -16,7 +16,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import Texts, joined, stacked, take, texts
-from treeplex.compile.blocks import Blocks, RankedBlocks, Terminals, blocks, expand, ranked_blocks
+from treeplex.compile.blocks import Blocks, DealtOperator, RankedBlocks, Terminals, blocks, expand, ranked_blocks
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.history import levels
@@ -61,7 +61,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     cards = int(np.count_nonzero(tree.mover[public.parent[1:]] == CHANCE))  # public, wherever they fall
     require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
     scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public)
-    lines = _lines(rules, public)
+    lines = lines_of(rules, public)
     first, second = (_side(player, public, hands[player], lines, scenes) for player in (0, 1))
     operator, largest = _operator(rules, public, scenes, (first, second))
     unit = unit_of(largest)
@@ -79,14 +79,15 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
         terminals=terminals,
         largest_payoff=largest,
         make_tree=history.build,
-        make_payoffs=partial(_sparse, rules.name, operator),
+        make_payoffs=partial(sparse, rules.name, operator),
         blocks=operator,
         dealt=history,
         unit=unit,
     )
 
 
-def _sparse(name: str, operator: Blocks | RankedBlocks) -> Payoffs:
+def sparse(name: str, operator: DealtOperator) -> Payoffs:
+    """The payoff operator as a matrix; refused if that would not fit."""
     require(name, operator.entries, 100, "payoff entries as many as")
     return expand(operator)
 
@@ -103,7 +104,7 @@ def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:
     return Scenes(of, reach)
 
 
-def _lines(rules: DealtRules, public: PublicGame) -> Texts:
+def lines_of(rules: DealtRules, public: PublicGame) -> Texts:
     """[P] every public node's moves, each behind a separator."""
     tree = public.tree
     moves = texts(rules.separator + action for action in public.actions)

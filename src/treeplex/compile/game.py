@@ -7,17 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from treeplex.arrow import frame, table, text_bytes, unpacked
-from treeplex.compile.blocks import Blocks, RankedBlocks
+from treeplex.compile.blocks import DealtOperator
 from treeplex.compile.dealt_tree import DealtTree
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.html import html_table
 
-Operator = Payoffs | Blocks | RankedBlocks
+if TYPE_CHECKING:
+    from treeplex.compile.lifting import Lifting
+
+Operator = Payoffs | DealtOperator
 
 BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
 
@@ -60,8 +63,9 @@ class CompiledGame:
     largest_payoff: float  # in absolute value, as stored
     make_tree: Callable[[], HistoryTree] = field(repr=False)
     make_payoffs: Callable[[], Payoffs] = field(repr=False)
-    blocks: Blocks | RankedBlocks | None = None
+    blocks: DealtOperator | None = None
     dealt: DealtTree | None = field(default=None, repr=False)  # its public tree, if it was compiled from one
+    lifting: Lifting | None = field(default=None, repr=False)  # the way to the whole game, if hands are classes
     constant: float = 0.0
     unit: float = 1.0  # a power of two; payoffs are stored divided by it, see ``unit_of``
     known_value: float | None = None  # player 0's, from the literature
@@ -80,7 +84,7 @@ class CompiledGame:
     @cached_property
     def operator(self) -> Operator:
         """The payoff operator in its fastest form: blocks pay from about eight hands on."""
-        if self.blocks is not None and self.blocks.rows.sequence.shape[1] >= BLOCKS_FROM:
+        if self.blocks is not None and self.blocks.hands >= BLOCKS_FROM:
             return self.blocks
         return self.payoffs
 

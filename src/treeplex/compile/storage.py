@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import ArrowError, Encoded, decode, encode, texts, unpacked
-from treeplex.compile.blocks import BlockRows, Blocks, RankedBlocks, RankedRows
+from treeplex.compile.blocks import (
+    BlockRows,
+    Blocks,
+    ClassBlocks,
+    ClassRows,
+    DealtOperator,
+    RankedBlocks,
+    RankedRows,
+)
 from treeplex.compile.efg import to_efg
 from treeplex.compile.game import CompiledGame, Kept
 from treeplex.compile.history import HistoryTree
@@ -31,7 +39,7 @@ DIMENSIONS: Final = {"tables": 3, "sequence": 2, "other": 2}
 TYPES: Final[dict[str, Any]] = {
     "mover": np.int8,
     "text": np.uint8,
-    **dict.fromkeys(("probability", "payoff", "data", "amount", "tables"), np.float64),
+    **dict.fromkeys(("probability", "payoff", "data", "amount", "tables", "copies"), np.float64),
 }
 """Of the fields that are not 32-bit integers."""
 
@@ -116,11 +124,13 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
     )
 
 
-def _blocks(form: str | None, tensors: Tensors) -> Blocks | RankedBlocks | None:
+def _blocks(form: str | None, tensors: Tensors) -> DealtOperator | None:
     if form == "Blocks":
         return Blocks(*(_read(BlockRows, f"blocks.{side}", tensors) for side in Blocks._fields))
     if form == "RankedBlocks":
         return RankedBlocks(*(_read(RankedRows, f"blocks.{side}", tensors) for side in RankedBlocks._fields))
+    if form == "ClassBlocks":
+        return ClassBlocks(*(_read(ClassRows, f"blocks.{side}", tensors) for side in ClassBlocks._fields))
     if form is not None:
         raise ValueError(f"there is no form of payoffs {form!r}")
     return None
@@ -158,7 +168,10 @@ def _check(game: CompiledGame) -> None:
     sizes = [treeplex.sequences for treeplex in game.treeplexes]
     _check_rows(*game.payoffs.rows, sizes[0], sizes[1])
     _check_rows(*game.payoffs.columns, sizes[1], sizes[0])
-    if game.blocks is not None:
+    if isinstance(game.blocks, ClassBlocks):
+        _check_classes(game.blocks.rows, sizes[0], sizes[1])
+        _check_classes(game.blocks.columns, sizes[1], sizes[0])
+    elif game.blocks is not None:
         _check_blocks(game.blocks, sizes)
     if not _transposed(game.payoffs):
         raise ValueError("the two orientations of the payoff matrix differ")
@@ -208,6 +221,33 @@ def _check_blocks(blocks: Blocks | RankedBlocks, sequences: list[int]) -> None:
             _within("payoff blocks", side.table, 0, len(side.tables))
         elif shape[0] != shape[1] or min(side.sequence.min(), side.other.min()) < 0:
             raise ValueError("the payoff blocks have another shape")
+
+
+def _check_classes(side: ClassRows, own: int, other: int) -> None:
+    rows, count = len(side.board), len(side.copies)
+    lengths = [len(array) - rows for array in (side.base, side.stride)]
+    lengths += [len(side.other_stride) - len(side.other_base), len(side.showdown) - len(side.amount)]
+    lengths += [len(array) - count for array in (side.below, side.not_above)]
+    start = side.classes.astype(np.int64)
+    width = np.diff(start)
+    if any(lengths) or not len(width) or start[0] != 0 or start[-1] != count or np.any(width < 1):
+        raise ValueError("the payoff blocks have another shape")
+    _check_rows(side.start, side.column, side.amount, rows, len(side.other_base))
+    _within("payoff blocks", side.board, 0, len(width))
+    _within("payoff blocks", side.showdown, 0, 2)
+    _within("payoff blocks", side.stride, 0, own)
+    _within("payoff blocks", side.other_stride, 0, other)
+    _within("payoff blocks", side.base, 0, own)
+    _within("payoff blocks", side.other_base, 0, other)
+    last = width[side.board] - 1  # the greatest number of a class on the board of a row
+    _within("payoff blocks", side.base + last * side.stride, 0, own)
+    facing = np.repeat(last, np.diff(side.start))
+    _within("payoff blocks", side.other_base[side.column] + facing * side.other_stride[side.column], 0, other)
+    most = np.repeat(width, width)
+    if np.any(side.below < 0) or np.any(side.below >= side.not_above) or np.any(side.not_above > most):
+        raise ValueError("the payoff blocks have another shape")
+    if not np.isfinite(side.copies).all():
+        raise ValueError("a number is not finite")
 
 
 def _check_rows(start: Ints, column: Ints, data: Floats, rows: int, columns: int) -> None:

@@ -15,12 +15,14 @@ from treeplex import arrow
 from treeplex.arrays import Floats, frozen
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.source import compiled
-from treeplex.errors import FormatError, ParameterError, brief, quoted
+from treeplex.errors import FormatError, ParameterError, TreeplexError, brief, quoted
 from treeplex.evaluation.keys import Key, key_of, numbers_of, owner_of
 from treeplex.evaluation.openspiel import to_openspiel
 from treeplex.evaluation.strategy import EXACT, TOLERANCE, TYPES, Row, Strategy, gathered, pairs_of
 from treeplex.files import replace_text
+from treeplex.games.catalog import make
 from treeplex.games.openspiel import from_tabular, is_policy
+from treeplex.games.suits import FoldedGame
 from treeplex.html import html_table
 
 FORMAT = "treeplex-policy-1"
@@ -105,6 +107,16 @@ class Policy:
         translated: both trees are walked together.
         """
         return to_openspiel(self.game, lambda player, label: self[player, label], game)
+
+    def lifted(self, game: Any = None) -> Policy:
+        """The same policy in the whole game, where this one is of a game by suit isomorphism: every card told apart.
+
+        ``game``: the game it was made for, compiled or anything that stands for one; left out: found by its name.
+        """
+        own = compiled(self.game if game is None else game)
+        if own.lifting is None:
+            raise ParameterError(f"Nothing is to be lifted: {own.name} does not merge hands or boards.")
+        return Policy.of(*own.lifting.strategies((own, self.aligned(own))))
 
     def replace(self, changes: Mapping[Key, Mapping[str, float]]) -> Policy:
         """The same policy with other strategies at some infosets; actions that are left out have probability 0.
@@ -279,12 +291,23 @@ UNREADABLE = (
 def policy_of(source: Any, game: CompiledGame) -> Policy:
     """The policy for ``game`` that a file, a dictionary or a policy of OpenSpiel holds, or the policy itself."""
     if isinstance(source, Policy):
-        return source
+        return _for(game, source)
     if isinstance(source, Mapping):
         return Policy.from_dict(cast(Mapping[Key, Mapping[str, float]], source), game)
     if is_policy(source):
         return Policy.from_openspiel(source, game.name if game.name.startswith("openspiel:") else None)
-    return Policy.load(source, game)
+    return _for(game, Policy.load(source, game))
+
+
+def _for(game: CompiledGame, policy: Policy) -> Policy:
+    """The policy; lifted, if it is one by suit isomorphism of what is the whole game here."""
+    if policy.game == game.name or game.dealt is None:
+        return policy
+    try:
+        rules = make(policy.game)
+    except TreeplexError:
+        return policy  # a game of somebody's own
+    return policy.lifted() if isinstance(rules, FoldedGame) and rules.whole.name == game.name else policy
 
 
 def _reason(error: Exception) -> str:

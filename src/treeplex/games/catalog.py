@@ -17,6 +17,7 @@ from treeplex.games.poker import kuhn, kuhn_ext, leduc, leduc5, leduc_ext, one_c
 from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
+from treeplex.games.rhode_island import rhode_island
 from treeplex.spec import bind, folded, found, parse, unknown, usage
 
 
@@ -62,6 +63,12 @@ CATALOG: dict[str, Entry] = {
             continuous_leduc,
             "Leduc hold'em with bets of any size, of which a few are in the abstraction; see treeplex grow",
             "Brown & Sandholm 2015, simultaneous abstraction",
+        ),
+        Entry(
+            "rhode_island",
+            rhode_island,
+            "Rhode Island hold'em: three rounds, two public cards; by suit isomorphism or with every card told apart",
+            "Shi & Littman 2001; Gilpin & Sandholm 2007",
         ),
         Entry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
         Entry(

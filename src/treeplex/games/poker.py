@@ -1,16 +1,16 @@
 """Small poker games with one private card each: Kuhn, Leduc and their larger relatives, all one rule book.
 
 Every game is ante, one private card, a round of betting; then, where there are more rounds, a public card before
-each. A variant is a deck, an ante and a list of rounds.
+each. A variant is a deck, an ante, a list of rounds and a ranking of hands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -26,11 +26,21 @@ MOST_LINES: Final = 10**8  # of betting in a round: more would fit nowhere
 
 
 class Card(NamedTuple):
-    """A kind of card: its label, its rank, and how many the deck holds."""
+    """A kind of card: its label, its rank, how many the deck holds, and its suit where suits matter."""
 
     label: str
     rank: int
     copies: int
+    suit: int = 0
+
+
+Ranking = Callable[[Card, tuple[Card, ...]], tuple[int, ...]]
+"""The strength of a private card with the public ones: of two, the greater wins."""
+
+
+def pairs(card: Card, board: tuple[Card, ...]) -> tuple[int, ...]:
+    """The higher card wins, but a pair with a public card beats all."""
+    return card.rank in [public.rank for public in board], card.rank
 
 
 class Round(NamedTuple):
@@ -50,7 +60,7 @@ class Pot(NamedTuple):
     """A public state: nothing of the past but what the future depends on."""
 
     round: int
-    card: int  # the public card, or NO_CARD
+    board: tuple[int, ...]  # the public cards
     player: int  # whose turn it is
     paid: tuple[float, float]  # chips each player has put in
     before: float  # chips each player had put in when this round began
@@ -112,7 +122,7 @@ class OneCard:
 
 @dataclass(frozen=True)
 class Poker(OneCard):
-    """Poker with one private card each. Player 0 acts first in every round; the higher hand wins, a pair beats all."""
+    """Poker with one private card each. Player 0 acts first in every round; ``ranking`` says which hand wins."""
 
     name: str
     deck: tuple[Card, ...]
@@ -121,6 +131,7 @@ class Poker(OneCard):
     together: bool = False
     separator: str = " "
     words: Mapping[str, str] | None = None  # other names for "fold", "check", "call", "bet", "raise"
+    ranking: Ranking = pairs
 
     @property
     def ranked(self) -> bool:
@@ -129,20 +140,54 @@ class Poker(OneCard):
 
     def start(self) -> Pot:
         """Both have paid the ante."""
-        return Pot(0, NO_CARD, 0, (self.ante, self.ante), self.ante, 0, NO_BET, False, "betting")
+        return Pot(0, (), 0, (self.ante, self.ante), self.ante, 0, NO_BET, False, "betting")
 
     def actions(self, public: Pot) -> Sequence[str]:
         """Fold or call a bet, check without one; bet or raise while the round allows."""
         if public.status == "dealing":
-            return self._labels
+            return [self._labels[card] for card in self.left(public.board)]
         return list(self._moves(public))
+
+    def left(self, board: tuple[int, ...]) -> list[int]:
+        """Cards of which the public ones leave some."""
+        return [number for number, card in enumerate(self.deck) if card.copies > board.count(number)]
+
+    def odds(self, public: Public) -> Floats:
+        """Public card from what two private cards and the public ones have left of the deck."""
+        copies, own = np.array([card.copies for card in self.deck], dtype=np.float64), np.eye(len(self.deck))
+        for card in public.board:
+            copies[card] -= 1.0
+        left = np.maximum(copies[:, None, None] - own[:, :, None] - own[:, None, :], 0.0)[self.left(public.board)]
+        return left / left.sum(axis=0)
+
+    def outcome(self, table: Hashable) -> Floats:
+        """The sign of player 0's hand against player 1's."""
+        if table == WON:
+            return np.ones((len(self.deck), len(self.deck)))
+        strength = self.strengths(cast(tuple[int, ...], table))
+        return np.sign(strength[:, None] - strength[None, :])
+
+    def strengths(self, board: tuple[int, ...]) -> Floats:
+        """[H] the place of every card among the strengths there are on a board."""
+        known = self._ranked
+        if board not in known:
+            public = tuple(self.deck[card] for card in board)
+            strengths = [self.ranking(card, public) for card in self.deck]
+            places = {strength: place for place, strength in enumerate(sorted(set(strengths)))}
+            known[board] = np.array([places[strength] for strength in strengths], dtype=np.float64)
+        return known[board]
+
+    @cached_property
+    def _ranked(self) -> dict[tuple[int, ...], Floats]:
+        """Strengths, by the boards that have been asked for."""
+        return {}
 
     def next(self, public: Pot, action: str) -> Pot:
         """One move, or the public card."""
         if public.status == "dealing":
             before = public.paid[0]
             card = self._labels.index(action)
-            return Pot(public.round + 1, card, 0, public.paid, before, 0, NO_BET, False, "betting")
+            return Pot(public.round + 1, (*public.board, card), 0, public.paid, before, 0, NO_BET, False, "betting")
         move, size = self._moves(public)[action]
         other = 1 - public.player
         if move == "fold":
@@ -167,7 +212,7 @@ class Poker(OneCard):
         if public.status == "folded":
             folder = 1 - public.player
             return Settlement(public.paid[folder] * (-1.0 if folder == 0 else 1.0), WON)
-        return Settlement(public.paid[0], public.card)
+        return Settlement(public.paid[0], public.board)
 
     def _moves(self, public: Pot) -> dict[str, tuple[str, int]]:
         """Label -> (move, size) of every legal move."""
@@ -274,5 +319,12 @@ def _numbered(cards: int) -> tuple[Card, ...]:
 def court(suits: bool = False) -> tuple[Card, ...]:
     """J, Q and K twice each; with ``suits`` the two are told apart."""
     if suits:
-        return tuple(Card(label + suit, rank, 1) for rank, label in enumerate("JQK") for suit in "sh")
+        return suited("JQK", "sh")
     return tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
+
+
+def suited(ranks: str, suits: str) -> tuple[Card, ...]:
+    """One card of every rank, lowest first, in every suit."""
+    return tuple(
+        Card(rank + suit, place, 1, number) for place, rank in enumerate(ranks) for number, suit in enumerate(suits)
+    )

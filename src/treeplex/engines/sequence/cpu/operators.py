@@ -14,12 +14,12 @@ from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, r
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.compile.blocks import BlockRows, RankedRows
+from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
 from treeplex.jit import kernel, parallel_kernel
 
-Side = Csr | BlockRows | RankedRows
+Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""
 
 
@@ -29,7 +29,12 @@ def _gradient(side: Any, sign: float, opponent: Any, values: Any, begin: int, en
 
 @overload(_gradient, strict=False)
 def _choose(side: Any, sign: Any, opponent: Any, values: Any, begin: Any, end: Any) -> Callable[..., None] | None:  # pyright: ignore[reportUnusedFunction]
-    forms: dict[type, Callable[..., None]] = {Csr: _sparse, BlockRows: _blocks, RankedRows: _ranked}
+    forms: dict[type, Callable[..., None]] = {
+        Csr: _sparse,
+        BlockRows: _blocks,
+        RankedRows: _ranked,
+        ClassRows: _classes,
+    }
     return forms.get(getattr(side, "instance_class", type(None)))
 
 
@@ -101,6 +106,46 @@ def _ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, beg
             continue
         for hand in range(width):
             values[np.uint64(sequence[row, hand])] = sign * out[hand]
+
+
+def _classes(side: ClassRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+    start, column, amount, showdown, board, base, stride, other_base, other_stride, classes, copies, below, most = side
+    widest = np.uint64(0)
+    for place in range(len(classes) - 1):
+        widest = max(widest, np.uint64(classes[place + 1] - classes[place]))
+    out, weight, before = np.empty(widest), np.empty(widest), np.empty(widest + np.uint64(1))
+    for row in range(np.uint64(begin), np.uint64(end)):
+        if row == 0:
+            values[0] = 0.0  # everybody has moved before the game is over
+            continue
+        place = np.uint64(board[row])
+        first = np.uint64(classes[place])
+        width = np.uint64(classes[place + np.uint64(1)]) - first
+        for k in range(width):
+            out[k] = 0.0
+        for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):
+            against, factor = np.uint64(column[entry]), amount[entry]
+            s, step = np.uint64(other_base[against]), np.uint64(other_stride[against])
+            total = 0.0
+            for k in range(width):
+                weight[k] = opponent[s]
+                before[k] = total
+                total += copies[first + k] * weight[k]
+                s += step
+            before[width] = total
+            if total == 0.0:
+                continue
+            if showdown[entry] == 1:
+                for k in range(width):
+                    lower, lower_or_equal = before[np.uint64(below[first + k])], before[np.uint64(most[first + k])]
+                    out[k] += factor * (lower + lower_or_equal - total)
+            else:
+                for k in range(width):
+                    out[k] += factor * (total - weight[k])
+        s, step = np.uint64(base[row]), np.uint64(stride[row])
+        for k in range(width):
+            values[s] = sign * copies[first + k] * out[k]
+            s += step
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.compile.blocks import BlockRows, RankedRows
+from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows, class_table
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.cpu.operators import Side
 from treeplex.engines.sequence.cpu.oracle import TreeSide
@@ -23,6 +23,15 @@ def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Float
         for row in range(len(values)):
             entries = slice(side.start[row], side.start[row + 1])
             values[row] = sign * (side.data[entries] @ opponent[side.column[entries]])
+        return
+    if isinstance(side, ClassRows):
+        for row, board in enumerate(side.board.tolist()):
+            number = np.arange(int(side.classes[board + 1]) - int(side.classes[board]))
+            for entry in range(side.start[row], side.start[row + 1]):
+                facing = side.other_base[side.column[entry]] + number * side.other_stride[side.column[entry]]
+                table = class_table(side, board, side.showdown[entry])
+                own = side.base[row] + number * side.stride[row]
+                values[own] += sign * side.amount[entry] * (opponent[facing] @ table)
         return
     for row, sequences in enumerate(side.sequence):
         for entry in range(side.start[row], side.start[row + 1]):
