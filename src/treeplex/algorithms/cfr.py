@@ -18,7 +18,7 @@ from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
+from treeplex.engines.sequence.cpu.tiled import iterate_tiles
 from treeplex.engines.sequence.learners import (
     in_places,
     initial_learners,
@@ -28,6 +28,7 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
+from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, power, uniform
@@ -88,12 +89,11 @@ class CFR(FullWidth[State]):
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         now = steps(state.iteration, iterations, self.weight, self.minimizer)
-        if not STORAGES[self.storage].scaled:
-            form = tiled_form(game, self.threads, self.storage)
-            if form is not None:
-                begun = state if isinstance(state, TiledState) else self._in_tiles(form, state)
-                iterate_tiles(form, begun.tiled, self.minimizer.predict, now, self.turns)
-                return begun._replace(iteration=state.iteration + iterations)
+        tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
+        if tiles is not None:
+            begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state)
+            iterate_tiles(tiled_form(game, tiles, self.threads), begun.tiled, self.minimizer.predict, now, self.turns)
+            return begun._replace(iteration=state.iteration + iterations)
         rule, learners = Matching(self.minimizer.predict), state.learners
         iterate(sequence_form(game, self.threads, self.storage), learners, (rule, rule), now, self.turns)
         return LearnerState(learners, state.iteration + iterations)
@@ -116,9 +116,10 @@ class CFR(FullWidth[State]):
         """As ``Algorithm``: in the game's order."""
         return super().save(LearnerState(state.learners, state.iteration))
 
-    def _in_tiles(self, form: TiledForm, state: LearnerState) -> TiledState:
-        first, second = form.tiles
-        return TiledState(in_places(form.tiles, cast(Any, state.learners)), (first.place, second.place), state.iteration)
+
+def _in_tiles(game: TiledGame, state: LearnerState) -> TiledState:
+    first, second = game.layouts
+    return TiledState(in_places(game.layouts, cast(Any, state.learners)), (first.place, second.place), state.iteration)
 
 
 def cfr(turns: str = "alternating") -> CFR:

@@ -14,7 +14,7 @@ from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, S
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
 from treeplex.engines.sequence.partition import partitions, runs
-from treeplex.engines.sequence.tiles import Tiles, laid, tiled
+from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
 from treeplex.updates.schedules import Schedule
@@ -73,30 +73,29 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
     return SequenceForm(game.treeplexes, operator_in(game, storage), partitions(game, threads), values)
 
 
-def tiled_form(game: CompiledGame, threads: int = 1, storage: str = "float64") -> TiledForm | None:
-    """A game in tiles, with scratch of its own; None where walks are faster. ``threads``: at most, 0 for all cores."""
-    found = tiled(game, storage)
-    if found is None:
-        return None
-    tiles, rows, blocks = found
+def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
+    """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
+    (first, second), rows, blocks = found
     shared = runs(found, threads)
     count = 1 if shared[0] is None else shared[0].shape[1] - 1
-    widest = max(int(np.diff(player.first).max(initial=1)) for player in tiles)
+    widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
+    storage = found.rows[0].data.dtype
     scratch = aligned(count * widest * LANES, storage).reshape(count, -1)
     values, worth = (
-        tuple(aligned(0 if blocks[0] is None else player.places, storage) for player in tiles),
-        tuple(aligned(len(player.parent) + LANES, np.float64) for player in tiles),
+        [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)],
+        [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)],
     )
-    for player in worth:
-        player[-LANES:] = -0.0
+    for numbers in worth:
+        numbers[-LANES:] = -0.0
     pieces = (None, None) if blocks[0] is None else partitions(game, threads)
+    tiles = first.tiles, second.tiles
     return TiledForm(tiles, rows, blocks, pieces, shared, (values[0], values[1]), (worth[0], worth[1]), scratch)
 
 
-def in_places(tiles: tuple[Tiles, Tiles], learners: tuple[Learner, Learner]) -> tuple[Learner, Learner]:
+def in_places(layouts: tuple[Layout, Layout], learners: tuple[Learner, Learner]) -> tuple[Learner, Learner]:
     """Learners in the game's order, in tiles."""
     first, second = (
-        Learner(*(laid(own, array) for array in learner)) for own, learner in zip(tiles, learners, strict=True)
+        Learner(*(laid(own, array) for array in learner)) for own, learner in zip(layouts, learners, strict=True)
     )
     return first, second
 

@@ -21,7 +21,7 @@ import numpy as np
 from treeplex.arrays import Bytes, Ints
 from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.tiles import TiledGame, TiledRows, Tiles
+from treeplex.engines.sequence.tiles import Layout, TiledGame, TiledRows
 from treeplex.jit import kernel
 from treeplex.system import cores
 
@@ -76,7 +76,7 @@ def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
     """
     wanted = min(threads or cores(), numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
     first, second = (
-        stretches(tiles, rows, wanted, least) for tiles, rows in zip(game.tiles, game.rows, strict=True)
+        stretches(layout, rows, wanted, least) for layout, rows in zip(game.layouts, game.rows, strict=True)
     )
     if all(row[1] == row[-1] for table in (first, second) for row in table):
         return None, None
@@ -84,14 +84,15 @@ def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
     return first, second
 
 
-def stretches(tiles: Tiles, rows: TiledRows, threads: int, least: int) -> Ints:
+def stretches(layout: Layout, rows: TiledRows, threads: int, least: int) -> Ints:
     """[stretches, threads + 1] where each thread's tiles begin, a stretch after the other.
 
     A stretch is a height with work for at least two threads, in equal pieces, or all heights between such, in one.
     """
-    work = tiles.first.astype(np.int64) + rows.start[tiles.first] + tiles.start[tiles.first]  # of all tiles before
+    first, below = layout.tiles.first, layout.tiles.start
+    work = first.astype(np.int64) + rows.start[first] + below[first]  # [T + 1] of all tiles before
     table = [[0] * (threads + 1)]
-    for begin, stop in pairwise(tiles.bounds.tolist()):
+    for begin, stop in pairwise(layout.bounds.tolist()):
         amount = int(work[stop] - work[begin])
         pieces = min(threads, amount // least)
         if pieces >= 2:

@@ -47,13 +47,19 @@ class Tiles(NamedTuple):
     parent: Ints  # [16 T] place of the sequence above each infoset
     start: Ints  # [B + 1] where the children of each slice begin, counted in vectors
     child: Ints  # [16 start[B]] lanes of child infosets, the last in the game first; 16 T: none
+
+
+class Layout(NamedTuple):
+    """Tiles, and where the sequences are in them."""
+
+    tiles: Tiles
     bounds: Ints  # [heights + 1] first tile of each height
     place: Ints  # [S] place of each sequence
 
     @property
     def places(self) -> int:
         """``P``."""
-        return LANES * int(self.first[-1])
+        return LANES * int(self.tiles.first[-1])
 
 
 class TiledRows(NamedTuple):
@@ -71,44 +77,44 @@ Dealt = tuple[BlockRows, BlockRows] | tuple[RankedRows, RankedRows] | tuple[None
 class TiledGame(NamedTuple):
     """Both players'."""
 
-    tiles: tuple[Tiles, Tiles]
+    layouts: tuple[Layout, Layout]
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
 
 
-_TILES: WeakKeyDictionary[CompiledGame, tuple[Tiles, Tiles] | None] = WeakKeyDictionary()
+_LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[Layout, Layout] | None] = WeakKeyDictionary()
 _TILED: WeakKeyDictionary[CompiledGame, dict[str, TiledGame]] = WeakKeyDictionary()
 """By storage; both go when the game goes."""
 
 
 def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
     """A game in tiles, for learners in float64 or float32; None where too many lanes would be idle."""
-    if game not in _TILES:
-        _TILES[game] = _paying(game)
-    tiles = _TILES[game]
-    if tiles is None:
+    if game not in _LAYOUTS:
+        _LAYOUTS[game] = _paying(game)
+    layouts = _LAYOUTS[game]
+    if layouts is None:
         return None
     known = _TILED.setdefault(game, {})
     if storage not in known:
-        known[storage] = _converted(game, tiles, np.dtype(storage))
+        known[storage] = _converted(game, layouts, np.dtype(storage))
     return known[storage]
 
 
-def _paying(game: CompiledGame) -> tuple[Tiles, Tiles] | None:
-    """Both players' tiles, if they are full enough."""
+def _paying(game: CompiledGame) -> tuple[Layout, Layout] | None:
+    """Both players' layouts, if tiles are full enough."""
     sparse = isinstance(game.operator.rows, Csr)
-    found: list[Tiles] = []
+    found: list[Layout] = []
     numbers, places = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
         entries = _lengths(side) if sparse else np.zeros(treeplex.sequences, dtype=np.int32)
-        tiles = tile(treeplex, entries)
+        layout = lay_out(treeplex, entries)
         numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
-        places += tiles.places + LANES * int(_starts(tiles, entries)[-1])
-        found.append(tiles)
+        places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
+        found.append(layout)
     return (found[0], found[1]) if places <= FILLED * numbers else None
 
 
-def tile(treeplex: Treeplex, entries: Ints) -> Tiles:
+def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
     """Cut a treeplex into tiles; ``entries`` [S] is how many payoffs each sequence has."""
     first, parent = treeplex
     infosets, sequences = treeplex.infosets, treeplex.sequences
@@ -119,40 +125,41 @@ def tile(treeplex: Treeplex, entries: Ints) -> Tiles:
     slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
     home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
     count = _number(first, order, height, slices, bounds, home, place)
-    tiles = Tiles(slices[: count + 1].copy(), np.full(LANES * count, NOWHERE, np.int32), bounds, bounds, bounds, place)
+    slices, above = slices[: count + 1].copy(), aligned(LANES * count, np.int32)
     children[0] = 0
-    start = _starts(tiles, children)
-    child = np.full(LANES * int(start[-1]), LANES * count, dtype=np.int32)
-    _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), tiles.parent, child)
-    return tiles._replace(start=start, child=_moved(child), parent=_moved(tiles.parent))
+    start = _starts(slices, place, children)
+    child = aligned(LANES * int(start[-1]), np.int32)
+    above[:], child[:] = NOWHERE, LANES * count
+    _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
+    return Layout(Tiles(slices, above, start, child), bounds, place)
 
 
-def laid(tiles: Tiles, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def laid(layout: Layout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Numbers of the sequences [S] in their places [P]; zeros elsewhere."""
-    out = aligned(tiles.places, numbers.dtype)
-    out[tiles.place] = numbers
+    out = aligned(layout.places, numbers.dtype)
+    out[layout.place] = numbers
     return out
 
 
-def _converted(game: CompiledGame, tiles: tuple[Tiles, Tiles], dtype: npt.DTypeLike) -> TiledGame:
+def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], dtype: npt.DTypeLike) -> TiledGame:
     rows: list[TiledRows] = []
     blocks: list[Any] = []
     for player, side in enumerate(game.operator):
-        own, other = tiles[player], tiles[1 - player]
+        own, other = layouts[player], layouts[1 - player]
         if isinstance(side, Csr):
             rows.append(_sliced(side, player, own, other, dtype))
             blocks.append(None)
         else:
-            nothing = np.zeros(int(own.first[-1]) + 1, dtype=np.int32)
+            nothing = np.zeros(len(own.tiles.start), dtype=np.int32)
             rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype)))
             numbers = {key: array.astype(dtype) for key, array in side._asdict().items() if array.dtype == np.float64}
             moved = {"sequence": _places(own, side.sequence), "other": _places(other, side.other)}
             blocks.append(side._replace(**numbers, **moved))
-    return TiledGame(tiles, (rows[0], rows[1]), (blocks[0], blocks[1]))
+    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]))
 
 
-def _sliced(side: Csr, player: int, own: Tiles, other: Tiles, dtype: npt.DTypeLike) -> TiledRows:
-    start = _starts(own, _lengths(side))
+def _sliced(side: Csr, player: int, own: Layout, other: Layout, dtype: npt.DTypeLike) -> TiledRows:
+    start = _starts(own.tiles.first, own.place, _lengths(side))
     size = LANES * int(start[-1])
     column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, dtype)
     column[:] = NOWHERE
@@ -167,22 +174,15 @@ def _lengths(side: Any) -> Ints:
     return lengths
 
 
-def _places(tiles: Tiles, sequence: Ints) -> Ints:
-    return np.where(sequence < 0, -1, tiles.place[sequence]).astype(np.int32)
+def _places(layout: Layout, sequence: Ints) -> Ints:
+    return np.where(sequence < 0, -1, layout.place[sequence]).astype(np.int32)
 
 
-def _starts(tiles: Tiles, lengths: Ints) -> Ints:
+def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
     """[B + 1] where the rows of each slice begin, as long as its longest."""
-    start = np.zeros(int(tiles.first[-1]) + 1, dtype=np.int32)
-    _longest(tiles.place, lengths, start)
+    start = np.zeros(int(first[-1]) + 1, dtype=np.int32)
+    _longest(place, lengths, start)
     return np.cumsum(start, dtype=np.int32)
-
-
-def _moved(array: Ints) -> Ints:
-    """The same numbers where vectors begin."""
-    out = aligned(len(array), array.dtype)
-    out[:] = array
-    return out
 
 
 # --- loops over the game's arrays; one thread -------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def _up_alone(
     scratch: Numbers,
     tuning: Tuning,
 ) -> None:
-    _up_piece(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, 0, len(tiles.first) - 1)
+    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, 0, len(tiles.first) - 1)
 
 
 def _up_threads(
@@ -237,7 +237,7 @@ def _choose_down(tiles: Any, runs: Any, learner: Any, weights: Any) -> Callable[
 
 
 def _down_alone(tiles: Tiles, runs: None, learner: Learner, weights: Weights) -> None:
-    _down_piece(tiles, learner, weights, 0, len(tiles.first) - 1)
+    _top_down(tiles, learner, weights, 0, len(tiles.first) - 1)
 
 
 def _down_threads(tiles: Tiles, runs: Ints, learner: Learner, weights: Weights) -> None:
