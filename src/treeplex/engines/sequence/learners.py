@@ -75,11 +75,10 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
 
 def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
     """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
-    (first, second), rows, blocks = found
+    (first, second), rows, blocks, storage = found
     shared = runs(found, threads)
     count = 1 if shared[0] is None else shared[0].shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
-    storage = found.rows[0].data.dtype
     scratch = aligned(count * widest * LANES, storage).reshape(count, -1)
     values, worth = (
         [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)],

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints, aligned
+from treeplex.arrays import Floats, Ints, aligned
 from treeplex.compile.blocks import BlockRows, RankedRows
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
@@ -35,6 +35,9 @@ from treeplex.vectors import LANES
 NOWHERE: Final = 1  # the place of a number that is always 0
 FILLED: Final = 3.0  # tiles pay while there are at most so many times as many numbers in them as in the game; measured
 SMALL: Final = 2**16  # places that fit in 16 bits
+LARGEST: Final = 2**15 - 1  # units that do
+SAMPLE: Final = 4096  # numbers in which a common unit is looked for
+PARTS: Final = 12  # the least of them may be up to so many units
 
 Wholes = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]  # places in 16 bits, or in 32
@@ -63,11 +66,17 @@ class Layout(NamedTuple):
 
 
 class TiledRows(NamedTuple):
-    """One player's rows of the payoff matrix by slices, in own payoffs: those of player 1 with their sign changed."""
+    """One player's rows of the payoff matrix by slices, in own payoffs: those of player 1 with their sign changed.
+
+    An entry is read as often as it is used, so its bytes decide. Payoffs are whole numbers of chips, mostly, times
+    probabilities that are whole numbers of one of them; where all are multiples of one number to the last bit, they
+    take 2 bytes instead of 8, and where there are not too many places, so do columns.
+    """
 
     start: Ints  # [B + 1] where the entries of each slice begin, counted in vectors
     column: Column  # [16 start[B]] place of the opponent's sequence
-    data: npt.NDArray[Any]  # [16 start[B]] in the precision of the learners
+    data: npt.NDArray[Any]  # [16 start[B]] in units: whole numbers of 16 bits, or in the precision of the learners
+    unit: float
 
 
 Dealt = tuple[BlockRows, BlockRows] | tuple[RankedRows, RankedRows] | tuple[None, None]
@@ -80,6 +89,7 @@ class TiledGame(NamedTuple):
     layouts: tuple[Layout, Layout]
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
+    storage: str  # of learners: float64 or float32
 
 
 _LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[Layout, Layout] | None] = WeakKeyDictionary()
@@ -96,7 +106,7 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
         return None
     known = _TILED.setdefault(game, {})
     if storage not in known:
-        known[storage] = _converted(game, layouts, np.dtype(storage))
+        known[storage] = _converted(game, layouts, storage)
     return known[storage]
 
 
@@ -141,7 +151,8 @@ def laid(layout: Layout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return out
 
 
-def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], dtype: npt.DTypeLike) -> TiledGame:
+def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str) -> TiledGame:
+    dtype = np.dtype(storage)
     rows: list[TiledRows] = []
     blocks: list[Any] = []
     for player, side in enumerate(game.operator):
@@ -151,20 +162,38 @@ def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], dtype: npt.DT
             blocks.append(None)
         else:
             nothing = np.zeros(len(own.tiles.start), dtype=np.int32)
-            rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype)))
+            rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype), 1.0))
             numbers = {key: array.astype(dtype) for key, array in side._asdict().items() if array.dtype == np.float64}
             moved = {"sequence": _places(own, side.sequence), "other": _places(other, side.other)}
             blocks.append(side._replace(**numbers, **moved))
-    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]))
+    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage)
 
 
 def _sliced(side: Csr, player: int, own: Layout, other: Layout, dtype: npt.DTypeLike) -> TiledRows:
     start = _starts(own.tiles.first, own.place, _lengths(side))
-    size = LANES * int(start[-1])
-    column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, dtype)
+    size, unit = LANES * int(start[-1]), common_unit(side.data)
+    numbers = side.data if player == 0 else -side.data
+    numbers = numbers.astype(dtype) if unit is None else np.rint(numbers / unit).astype(np.int16)
+    column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, numbers.dtype)
     column[:] = NOWHERE
-    _fill(*side, 1.0 - 2.0 * player, own.place, other.place, start, column, data)
-    return TiledRows(start, column, data)
+    _fill(side.start, side.column, numbers, own.place, other.place, start, column, data)
+    return TiledRows(start, column, data, unit or 1.0)
+
+
+def common_unit(numbers: Floats) -> float | None:
+    """A number of which all are multiples by whole numbers of 16 bits, to the last bit; None: there is none."""
+    some = np.abs(numbers[:SAMPLE])
+    least = float(some.min(initial=np.inf, where=some > 0.0))
+    for part in range(1, PARTS + 1) if least < np.inf else ():
+        unit = least / part
+        if _multiples(some, unit) and _multiples(numbers, unit):
+            return unit
+    return None
+
+
+def _multiples(numbers: Floats, unit: float) -> bool:
+    whole = np.rint(numbers / unit)
+    return bool(np.abs(whole).max(initial=0.0) <= LARGEST and np.array_equal(whole * unit, numbers))
 
 
 def _lengths(side: Any) -> Ints:
@@ -251,7 +280,6 @@ def _fill(
     row: Ints,
     columns: Ints,
     numbers: npt.NDArray[Any],
-    sign: float,
     place: Ints,
     other: Ints,
     start: Ints,
@@ -262,5 +290,5 @@ def _fill(
     for s in range(1, len(place)):
         at = LANES * start[place[s] // LANES] + place[s] % LANES
         for entry in range(row[s], row[s + 1]):
-            column[at], data[at] = other[columns[entry]], sign * numbers[entry]
+            column[at], data[at] = other[columns[entry]], numbers[entry]
             at += LANES

@@ -81,7 +81,7 @@ def _bottom_up(
 ) -> None:
     """Regrets and next strategies of the tiles from ``begin`` to ``stop``; learner and ``worth`` are modified."""
     first, below, child = tiles.first, tiles.start, tiles.child
-    start, column, data = rows
+    start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
     regret, strategy = learner.regret, learner.strategy
     zero, one, by_blocks = spread(0.0), spread(1.0), len(values) > 0
     up, down, predict = spread(tuning.positive), spread(tuning.negative), spread(tuning.predict)
@@ -97,7 +97,8 @@ def _bottom_up(
             if by_blocks:
                 total = widened(load(values, width * b))
             while entry < last:
-                total = total + widened(gather(opponent, column, entry) * load(data, entry))
+                paid = narrowed(widened(load(data, entry)) * unit, like)
+                total = total + widened(gather(opponent, column, entry) * paid)
                 entry += width
             value, last = narrowed(total, like), width * np.uint64(below[b + next_])
             while kid < last:
