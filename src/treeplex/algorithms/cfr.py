@@ -46,8 +46,7 @@ class TiledState(NamedTuple):
     def learners(self) -> tuple[Learner, Learner]:
         """Copies in the game's order: what is told and saved, whatever the order of tiles."""
         first, second = (
-            Learner(*(array[place] for array in learner))
-            for learner, place in zip(self.tiled, self.place, strict=True)
+            Learner(*(array[place] for array in learner)) for learner, place in zip(self.tiled, self.place, strict=True)
         )
         return first, second
 

@@ -14,9 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import LINE as LINE
 from treeplex.arrays import Floats, Ints
-from treeplex.arrays import aligned as aligned
 
 NO_CARD: Final = 53  # stands in for the cards of no hand
 ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD

@@ -25,7 +25,7 @@ from treeplex.engines.sequence.arrays import Learner, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partitions, Runs
 from treeplex.engines.sequence.tiles import Dealt, TiledRows, Tiles
-from treeplex.jit import Index, inlined, kernel, parallel_kernel
+from treeplex.jit import inlined, kernel, parallel_kernel
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
 from treeplex.vectors import LANES, gather, larger, load, narrowed, spread, store, where, widened
@@ -282,9 +282,7 @@ def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values
 
 
 @kernel
-def iterate_tiles(
-    form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int
-) -> None:
+def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int) -> None:
     """One iteration for each of ``steps``; ``learners``, in places, and scratch are modified in place."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
