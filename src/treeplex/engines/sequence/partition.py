@@ -31,6 +31,7 @@ SEPARATOR: Final = 2  # one with something below it in another run
 
 THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
 PIECE: Final = 2048  # vectors of payoffs, children and actions from which a piece of tiles pays for a meeting
+NUMBERS: Final = 2**14  # of a gradient by blocks from which a thread does
 
 
 class Partition(NamedTuple):
@@ -74,7 +75,7 @@ def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
 
     Each thread of a meeting has at least ``least`` to do, so more threads than pay are never used.
     """
-    wanted = min(threads or cores(), numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
+    wanted = available(threads)
     first, second = (
         stretches(layout, rows, wanted, least) for layout, rows in zip(game.layouts, game.rows, strict=True)
     )
@@ -82,6 +83,16 @@ def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
         return None, None
     numba.set_num_threads(wanted)
     return first, second
+
+
+def threads_for(numbers: int, threads: int) -> int:
+    """How many of ``threads`` pay for gradients of so many numbers by blocks; at least one."""
+    return max(1, min(available(threads), numbers // NUMBERS))
+
+
+def available(threads: int) -> int:
+    """At most as many as Numba has; 0: as there are cores."""
+    return min(threads or cores(), numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
 
 
 def stretches(layout: Layout, rows: TiledRows, threads: int, least: int) -> Ints:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 from numba.extending import overload
 
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import Learner, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partitions, Runs
@@ -28,7 +28,7 @@ from treeplex.engines.sequence.tiles import Dealt, TiledRows, Tiles
 from treeplex.jit import inlined, kernel, parallel_kernel
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
-from treeplex.vectors import LANES, gather, larger, load, narrowed, spread, store, where, widened
+from treeplex.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
 
 # pyright: reportUnusedFunction=false
 
@@ -45,6 +45,7 @@ class TiledForm(NamedTuple):
     runs: Runs
     values: tuple[Numbers, Numbers]  # [P] gradients by blocks, else [0]
     worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
+    reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
     scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
 
 
@@ -117,14 +118,17 @@ def _bottom_up(
             total = total + predicted
         even = spread(1.0 / np.float64(end - head))
         for b in range(head, end):
-            some, share = matched(widened(load(scratch, width * (b - head))), total, zero, one)
-            store(strategy, width * b, narrowed(where(some, share, even), like))
+            positive, share = matched(widened(load(scratch, width * (b - head))), total, zero, one)
+            store(strategy, width * b, narrowed(where(positive, share, even), like))
         head = end
 
 
 @inlined
-def _top_down(tiles: Tiles, learner: Learner, weights: Weights, begin: int, stop: int) -> None:
-    """Plans from strategies, and averages, of the tiles from ``begin`` to ``stop``; the learner is modified."""
+def _top_down(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
+    """Plans from strategies, and averages, of the tiles from ``begin`` to ``stop``; learner and ``reached`` in place.
+
+    A tile whose infosets the player does not reach and did not reach before has zeros for plans, and they stay.
+    """
     first, parent = tiles.first, tiles.parent
     average, strategy, plan = learner.average, learner.strategy, learner.plan
     before, after, width = spread(weights.before), spread(weights.after), np.uint64(LANES)
@@ -135,15 +139,18 @@ def _top_down(tiles: Tiles, learner: Learner, weights: Weights, begin: int, stop
         tile = np.uint64(stop - 1 - (count - begin))
         head = np.uint64(first[tile])
         above = gather(plan, parent, width * tile)
-        for b in range(head, end):
-            made = above * load(strategy, width * b)
-            if old:
-                total = widened(load(average, width * b)) + before * widened(load(plan, width * b))
-                store(average, width * b, narrowed(total, like))
-            if new:
-                total = widened(load(average, width * b)) + after * widened(made)
-                store(average, width * b, narrowed(total, like))
-            store(plan, width * b, made)
+        played = some(above != like)
+        if played or reached[tile] == 1:
+            reached[tile] = np.int8(played)
+            for b in range(head, end):
+                made = above * load(strategy, width * b)
+                if old:
+                    total = widened(load(average, width * b)) + before * widened(load(plan, width * b))
+                    store(average, width * b, narrowed(total, like))
+                if new:
+                    total = widened(load(average, width * b)) + after * widened(made)
+                    store(average, width * b, narrowed(total, like))
+                store(plan, width * b, made)
         end = head
 
 
@@ -228,37 +235,37 @@ def _up_pieces(
             _up_piece(tiles, rows, learner, opponent, values, worth, scratch[k], tuning, pieces[k], pieces[k + 1])
 
 
-def _down(tiles: Any, runs: Any, learner: Any, weights: Any) -> None:
+def _down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> None:
     """Top-down over all tiles; callable inside kernels."""
 
 
 @overload(_down, strict=False)
-def _choose_down(tiles: Any, runs: Any, learner: Any, weights: Any) -> Callable[..., None]:
+def _choose_down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> Callable[..., None]:
     return _down_alone if isinstance(runs, types.NoneType) else _down_threads
 
 
-def _down_alone(tiles: Tiles, runs: None, learner: Learner, weights: Weights) -> None:
-    _top_down(tiles, learner, weights, 0, len(tiles.first) - 1)
+def _down_alone(tiles: Tiles, runs: None, learner: Learner, reached: Bytes, weights: Weights) -> None:
+    _top_down(tiles, learner, reached, weights, 0, len(tiles.first) - 1)
 
 
-def _down_threads(tiles: Tiles, runs: Ints, learner: Learner, weights: Weights) -> None:
+def _down_threads(tiles: Tiles, runs: Ints, learner: Learner, reached: Bytes, weights: Weights) -> None:
     for k in range(len(runs) - 1, -1, -1):
         if runs[k, 1] == runs[k, -1]:
-            _down_piece(tiles, learner, weights, runs[k, 0], runs[k, 1])
+            _down_piece(tiles, learner, reached, weights, runs[k, 0], runs[k, 1])
         else:
-            _down_pieces(tiles, learner, weights, runs[k])
+            _down_pieces(tiles, learner, reached, weights, runs[k])
 
 
 @kernel
-def _down_piece(tiles: Tiles, learner: Learner, weights: Weights, begin: int, stop: int) -> None:
-    _top_down(tiles, learner, weights, begin, stop)
+def _down_piece(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
+    _top_down(tiles, learner, reached, weights, begin, stop)
 
 
 @parallel_kernel
-def _down_pieces(tiles: Tiles, learner: Learner, weights: Weights, pieces: Ints) -> None:
+def _down_pieces(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, pieces: Ints) -> None:
     for k in prange(len(pieces) - 1):
         if pieces[k] < pieces[k + 1]:
-            _down_piece(tiles, learner, weights, pieces[k], pieces[k + 1])
+            _down_piece(tiles, learner, reached, weights, pieces[k], pieces[k + 1])
 
 
 # --- iterations ------------------------------------------------------------------------------------------------------
@@ -286,7 +293,7 @@ def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: f
     """One iteration for each of ``steps``; ``learners``, in places, and scratch are modified in place."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
-    (values_0, values_1), (worth_0, worth_1) = form.values, form.worth
+    (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
     learner_0, learner_1 = learners
     plan_0, plan_1, count = learner_0.plan, learner_1.plan, len(steps.weight)
     for i in range(count):
@@ -295,11 +302,11 @@ def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: f
         _ask(blocks_0, pieces_0, 1.0, plan_1, values_0)
         _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning)
         if turns != SIMULTANEOUS:
-            _down(tiles_0, runs_0, learner_0, weights)
+            _down(tiles_0, runs_0, learner_0, reached_0, weights)
         _ask(blocks_1, pieces_1, -1.0, plan_0, values_1)
         _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning)
         if turns == SIMULTANEOUS:
-            _down(tiles_0, runs_0, learner_0, weights)
-        _down(tiles_1, runs_1, learner_1, weights)
+            _down(tiles_0, runs_0, learner_0, reached_0, weights)
+        _down(tiles_1, runs_1, learner_1, reached_1, weights)
         learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
         learner_1.average[0] += steps.weight[i]
