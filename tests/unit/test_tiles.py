@@ -196,7 +196,10 @@ def test_operators_of_blocks_give_the_bits_of_walks(kind, turns) -> None:
 def test_whole_units_give_the_bits_of_walks(name, storage) -> None:
     game = tp.load(name)
     algorithm = alone(cfr_plus(), game, storage)
-    same(in_tiles(algorithm, game, [1, 59]), walked(algorithm, game, [60]))
+    state = in_tiles(algorithm, game, [1, 59])
+    same(state, walked(algorithm, game, [60]))
+    for learner, place in zip(state.tiled, state.place, strict=True):
+        assert not np.delete(learner.average, place).any()  # idle lanes are never reached
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ SEPARATOR: Final = 2  # one with something below it in another run
 THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
 PIECE: Final = 2048  # vectors of payoffs, children and actions from which a piece of tiles pays for a meeting
 NUMBERS: Final = 2**14  # of a gradient by blocks from which a thread does
+UNASKED: Final = 16  # times as much, where nobody has asked for threads: a meeting waits for whom other programs delay
 
 
 class Partition(NamedTuple):
@@ -70,12 +71,12 @@ def partitions(game: CompiledGame, threads: int) -> Partitions:
     return known[pieces]
 
 
-def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
-    """Who does which tiles of a game, by at most ``threads``, 0 for all cores; Numba is told their number.
+def runs(game: TiledGame, threads: int) -> Runs:
+    """Who does which tiles of a game, by at most ``threads``; 0: all cores, in large games. Numba is told their number.
 
-    Each thread of a meeting has at least ``least`` to do, so more threads than pay are never used.
+    Each thread of a meeting has enough to do, so more threads than pay are never used.
     """
-    wanted = available(threads)
+    wanted, least = available(threads), PIECE if threads else UNASKED * PIECE
     first, second = (
         stretches(layout, rows, wanted, least) for layout, rows in zip(game.layouts, game.rows, strict=True)
     )
@@ -87,7 +88,7 @@ def runs(game: TiledGame, threads: int, least: int = PIECE) -> Runs:
 
 def threads_for(numbers: int, threads: int) -> int:
     """How many of ``threads`` pay for gradients of so many numbers by blocks; at least one."""
-    return max(1, min(available(threads), numbers // NUMBERS))
+    return max(1, min(available(threads), numbers // (NUMBERS if threads else UNASKED * NUMBERS)))
 
 
 def available(threads: int) -> int:
