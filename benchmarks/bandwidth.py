@@ -19,8 +19,9 @@ import numpy as np
 import treeplex as tp
 from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.protocol import Execution
-from treeplex.compile.blocks import Blocks
-from treeplex.compile.game import CompiledGame, operator_bytes
+from treeplex.compile.game import operator_bytes
+from treeplex.compile.payoffs import Payoffs
+from treeplex.engines.sequence.tiles import TiledGame, tiled
 
 GAMES = ("leduc5", "liars_dice", "kuhn_ext(3,20,7)", "liars_dice(sides=9)")
 ROUNDS = 7
@@ -51,37 +52,45 @@ def machine(footprint: int) -> float:
     return repeat * 24 * n / best(lambda: triad(a, b, c, repeat))
 
 
-def moved(game: CompiledGame) -> int:
-    """Bytes an iteration moves: the operator once per player, and every pass over the sequences."""
-    operator = game.operator
+def moved(tiles: TiledGame) -> int:
+    """Bytes an iteration moves: the operator once per player, and both passes over the tiles."""
     passes = 0
-    for treeplex in game.treeplexes:
-        s, i = treeplex.sequences, treeplex.infosets
-        passes += 8 * s  # values written by the operator
-        passes += (
-            8 * s * 7 + 8 * i
-        )  # bottom-up: values, regret rw, strategy rrww (read, hope, scaled), first and parent
-        passes += 8 * s * 5 + 8 * i  # top-down: strategy, average rw, weights rw
-        passes += 8 * s  # the opponent's weights, gathered
-    if isinstance(operator, Blocks):
-        sides = [(side.start, side.column, side.amount, side.table, side.sequence, side.other) for side in operator]
-        return passes + sum(array.nbytes for side in sides for array in side)
-    return passes + operator_bytes(operator)
+    for layout, rows in zip(tiles.layouts, tiles.rows, strict=True):
+        passes += 8 * 4 * layout.places  # up: regret and strategy, read and written
+        passes += 8 * 4 * layout.places  # down: strategy, plan written, average read and written
+        passes += 8 * layout.places  # the opponent's plan, gathered
+        passes += 3 * 8 * len(layout.tiles.parent)  # worth written and gathered, the parent's plan
+        passes += sum(array.nbytes for array in (*layout.tiles, rows.start, rows.column, rows.data))
+    for side in tiles.blocks:
+        if side is not None:
+            passes += sum(array.nbytes for name, array in side._asdict().items() if name != "tables")
+    return passes + sum(2 * 8 * layout.places for layout in tiles.layouts) * (tiles.blocks[0] is not None)
+
+
+def held(tiles: TiledGame) -> int:
+    """Bytes of the arrays of an iteration."""
+    return sum(4 * 8 * layout.places for layout in tiles.layouts) + sum(
+        rows.column.nbytes + rows.data.nbytes for rows in tiles.rows
+    )
 
 
 def measure(name: str) -> dict[str, object]:
     game = tp.load(name)
     algorithm = cfr_plus().prepared(game, Execution(threads=1))
     state = algorithm.advance(game, algorithm.start(game), 3)
-    footprint = operator_bytes(game.operator) + sum(5 * 8 * treeplex.sequences for treeplex in game.treeplexes)
-    count = max(1, 100_000_000 // moved(game))
+    tiles = tiled(game)
+    if tiles is None:
+        raise SystemExit(f"{name} is too small for tiles")
+    blocks = 0 if isinstance(game.operator, Payoffs) else operator_bytes(game.operator)
+    footprint, bytes_moved = held(tiles) + blocks, moved(tiles)
+    count = max(1, 100_000_000 // bytes_moved)
 
     def work() -> None:
         nonlocal state
         state = algorithm.advance(game, state, count)
 
     seconds = best(work) / count
-    reached, limit = moved(game) / seconds, machine(footprint)
+    reached, limit = bytes_moved / seconds, machine(footprint)
     return {
         "game": game.name,
         "operator": type(game.operator).__name__,
@@ -89,7 +98,7 @@ def measure(name: str) -> dict[str, object]:
         "footprint_mb": footprint / 1e6,
         "ms_per_iteration": 1e3 * seconds,
         "ns_per_entry": 1e9 * seconds / game.operator.entries,
-        "moved_mb": moved(game) / 1e6,
+        "moved_mb": bytes_moved / 1e6,
         "gb_per_second": reached / 1e9,
         "machine_gb_per_second": limit / 1e9,
         "fraction": reached / limit,

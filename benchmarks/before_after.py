@@ -21,6 +21,7 @@ from pathlib import Path
 
 WORKER = r"""
 import json, sys, time
+from dataclasses import replace
 import numpy as np
 import treeplex as tp
 try:
@@ -29,7 +30,7 @@ except ImportError:
     from treeplex.solvers.registry import build
 try:
     from treeplex.engines.boards.game import load_spot
-    from treeplex.games.holdem.spot import read_spot
+    from treeplex.games.holdem.reading import read_spot
     from treeplex.algorithms.holdem import on_boards
     from treeplex.algorithms.protocol import Execution
     def spot_solver(name, storage, game):
@@ -50,6 +51,8 @@ for name, task in TASKS.items():
         solver = spot_solver(task["algorithm"], task["storage"], game)
     else:
         game, solver = tp.load(task["game"]), build(task["algorithm"])
+        if hasattr(solver, "threads"):
+            solver = replace(solver, threads=1)
         game.operator
     state = solver.advance(game, solver.start(game), 2)
     ready[name] = [game, solver, state, 1]
@@ -78,6 +81,7 @@ ARRAYS = {
     for algorithm, game in (
         ("cfr+", "kuhn"),
         ("cfr+", "leduc"),
+        ("cfr+", "leduc5"),
         ("cfr", "leduc5"),
         ("cfr+", "liars_dice"),
         ("cfr+", "goofspiel(cards=5)"),

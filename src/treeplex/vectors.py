@@ -112,6 +112,32 @@ def load(typingctx, array, at):
 
 
 @instruction
+def gather(typingctx, array, places, at):
+    """The 16 numbers of an array of floats at ``places[at : at + 16]``, which are whole."""
+
+    def codegen(context, builder, signature, arguments):
+        element, whole = context.get_data_type(array.dtype), context.get_data_type(places.dtype)
+        start = _pointer(context, builder, places, arguments[1], arguments[2], at, whole)
+        found = builder.load(start, align=places.dtype.bitwidth // 8, typ=ir.VectorType(whole, LANES))
+        extend = builder.sext if places.dtype.signed else builder.zext
+        index = extend(found, ir.VectorType(ir.IntType(64), LANES))
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        pointers = builder.gep(data, [index], source_etype=element)
+        pointers.type = ir.VectorType(ir.PointerType(), LANES)  # llvmlite takes the type of a single one
+        kind, marks = ir.VectorType(element, LANES), ir.VectorType(ir.IntType(1), LANES)
+        bits = array.dtype.bitwidth
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(kind, [pointers.type, WORD, marks, kind]),
+            f"llvm.masked.gather.v{LANES}f{bits}.v{LANES}p0",
+        )
+        every, nothing = ir.Constant(marks, [1] * LANES), ir.Constant(kind, ir.Undefined)
+        return builder.call(function, [pointers, WORD(bits // 8), every, nothing])
+
+    return Lanes(array.dtype)(array, places, at), codegen
+
+
+@instruction
 def is_whole(typingctx, array):
     """Are the numbers of an array whole ones? Known when a kernel is compiled, so what follows is left out if not."""
 

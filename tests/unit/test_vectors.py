@@ -12,6 +12,7 @@ from treeplex.vectors import (
     LANES,
     floor,
     fractions,
+    gather,
     larger,
     largest,
     load,
@@ -144,3 +145,19 @@ def test_the_largest_and_fractions(kind: type, place: int) -> None:
     np.testing.assert_array_equal(out[:LANES], np.floor(a))
     whole = (2**32 - 5 + np.arange(LANES) * STEP) % 2**32 // 2**8
     np.testing.assert_array_equal(out[LANES:], whole / 2**24)
+
+
+@kernel
+def gathered(source: Any, places: Any, out: Any) -> None:
+    store(out, 0, gather(source, places, 16))
+
+
+@pytest.mark.parametrize("index", [np.uint16, np.int32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_gathered_from_their_places(kind, index) -> None:
+    rng = np.random.default_rng(3)
+    source, places = rng.standard_normal(2**16).astype(kind), rng.integers(0, 2**16, 48).astype(index)
+    places[16:18] = 0, 2**16 - 1  # the sign of 16 bits is none
+    out = np.zeros(LANES, kind)
+    gathered(source, places, out)
+    np.testing.assert_array_equal(out, source[places[16:32]])

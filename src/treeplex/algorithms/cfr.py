@@ -6,30 +6,56 @@ How regrets are stored and how many threads work on them are options of a run be
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import exponent, named, number, turn_order
-from treeplex.algorithms.protocol import Algorithm, Execution, Stop, never
+from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
+from treeplex.algorithms.tabular import Strategies
+from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import Matching
+from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.cpu.tiled import iterate_tiles
 from treeplex.engines.sequence.learners import (
+    in_places,
     initial_learners,
     initial_learners_16,
+    normalised,
     sequence_form,
     steps,
+    tiled_form,
 )
+from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, power, uniform
 from treeplex.updates.storage import STORAGES
 
 
+class TiledState(NamedTuple):
+    """What the next iteration needs, in tiles."""
+
+    tiled: tuple[Learner, Learner]  # in the places of tiles
+    place: tuple[Ints, Ints]  # [S] place of each sequence
+    iteration: int
+
+    @property
+    def learners(self) -> tuple[Learner, Learner]:
+        """Copies in the game's order: what is told and saved, whatever the order of tiles."""
+        first, second = (
+            Learner(*(array[place] for array in learner)) for learner, place in zip(self.tiled, self.place, strict=True)
+        )
+        return first, second
+
+
+State = LearnerState | TiledState
+
+
 @dataclass(frozen=True)
-class CFR(FullWidth[LearnerState]):
+class CFR(FullWidth[State]):
     """Counterfactual regret minimization (Zinkevich et al. 2007) over the sequence form."""
 
     minimizer: Minimizer
@@ -53,19 +79,46 @@ class CFR(FullWidth[LearnerState]):
         storage = named("storage", execution.storage or self.storage, legal)
         return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
 
-    def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
         if STORAGES[self.storage].scaled:
             return LearnerState(initial_learners_16(game), 0)
         return LearnerState(initial_learners(game, np.dtype(self.storage)), 0)
 
-    def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        rule = Matching(self.minimizer.predict)
-        form = sequence_form(game, self.threads, self.storage)
         now = steps(state.iteration, iterations, self.weight, self.minimizer)
-        iterate(form, state.learners, (rule, rule), now, self.turns)
-        return LearnerState(state.learners, state.iteration + iterations)
+        tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
+        if tiles is not None:
+            begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state)
+            iterate_tiles(tiled_form(game, tiles, self.threads), begun.tiled, self.minimizer.predict, now, self.turns)
+            return begun._replace(iteration=state.iteration + iterations)
+        rule, learners = Matching(self.minimizer.predict), state.learners
+        iterate(sequence_form(game, self.threads, self.storage), learners, (rule, rule), now, self.turns)
+        return LearnerState(learners, state.iteration + iterations)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        if isinstance(state, TiledState):
+            (first, second), places = state.tiled, state.place
+            return normalised(game, (first.average[places[0]], second.average[places[1]]))
+        return super().average(game, state)
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        if isinstance(state, TiledState):
+            (first, second), places = state.tiled, state.place
+            return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
+        return super().current(game, state)
+
+    def save(self, state: State) -> Tensors:
+        """As ``Algorithm``: in the game's order."""
+        return super().save(LearnerState(state.learners, state.iteration))
+
+
+def _in_tiles(game: TiledGame, state: LearnerState) -> TiledState:
+    first, second = game.layouts
+    return TiledState(in_places(game.layouts, cast(Any, state.learners)), (first.place, second.place), state.iteration)
 
 
 def cfr(turns: str = "alternating") -> CFR:

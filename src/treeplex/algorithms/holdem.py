@@ -16,7 +16,8 @@ import numpy.typing as npt
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
-from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources, aligned
+from treeplex.arrays import aligned
+from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
 from treeplex.engines.boards.locks import fix

@@ -24,8 +24,6 @@ UPDATE, BEST, VALUE, BEST_KEPT, VALUE_KEPT = range(5)
 
 The last two are ``BEST`` and ``VALUE`` with the value of every action written where the learner's regrets are kept."""
 
-LINE: Final = 16  # whole numbers of 64 bits in two cache lines: processors fetch them in pairs
-
 Offsets = npt.NDArray[np.int64]
 Small = npt.NDArray[np.uint16]
 Cards = npt.NDArray[np.uint8]
@@ -280,11 +278,3 @@ class Snapshot(NamedTuple):
     board: int
     reach: npt.NDArray[Any]  # rows times H, of the opponent
     value: npt.NDArray[Any]  # rows times H, of the learner
-
-
-def aligned(count: int, dtype: Any) -> npt.NDArray[Any]:
-    """Zeros that start where a vector of the processor does, and share no pair of cache lines with other arrays."""
-    size, line = count * np.dtype(dtype).itemsize, 8 * LINE
-    raw = np.zeros(size + 2 * line, dtype=np.uint8)
-    first = -raw.ctypes.data % line
-    return raw[first : first + size].view(dtype)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeplex.engines.boards.arrays import HandLearner, Offsets, aligned
+from treeplex.arrays import aligned
+from treeplex.engines.boards.arrays import HandLearner, Offsets
 from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import decisions_by_line

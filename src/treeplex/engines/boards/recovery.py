@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, aligned
 from treeplex.engines.boards.arrays import (
     ALL_LOCKED,
     UPDATE,
@@ -28,7 +28,6 @@ from treeplex.engines.boards.arrays import (
     Rule,
     Schedules,
     Sources,
-    aligned,
     no_learner,
     plain_rule,
 )

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import LINE, ROWS_OF_SUMS, STOP, Boards, Offsets, Scratch, aligned
+from treeplex.arrays import LINE, aligned
+from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Boards, Offsets, Scratch
 from treeplex.engines.boards.streets import Street, blocks_of
 from treeplex.vectors import LANES
 

@@ -8,14 +8,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, aligned
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
-from treeplex.engines.sequence.partition import partitions
+from treeplex.engines.sequence.cpu.tiled import TiledForm
+from treeplex.engines.sequence.partition import partitions, runs, threads_for
+from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
 from treeplex.updates.schedules import Schedule
+from treeplex.vectors import LANES
 
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
@@ -68,6 +71,39 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
     """A game as iterations need it, with scratch of its own; ``threads``: as ``partitions``."""
     values = scratch(game, np.float32 if storage == "float32" else np.float64)
     return SequenceForm(game.treeplexes, operator_in(game, storage), partitions(game, threads), values)
+
+
+def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
+    """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
+    (first, second), rows, blocks, storage = found
+    pieces = (None, None) if blocks[0] is None else partitions(game, threads_for(blocks[0].sequence.size, threads))
+    shared = runs(found, threads)
+    count = 1 if shared[0] is None else shared[0].shape[1] - 1
+    widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
+    values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
+    worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
+    for numbers in worth:
+        numbers[-LANES:] = -0.0
+    reached = [np.ones(len(layout.tiles.first) - 1, np.int8) for layout in (first, second)]
+    return TiledForm(
+        (first.tiles, second.tiles),
+        rows,
+        blocks,
+        pieces,
+        shared,
+        (values[0], values[1]),
+        (worth[0], worth[1]),
+        (reached[0], reached[1]),
+        aligned(count * widest * LANES, storage).reshape(count, -1),
+    )
+
+
+def in_places(layouts: tuple[Layout, Layout], learners: tuple[Learner, Learner]) -> tuple[Learner, Learner]:
+    """Learners in the game's order, in tiles."""
+    first, second = (
+        Learner(*(laid(own, array) for array in learner)) for own, learner in zip(layouts, learners, strict=True)
+    )
+    return first, second
 
 
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:

@@ -30,7 +30,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from treeplex.engines.boards.arrays import LINE, aligned
+from treeplex.arrays import LINE, aligned
 from treeplex.jit import callee, instruction, kernel
 
 Sync = npt.NDArray[np.int64]

@@ -1,0 +1,312 @@
+"""Iterations of the regret matching family in tiles: 16 infosets at a time. Maths: ``reference.iterations``.
+
+Of each player in turn, bottom-up: values of actions from the payoffs and from what lies below, regrets, next
+strategies, in one pass; then top-down: plans, and averages with them. What an iteration adds to the average is the
+plan that it began with; so after the first iteration plans are added when they are made, with the weight of the
+next, instead of being read once more.
+
+Every number comes from the operations of ``cpu.bottom_up`` and ``cpu.learn`` in their order, so it has the same bits.
+Storage is that of the learners; accumulation and the values of infosets are float64; no fastmath. With runs of tiles
+(``runs``) each thread works on tiles of its own; a tile writes nothing but its own slices and lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from numba.extending import overload
+
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.engines.sequence.arrays import Learner, Steps
+from treeplex.engines.sequence.cpu.operators import gradient_by
+from treeplex.engines.sequence.partition import Partitions, Runs
+from treeplex.engines.sequence.tiles import Dealt, TiledRows, Tiles
+from treeplex.jit import inlined, kernel, parallel_kernel
+from treeplex.updates.rules import decayed, matched
+from treeplex.updates.turns import SIMULTANEOUS
+from treeplex.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
+
+# pyright: reportUnusedFunction=false
+
+Numbers = npt.NDArray[Any]
+
+
+class TiledForm(NamedTuple):
+    """A game in tiles, and scratch; arrays in the precision of the learners unless said otherwise."""
+
+    tiles: tuple[Tiles, Tiles]
+    rows: tuple[TiledRows, TiledRows]
+    blocks: Dealt
+    partitions: Partitions  # of the rows of blocks
+    runs: Runs
+    values: tuple[Numbers, Numbers]  # [P] gradients by blocks, else [0]
+    worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
+    reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
+    scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
+
+
+class Tuning(NamedTuple):
+    """What regret matching is told in an iteration."""
+
+    positive: float
+    negative: float
+    predict: float
+
+
+class Weights(NamedTuple):
+    """What plans weigh in the average: that of the iteration that ends, and the one made for the next; 0: not added."""
+
+    before: float
+    after: float
+
+
+# --- one player's passes over tiles ----------------------------------------------------------------------------------
+
+
+@inlined
+def _bottom_up(
+    tiles: Tiles,
+    rows: TiledRows,
+    learner: Learner,
+    opponent: Numbers,
+    values: Numbers,
+    worth: Floats,
+    scratch: Numbers,
+    tuning: Tuning,
+    begin: int,
+    stop: int,
+) -> None:
+    """Regrets and next strategies of the tiles from ``begin`` to ``stop``; learner and ``worth`` are modified."""
+    first, below, child = tiles.first, tiles.start, tiles.child
+    start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
+    regret, strategy = learner.regret, learner.strategy
+    zero, one, by_blocks = spread(0.0), spread(1.0), len(values) > 0
+    up, down, predict = spread(tuning.positive), spread(tuning.negative), spread(tuning.predict)
+    width, next_ = np.uint64(LANES), np.uint64(1)
+    like = spread(strategy.dtype.type(0.0))
+    head = np.uint64(first[begin])
+    entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
+    for tile in range(np.uint64(begin), np.uint64(stop)):
+        end = np.uint64(first[tile + next_])
+        expected = zero
+        for b in range(head, end):
+            total, last = zero, width * np.uint64(start[b + next_])
+            if by_blocks:
+                total = widened(load(values, width * b))
+            while entry < last:
+                paid = narrowed(widened(load(data, entry)) * unit, like)
+                total = total + widened(gather(opponent, column, entry) * paid)
+                entry += width
+            value, last = narrowed(total, like), width * np.uint64(below[b + next_])
+            while kid < last:
+                value = narrowed(widened(value) + gather(worth, child, kid), like)
+                kid += width
+            store(scratch, width * (b - head), value)
+            expected = expected + widened(load(strategy, width * b) * value)
+        store(worth, width * tile, expected)
+        total = zero
+        for b in range(head, end):
+            instantaneous = widened(load(scratch, width * (b - head))) - expected
+            r = decayed(widened(load(regret, width * b)) + instantaneous, up, down, zero) + zero
+            predicted = larger(r + predict * instantaneous, zero)
+            store(regret, width * b, narrowed(r, like))
+            store(scratch, width * (b - head), narrowed(predicted, like))
+            total = total + predicted
+        even = spread(1.0 / np.float64(end - head))
+        for b in range(head, end):
+            positive, share = matched(widened(load(scratch, width * (b - head))), total, zero, one)
+            store(strategy, width * b, narrowed(where(positive, share, even), like))
+        head = end
+
+
+@inlined
+def _top_down(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
+    """Plans from strategies, and averages, of the tiles from ``begin`` to ``stop``; learner and ``reached`` in place.
+
+    A tile whose infosets the player does not reach and did not reach before has zeros for plans, and they stay.
+    """
+    first, parent = tiles.first, tiles.parent
+    average, strategy, plan = learner.average, learner.strategy, learner.plan
+    before, after, width = spread(weights.before), spread(weights.after), np.uint64(LANES)
+    old, new = weights.before != 0.0, weights.after != 0.0
+    like = spread(plan.dtype.type(0.0))
+    end = np.uint64(first[stop])
+    for count in range(begin, stop):
+        tile = np.uint64(stop - 1 - (count - begin))
+        head = np.uint64(first[tile])
+        above = gather(plan, parent, width * tile)
+        played = some(above != like)
+        if played or reached[tile] == 1:
+            reached[tile] = np.int8(played)
+            for b in range(head, end):
+                made = above * load(strategy, width * b)
+                if old:
+                    total = widened(load(average, width * b)) + before * widened(load(plan, width * b))
+                    store(average, width * b, narrowed(total, like))
+                if new:
+                    total = widened(load(average, width * b)) + after * widened(made)
+                    store(average, width * b, narrowed(total, like))
+                store(plan, width * b, made)
+        end = head
+
+
+# --- one thread or many ----------------------------------------------------------------------------------------------
+
+
+def _up(
+    tiles: Any, rows: Any, runs: Any, learner: Any, opponent: Any, values: Any, worth: Any, scratch: Any, tuning: Any
+) -> None:
+    """Bottom-up over all tiles; callable inside kernels."""
+
+
+@overload(_up, strict=False)
+def _choose_up(
+    tiles: Any, rows: Any, runs: Any, learner: Any, opponent: Any, values: Any, worth: Any, scratch: Any, tuning: Any
+) -> Callable[..., None]:
+    return _up_alone if isinstance(runs, types.NoneType) else _up_threads
+
+
+def _up_alone(
+    tiles: Tiles,
+    rows: TiledRows,
+    runs: None,
+    learner: Learner,
+    opponent: Numbers,
+    values: Numbers,
+    worth: Floats,
+    scratch: Numbers,
+    tuning: Tuning,
+) -> None:
+    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, 0, len(tiles.first) - 1)
+
+
+def _up_threads(
+    tiles: Tiles,
+    rows: TiledRows,
+    runs: Ints,
+    learner: Learner,
+    opponent: Numbers,
+    values: Numbers,
+    worth: Floats,
+    scratch: Numbers,
+    tuning: Tuning,
+) -> None:
+    for k in range(len(runs)):
+        if runs[k, 1] == runs[k, -1]:
+            _up_piece(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, runs[k, 0], runs[k, 1])
+        else:
+            _up_pieces(tiles, rows, learner, opponent, values, worth, scratch, tuning, runs[k])
+
+
+@kernel
+def _up_piece(
+    tiles: Tiles,
+    rows: TiledRows,
+    learner: Learner,
+    opponent: Numbers,
+    values: Numbers,
+    worth: Floats,
+    scratch: Numbers,
+    tuning: Tuning,
+    begin: int,
+    stop: int,
+) -> None:
+    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch, tuning, begin, stop)
+
+
+@parallel_kernel
+def _up_pieces(
+    tiles: Tiles,
+    rows: TiledRows,
+    learner: Learner,
+    opponent: Numbers,
+    values: Numbers,
+    worth: Floats,
+    scratch: Numbers,
+    tuning: Tuning,
+    pieces: Ints,
+) -> None:
+    for k in prange(len(pieces) - 1):
+        if pieces[k] < pieces[k + 1]:
+            _up_piece(tiles, rows, learner, opponent, values, worth, scratch[k], tuning, pieces[k], pieces[k + 1])
+
+
+def _down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> None:
+    """Top-down over all tiles; callable inside kernels."""
+
+
+@overload(_down, strict=False)
+def _choose_down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> Callable[..., None]:
+    return _down_alone if isinstance(runs, types.NoneType) else _down_threads
+
+
+def _down_alone(tiles: Tiles, runs: None, learner: Learner, reached: Bytes, weights: Weights) -> None:
+    _top_down(tiles, learner, reached, weights, 0, len(tiles.first) - 1)
+
+
+def _down_threads(tiles: Tiles, runs: Ints, learner: Learner, reached: Bytes, weights: Weights) -> None:
+    for k in range(len(runs) - 1, -1, -1):
+        if runs[k, 1] == runs[k, -1]:
+            _down_piece(tiles, learner, reached, weights, runs[k, 0], runs[k, 1])
+        else:
+            _down_pieces(tiles, learner, reached, weights, runs[k])
+
+
+@kernel
+def _down_piece(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
+    _top_down(tiles, learner, reached, weights, begin, stop)
+
+
+@parallel_kernel
+def _down_pieces(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, pieces: Ints) -> None:
+    for k in prange(len(pieces) - 1):
+        if pieces[k] < pieces[k + 1]:
+            _down_piece(tiles, learner, reached, weights, pieces[k], pieces[k + 1])
+
+
+# --- iterations ------------------------------------------------------------------------------------------------------
+
+
+def _ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any) -> None:
+    """The gradient by blocks, where there are any; callable inside kernels."""
+
+
+@overload(_ask, strict=False)
+def _choose_ask(side: Any, partition: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:
+    return _nothing if isinstance(side, types.NoneType) else _by_blocks
+
+
+def _nothing(side: None, partition: Any, sign: float, opponent: Numbers, values: Numbers) -> None:
+    pass
+
+
+def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values: Numbers) -> None:
+    gradient_by(side, partition, sign, opponent, values)
+
+
+@kernel
+def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int) -> None:
+    """One iteration for each of ``steps``; ``learners``, in places, and scratch are modified in place."""
+    (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
+    (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
+    (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
+    learner_0, learner_1 = learners
+    plan_0, plan_1, count = learner_0.plan, learner_1.plan, len(steps.weight)
+    for i in range(count):
+        tuning = Tuning(steps.positive[i], steps.negative[i], predict)
+        weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
+        _ask(blocks_0, pieces_0, 1.0, plan_1, values_0)
+        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning)
+        if turns != SIMULTANEOUS:
+            _down(tiles_0, runs_0, learner_0, reached_0, weights)
+        _ask(blocks_1, pieces_1, -1.0, plan_0, values_1)
+        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning)
+        if turns == SIMULTANEOUS:
+            _down(tiles_0, runs_0, learner_0, reached_0, weights)
+        _down(tiles_1, runs_1, learner_1, reached_1, weights)
+        learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
+        learner_1.average[0] += steps.weight[i]

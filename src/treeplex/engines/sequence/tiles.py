@@ -1,0 +1,299 @@
+"""Tiles: infosets of equal shape side by side, so that one instruction of the processor serves 16 of them.
+
+A *tile* is up to 16 infosets (``LANES``) of one height and one number of actions; a *slice* is one action of all of
+them, a vector of 16 sequences. Tiles lie one after the other, slices of a tile too, so sequence a of the infoset in
+lane l of tile t is in *place* 16 (first[t] + a) + l. Height is the number of own decisions below an infoset: tiles
+of equal height do not need each other, bottom-up nor top-down, and those of no height are by far the most.
+
+What is summed up over rows of various lengths, payoffs and child infosets, is stored by slices as well: entry k of 16
+rows is a vector, and short rows are filled up to the longest of their slice. Infosets of a class are sorted by the
+lengths of their rows, which leaves little to fill, and otherwise stay in the game's order, in which hands of a public
+state are neighbours: what they ask of the opponent is in the same cache lines.
+
+Every number is computed by the same operations in the same order as by walks over the game's own arrays
+(``cpu.learn``), so not a bit differs; and none is written by two threads.
+
+Slice 0 belongs to nobody: the empty sequence is in place 0, and place 1, which is always 0, stands for what fills up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats, Ints, aligned
+from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr
+from treeplex.compile.treeplex import Treeplex
+from treeplex.jit import kernel
+from treeplex.vectors import LANES
+
+NOWHERE: Final = 1  # the place of a number that is always 0
+FILLED: Final = 3.0  # tiles pay while there are at most so many times as many numbers in them as in the game; measured
+SMALL: Final = 2**16  # places that fit in 16 bits
+LARGEST: Final = 2**15 - 1  # units that do
+SAMPLE: Final = 4096  # numbers in which a common unit is looked for
+PARTS: Final = 12  # the least of them may be up to so many units
+
+Wholes = npt.NDArray[np.int64]
+Column = npt.NDArray[Any]  # places in 16 bits, or in 32
+
+
+class Tiles(NamedTuple):
+    """One player's treeplex in T tiles of B - 1 slices and P = 16 B places."""
+
+    first: Ints  # [T + 1] first slice of each tile; first[0] = 1, first[T] = B
+    parent: Ints  # [16 T] place of the sequence above each infoset
+    start: Ints  # [B + 1] where the children of each slice begin, counted in vectors
+    child: Ints  # [16 start[B]] lanes of child infosets, the last in the game first; 16 T: none
+
+
+class Layout(NamedTuple):
+    """Tiles, and where the sequences are in them."""
+
+    tiles: Tiles
+    bounds: Ints  # [heights + 1] first tile of each height
+    place: Ints  # [S] place of each sequence
+
+    @property
+    def places(self) -> int:
+        """``P``."""
+        return LANES * int(self.tiles.first[-1])
+
+
+class TiledRows(NamedTuple):
+    """One player's rows of the payoff matrix by slices, in own payoffs: those of player 1 with their sign changed.
+
+    An entry is read as often as it is used, so its bytes decide. Payoffs are whole numbers of chips, mostly, times
+    probabilities that are whole numbers of one of them; where all are multiples of one number to the last bit, they
+    take 2 bytes instead of 8, and where there are not too many places, so do columns.
+    """
+
+    start: Ints  # [B + 1] where the entries of each slice begin, counted in vectors
+    column: Column  # [16 start[B]] place of the opponent's sequence
+    data: npt.NDArray[Any]  # [16 start[B]] in units: whole numbers of 16 bits, or in the precision of the learners
+    unit: float
+
+
+Dealt = tuple[BlockRows, BlockRows] | tuple[RankedRows, RankedRows] | tuple[None, None]
+"""Both players' rows of an operator that is not a matrix, with places instead of sequences; None: there are slices."""
+
+
+class TiledGame(NamedTuple):
+    """Both players'."""
+
+    layouts: tuple[Layout, Layout]
+    rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
+    blocks: Dealt
+    storage: str  # of learners: float64 or float32
+
+
+_LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[Layout, Layout] | None] = WeakKeyDictionary()
+_TILED: WeakKeyDictionary[CompiledGame, dict[str, TiledGame]] = WeakKeyDictionary()
+"""By storage; both go when the game goes."""
+
+
+def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
+    """A game in tiles, for learners in float64 or float32; None where tiles do not pay."""
+    if game not in _LAYOUTS:
+        _LAYOUTS[game] = _paying(game)
+    layouts = _LAYOUTS[game]
+    if layouts is None:
+        return None
+    known = _TILED.setdefault(game, {})
+    if storage not in known:
+        known[storage] = _converted(game, layouts, storage)
+    return known[storage]
+
+
+def _paying(game: CompiledGame) -> tuple[Layout, Layout] | None:
+    """Both players' layouts, if tiles are full enough.
+
+    Classes of hands are not put into tiles: their operator finds sequences by counting, in the game's own order.
+    """
+    if isinstance(game.operator.rows, ClassRows):
+        return None
+    sparse = isinstance(game.operator.rows, Csr)
+    found: list[Layout] = []
+    numbers, places = 0, 0
+    for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
+        entries = _lengths(side) if sparse else np.zeros(treeplex.sequences, dtype=np.int32)
+        layout = lay_out(treeplex, entries)
+        numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
+        places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
+        found.append(layout)
+    return (found[0], found[1]) if places <= FILLED * numbers else None
+
+
+def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
+    """Cut a treeplex into tiles; ``entries`` [S] is how many payoffs each sequence has."""
+    first, parent = treeplex
+    infosets, sequences = treeplex.infosets, treeplex.sequences
+    height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
+    shape, children = np.zeros(infosets, dtype=np.uint64), np.zeros(sequences, dtype=np.int32)
+    _measure(first, parent, entries, children, height, amount, shape)
+    order = np.lexsort((shape, amount, treeplex.actions, height))
+    slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
+    home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
+    count = _number(first, order, height, slices, bounds, home, place)
+    slices, above = slices[: count + 1].copy(), aligned(LANES * count, np.int32)
+    children[0] = 0
+    start = _starts(slices, place, children)
+    child = aligned(LANES * int(start[-1]), np.int32)
+    above[:], child[:] = NOWHERE, LANES * count
+    _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
+    return Layout(Tiles(slices, above, start, child), bounds, place)
+
+
+def laid(layout: Layout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers of the sequences [S] in their places [P]; zeros elsewhere."""
+    out = aligned(layout.places, numbers.dtype)
+    out[layout.place] = numbers
+    return out
+
+
+def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str) -> TiledGame:
+    dtype = np.dtype(storage)
+    rows: list[TiledRows] = []
+    blocks: list[Any] = []
+    for player, side in enumerate(game.operator):
+        own, other = layouts[player], layouts[1 - player]
+        if isinstance(side, Csr):
+            rows.append(_sliced(side, player, own, other, dtype))
+            blocks.append(None)
+        elif not isinstance(side, ClassRows):  # which have no tiles
+            nothing = np.zeros(len(own.tiles.start), dtype=np.int32)
+            rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype), 1.0))
+            numbers = {key: array.astype(dtype) for key, array in side._asdict().items() if array.dtype == np.float64}
+            moved = {"sequence": _places(own, side.sequence), "other": _places(other, side.other)}
+            blocks.append(side._replace(**numbers, **moved))
+    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage)
+
+
+def _sliced(side: Csr, player: int, own: Layout, other: Layout, dtype: npt.DTypeLike) -> TiledRows:
+    start = _starts(own.tiles.first, own.place, _lengths(side))
+    size, unit = LANES * int(start[-1]), common_unit(side.data)
+    numbers = side.data if player == 0 else -side.data
+    numbers = numbers.astype(dtype) if unit is None else np.rint(numbers / unit).astype(np.int16)
+    column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, numbers.dtype)
+    column[:] = NOWHERE
+    _fill(side.start, side.column, numbers, own.place, other.place, start, column, data)
+    return TiledRows(start, column, data, unit or 1.0)
+
+
+def common_unit(numbers: Floats) -> float | None:
+    """A number of which all are multiples by whole numbers of 16 bits, to the last bit; None: there is none."""
+    some = np.abs(numbers[:SAMPLE])
+    least = float(some.min(initial=np.inf, where=some > 0.0))
+    for part in range(1, PARTS + 1) if least < np.inf else ():
+        unit = least / part
+        if _multiples(some, unit) and _multiples(numbers, unit):
+            return unit
+    return None
+
+
+def _multiples(numbers: Floats, unit: float) -> bool:
+    whole = np.rint(numbers / unit)
+    return bool(np.abs(whole).max(initial=0.0) <= LARGEST and np.array_equal(whole * unit, numbers))
+
+
+def _lengths(side: Any) -> Ints:
+    """[S] payoffs of each sequence; what is paid without a move of one's own teaches nothing."""
+    lengths = np.diff(side.start)
+    lengths[0] = 0
+    return lengths
+
+
+def _places(layout: Layout, sequence: Ints) -> Ints:
+    return np.where(sequence < 0, -1, layout.place[sequence]).astype(np.int32)
+
+
+def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
+    """[B + 1] where the rows of each slice begin, as long as its longest."""
+    start = np.zeros(int(first[-1]) + 1, dtype=np.int32)
+    _longest(place, lengths, start)
+    return np.cumsum(start, dtype=np.int32)
+
+
+# --- loops over the game's arrays; one thread -------------------------------------------------------------------------
+
+
+@kernel
+def _measure(
+    first: Ints, parent: Ints, entries: Ints, children: Ints, height: Ints, amount: Ints, shape: npt.NDArray[np.uint64]
+) -> None:
+    """Children of every sequence; height, length of all rows and a hash of the lengths of every infoset; in place."""
+    owner = np.full(len(children), -1, dtype=np.int32)
+    for infoset in range(len(parent)):
+        owner[first[infoset] : first[infoset + 1]] = infoset
+    for infoset in range(len(parent) - 1, -1, -1):
+        above = parent[infoset]
+        children[above] += 1
+        if above > 0:
+            height[owner[above]] = max(height[owner[above]], height[infoset] + 1)
+        total, hashed = 0, np.uint64(0)
+        for s in range(first[infoset], first[infoset + 1]):
+            total += entries[s] + children[s]
+            for length in (entries[s], children[s]):
+                hashed = (hashed ^ np.uint64(length)) * np.uint64(0x9E3779B97F4A7C15)
+                hashed ^= hashed >> np.uint64(29)
+        amount[infoset], shape[infoset] = total, hashed
+
+
+@kernel
+def _number(first: Ints, order: Wholes, height: Ints, slices: Ints, bounds: Ints, home: Ints, place: Ints) -> int:
+    """Infosets in ``order`` to lanes of tiles; returns the number of tiles. The last four are modified in place."""
+    tiles, lane, actions, tall = 0, LANES, 0, 0
+    for infoset in order:
+        if lane == LANES or first[infoset + 1] - first[infoset] != actions or height[infoset] != tall:
+            actions, tall, lane = first[infoset + 1] - first[infoset], height[infoset], 0
+            slices[tiles + 1] = slices[tiles] + actions
+            tiles += 1
+            bounds[tall + 1] = tiles
+        home[infoset] = LANES * (tiles - 1) + lane
+        for action in range(actions):
+            place[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
+        lane += 1
+    return tiles
+
+
+@kernel
+def _longest(place: Ints, lengths: Ints, start: Ints) -> None:
+    """start[b + 1] = the longest row of slice b; ``start`` is modified in place."""
+    for s in range(1, len(place)):
+        above = place[s] // LANES + 1
+        start[above] = max(start[above], lengths[s])
+
+
+@kernel
+def _hang(parent: Ints, home: Ints, place: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
+    """Parents of lanes and children of places; ``above``, ``child`` and ``hung``, zeros at first, are modified."""
+    for infoset in range(len(parent) - 1, -1, -1):
+        s = parent[infoset]
+        above[home[infoset]] = place[s]
+        if s > 0:
+            child[LANES * (start[place[s] // LANES] + hung[s]) + place[s] % LANES] = home[infoset]
+            hung[s] += 1
+
+
+@kernel
+def _fill(
+    row: Ints,
+    columns: Ints,
+    numbers: npt.NDArray[Any],
+    place: Ints,
+    other: Ints,
+    start: Ints,
+    column: Column,
+    data: npt.NDArray[Any],
+) -> None:
+    """Rows of a sparse matrix into slices; the last two are modified in place."""
+    for s in range(1, len(place)):
+        at = LANES * start[place[s] // LANES] + place[s] % LANES
+        for entry in range(row[s], row[s + 1]):
+            column[at], data[at] = other[columns[entry]], numbers[entry]
+            at += LANES

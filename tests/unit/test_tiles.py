@@ -1,0 +1,306 @@
+"""Tiles: 16 infosets side by side give the bits of walks over the game's own arrays, and the reference's numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeplex as tp
+from treeplex.algorithms import cfr as module
+from treeplex.algorithms.cfr import CFR, LearnerState, TiledState, cfr, cfr_plus, dcfr, pcfr_plus
+from treeplex.algorithms.protocol import Execution
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.compile.blocks import BlockRows, RankedRows
+from treeplex.compile.dealt import compile_dealt
+from treeplex.engines.sequence import tiles as layout_module
+from treeplex.engines.sequence.arrays import Learner, Matching
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.cpu.tiled import iterate_tiles
+from treeplex.engines.sequence.learners import in_places, sequence_form, steps, tiled_form
+from treeplex.engines.sequence.partition import stretches, threads_for
+from treeplex.engines.sequence.reference import iterations as reference
+from treeplex.engines.sequence.tiles import NOWHERE, TiledGame, common_unit, lay_out, tiled
+from treeplex.games.catalog import make
+from treeplex.games.random_tree import RandomTree
+from treeplex.vectors import LANES
+
+RULES = {"cfr": cfr, "cfr+": cfr_plus, "dcfr": dcfr, "pcfr+": pcfr_plus}
+TURNS = ["alternating", "simultaneous"]
+DEALT = {BlockRows: "kuhn_ext(9,2,2)", RankedRows: "one_card_poker(20)"}
+
+trees = st.builds(
+    RandomTree,
+    seed=st.integers(0, 2**63 - 1),
+    depth=st.integers(1, 6),
+    width=st.integers(2, 4),
+    chance=st.sampled_from([0.0, 0.2, 0.5]),
+    visible=st.sampled_from([0.0, 0.3, 1.0]),
+)
+
+
+@pytest.fixture(autouse=True)
+def _tiles_however_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout_module, "FILLED", np.inf)
+
+
+def walked(algorithm: CFR, game: CompiledGame, counts: list[int], using: Any = iterate) -> LearnerState:
+    """Without tiles: by walks, or by the reference."""
+    state, rule = algorithm.start(game), Matching(algorithm.minimizer.predict)
+    assert isinstance(state, LearnerState)
+    for count in counts:
+        now = steps(state.iteration, count, algorithm.weight, algorithm.minimizer)
+        form = sequence_form(game, 1, algorithm.storage)
+        using(form, state.learners, (rule, rule), now, algorithm.turns)
+        state = state._replace(iteration=state.iteration + count)
+    return state
+
+
+def in_tiles(algorithm: CFR, game: CompiledGame, counts: list[int]) -> TiledState:
+    state: Any = algorithm.start(game)
+    for count in counts:
+        state = algorithm.advance(game, state, count)
+    assert isinstance(state, TiledState)
+    return state
+
+
+def same(one: Any, other: Any) -> None:
+    for mine, theirs in zip(one.learners, other.learners, strict=True):
+        for name in ("regret", "average", "strategy", "plan"):
+            ours, yours = getattr(mine, name), getattr(theirs, name)
+            assert ours.dtype == yours.dtype
+            assert ours.tobytes() == yours.tobytes(), name
+
+
+def alone(algorithm: CFR, game: CompiledGame, storage: str = "float64") -> Any:
+    return algorithm.prepared(game, Execution(storage=storage, threads=1))
+
+
+# --- layout ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(trees)
+def test_every_sequence_has_a_place_of_its_own_among_its_like(tree) -> None:
+    game = compile_game(tree)
+    for treeplex, side in zip(game.treeplexes, game.payoffs, strict=True):
+        entries = np.diff(side.start)
+        (first, parent, start, child), bounds, place = lay_out(treeplex, entries)
+        assert place[0] == 0
+        assert len(set(place.tolist())) == treeplex.sequences
+        tile = np.searchsorted(first, place // LANES, side="right") - 1
+        lanes = set()
+        for infoset in range(treeplex.infosets):
+            own = np.arange(treeplex.first[infoset], treeplex.first[infoset + 1])
+            t, lane = int(tile[own[0]]), int(place[own[0]] % LANES)
+            assert (place[own] == LANES * (first[t] + np.arange(len(own))) + lane).all()
+            assert first[t + 1] - first[t] == len(own)
+            assert parent[LANES * t + lane] == place[treeplex.parent[infoset]]
+            lanes.add(LANES * t + lane)
+        idle = sorted(set(range(len(parent))) - lanes)
+        assert (parent[idle] == NOWHERE).all()
+        height = np.searchsorted(bounds, np.arange(len(first) - 1), side="right") - 1
+        for s in range(1, treeplex.sequences):
+            b, lane = divmod(int(place[s]), LANES)
+            found = [int(child[LANES * k + lane]) for k in range(start[b], start[b + 1])]
+            below = np.flatnonzero(treeplex.parent == s)[::-1]  # the last first, as walks add them up
+            homes = [LANES * int(tile[treeplex.first[i]]) + int(place[treeplex.first[i]] % LANES) for i in below]
+            assert found == homes + [len(parent)] * (len(found) - len(homes))
+            assert all(height[home // LANES] < height[tile[s]] for home in homes)
+
+
+@pytest.mark.parametrize("name", ["goofspiel(cards=4)", "leduc", "random_tree(seed=5,depth=6)"])
+def test_slices_hold_the_rows_of_the_matrix_to_the_last_bit(name) -> None:
+    game = tp.load(name)
+    found = tiled(game)
+    assert found is not None
+    for player, side in enumerate(game.payoffs):
+        start, column, data, unit = found.rows[player]
+        own, other = found.layouts[player], found.layouts[1 - player]
+        for s in range(1, game.treeplexes[player].sequences):
+            b, lane = divmod(int(own.place[s]), LANES)
+            at = LANES * np.arange(start[b], start[b + 1]) + lane
+            entries = slice(side.start[s], side.start[s + 1])
+            count = entries.stop - entries.start
+            assert (column[at] == [*other.place[side.column[entries]], *[NOWHERE] * (len(at) - count)]).all()
+            paid = data[at] * unit * (1 - 2 * player)
+            assert paid[:count].tobytes() == side.data[entries].tobytes()
+            assert not paid[count:].any()
+
+
+@settings(max_examples=200)
+@given(st.lists(st.integers(-40_000, 40_000), min_size=1, max_size=30), st.floats(1e-6, 1e3), st.booleans())
+def test_a_common_unit_is_one_to_the_last_bit(wholes, unit, spoiled) -> None:
+    numbers = np.array(wholes, dtype=float) * unit
+    if spoiled:
+        numbers[-1] = np.nextafter(numbers[-1], np.inf)
+    found = common_unit(numbers)
+    if found is not None:
+        counted = np.rint(numbers / found).astype(np.int16)
+        assert (counted * found == numbers).all()
+    elif not spoiled and 0 < np.abs(wholes).max() <= 32_767 and 1 in np.abs(wholes):
+        raise AssertionError("the least of them is a unit")
+
+
+def test_what_has_no_common_unit_is_kept_as_it_is() -> None:
+    assert common_unit(np.array([1.0, 1.0 / 7.0, 0.123456])) is None
+    assert common_unit(np.array([1.0, 40_000.0])) is None
+    assert common_unit(np.array([0.0])) is None
+    assert common_unit(np.zeros(0)) is None
+    assert common_unit(np.array([2.0, 3.0, -5.0, 0.0])) == 1.0
+
+
+def test_tiles_are_used_where_they_are_full(monkeypatch) -> None:
+    monkeypatch.setattr(layout_module, "FILLED", 3.0)
+    assert tiled(tp.load("kuhn")) is None
+    assert tiled(tp.load("leduc")) is not None
+    assert isinstance(cfr().advance(tp.load("kuhn"), cfr().start(tp.load("kuhn")), 1), LearnerState)
+
+
+# --- iterations ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(trees, st.sampled_from(sorted(RULES)), st.sampled_from(TURNS), st.sampled_from(["float64", "float32"]))
+def test_random_trees_give_the_bits_of_walks(tree, rule, turns, storage) -> None:
+    game = compile_game(tree)
+    algorithm = alone(RULES[rule](turns=turns), game, storage)
+    same(in_tiles(algorithm, game, [1, 4, 2]), walked(algorithm, game, [7]))
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_first_iterations_are_the_references(rule, turns) -> None:
+    game = compile_game(RandomTree(seed=8, depth=6, width=3))
+    algorithm = alone(RULES[rule](turns=turns), game)
+    ours, theirs = in_tiles(algorithm, game, [5]), walked(algorithm, game, [5], reference.iterate)
+    for mine, other in zip(ours.learners, theirs.learners, strict=True):
+        for array, wanted in zip(mine, other, strict=True):
+            np.testing.assert_allclose(array, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("kind", [BlockRows, RankedRows], ids=lambda kind: kind.__name__)
+def test_operators_of_blocks_give_the_bits_of_walks(kind, turns) -> None:
+    game = tp.load(DEALT[kind]) if kind is RankedRows else compile_dealt(make(DEALT[kind]).rules, ranked_from=99)  # pyright: ignore
+    assert isinstance(game.operator.rows, kind)
+    algorithm = alone(cfr_plus(turns=turns), game)
+    same(in_tiles(algorithm, game, [1, 9]), walked(algorithm, game, [10]))
+
+
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["leduc", "goofspiel(cards=4)", "liars_dice(sides=3)"])
+def test_whole_units_give_the_bits_of_walks(name, storage) -> None:
+    game = tp.load(name)
+    algorithm = alone(cfr_plus(), game, storage)
+    state = in_tiles(algorithm, game, [1, 59])
+    same(state, walked(algorithm, game, [60]))
+    for learner, place in zip(state.tiled, state.place, strict=True):
+        assert not np.delete(learner.average, place).any()  # idle lanes are never reached
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    ["matrix(rows=[[1]])", "matrix(rows=[[1,2,3]])", "gaussian_matrix(100,1)"],
+)
+def test_one_action_and_a_hundred(matrix) -> None:
+    game = tp.load(matrix)
+    algorithm = alone(pcfr_plus(), game)
+    same(in_tiles(algorithm, game, [6]), walked(algorithm, game, [6]))
+
+
+def test_a_player_who_never_moves() -> None:
+    """Depth 1: one of them has the empty sequence alone."""
+    games = [compile_game(RandomTree(seed=seed, depth=1, width=3, chance=0.0)) for seed in range(8)]
+    assert any(0 in (treeplex.infosets for treeplex in game.treeplexes) for game in games)
+    for game in games:
+        algorithm = alone(cfr_plus(), game)
+        same(in_tiles(algorithm, game, [3]), walked(algorithm, game, [3]))
+
+
+def test_a_delay_leaves_the_first_plans_out_of_the_average() -> None:
+    game = tp.load("leduc")
+    algorithm = alone(cfr_plus(delay=3), game)
+    same(in_tiles(algorithm, game, [2, 4]), walked(algorithm, game, [6]))
+
+
+# --- threads ---------------------------------------------------------------------------------------------------------
+
+
+def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[Learner, Learner]:
+    """A few iterations with every height that can be cut into ``threads`` pieces."""
+    algorithm = alone(pcfr_plus(), game)
+    learners = in_places(found.layouts, algorithm.start(game).learners)
+    form = tiled_form(game, found, 1)
+    if threads > 1:
+        shared = tuple(stretches(own, rows, threads, 1) for own, rows in zip(found.layouts, found.rows, strict=True))
+        assert any((table[:, 1] < table[:, -1]).any() for table in shared)
+        form = form._replace(runs=shared, scratch=np.zeros((threads, form.scratch.shape[1])))
+    iterate_tiles(form, learners, 1.0, steps(0, 8, algorithm.weight, algorithm.minimizer), turns)
+    return learners
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_any_number_of_threads_gives_the_same_bits(turns) -> None:
+    game = tp.load("goofspiel(cards=4)")
+    found = tiled(game)
+    assert found is not None
+    wanted = [array.tobytes() for learner in by(game, found, 1, turns) for array in learner]
+    assert len(set(wanted)) > 6
+    for threads in (2, 3, 7):
+        assert [array.tobytes() for learner in by(game, found, threads, turns) for array in learner] == wanted
+
+
+@settings(max_examples=40)
+@given(trees, st.integers(1, 9), st.integers(1, 40))
+def test_stretches_hold_every_tile_once_and_no_height_twice(tree, threads, least) -> None:
+    game = compile_game(tree)
+    found = tiled(game)
+    assert found is not None
+    for layout, rows in zip(found.layouts, found.rows, strict=True):
+        table = stretches(layout, rows, threads, least)
+        assert table.shape[1] == threads + 1
+        assert (np.diff(table.ravel()) >= 0).all()
+        assert table[0, 0] == 0
+        assert table[-1, -1] == len(layout.tiles.first) - 1
+        assert (table[1:, 0] == table[:-1, -1]).all()
+        for row in table[table[:, 1] < table[:, -1]]:
+            assert [row[0], row[-1]] in [list(pair) for pair in zip(layout.bounds, layout.bounds[1:], strict=False)]
+
+
+def test_a_thread_has_enough_to_do() -> None:
+    assert threads_for(100, 8) == 1
+    assert threads_for(10**9, 1) == 1
+    assert 1 <= threads_for(10**9, 2) <= 2
+
+
+# --- states ----------------------------------------------------------------------------------------------------------
+
+
+def test_states_are_saved_in_the_games_order_and_resumed_to_the_same_bits() -> None:
+    game = tp.load("leduc")
+    algorithm = alone(dcfr(), game)
+    halfway = walked(algorithm, game, [10])
+    saved = algorithm.save(in_tiles(algorithm, game, [10]))
+    for player in (0, 1):
+        for name in ("regret", "average", "strategy", "plan"):
+            array = saved[f"state.learners.{player}.{name}"]
+            assert array.tobytes() == getattr(halfway.learners[player], name).tobytes()
+    resumed = algorithm.advance(game, algorithm.restore(game, saved), 10)
+    same(resumed, walked(algorithm, game, [20]))
+    for one, other in zip(
+        algorithm.average(game, resumed), algorithm.average(game, LearnerState(resumed.learners, 20)), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    for one, other in zip(algorithm.current(game, resumed), (own.strategy for own in resumed.learners), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_sixteen_bits_stay_with_walks(monkeypatch) -> None:
+    game = tp.load("leduc")
+    monkeypatch.setattr(module, "tiled", None)  # not to be called
+    algorithm: Any = cfr().prepared(game, Execution(storage="int16", threads=1))
+    assert isinstance(algorithm.advance(game, algorithm.start(game), 2), LearnerState)
