@@ -30,8 +30,8 @@ BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread'
 SEPARATOR: Final = 2  # one with something below it in another run
 
 THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
-PIECE: Final = 2048  # vectors of payoffs, children and actions from which a piece of tiles pays for a meeting
-NUMBERS: Final = 2**14  # of a gradient by blocks from which a thread does
+PIECE: Final = 2048  # vectors of payoffs, children and actions of a thread: about 25 us, to pay for a meeting
+NUMBERS: Final = 2**14  # the same of gradients by blocks
 UNASKED: Final = 16  # times as much, where nobody has asked for threads: a meeting waits for whom other programs delay
 
 

