@@ -21,7 +21,7 @@ from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
 
 WALKED: Final = ("cfr", "cfr+")
-TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
+TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
 LANCTOT = "Lanctot et al. 2009"
 JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
@@ -60,6 +60,8 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
         Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+        Entry("cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"),
+        Entry("cfr+-nested-rbp", walk.cfr_plus_nested_rbp, "the same of CFR+", f"after {RBP}"),
         Entry(
             "cfr-zero-reach-br",
             walk.cfr_zero_reach_br,
@@ -78,6 +80,7 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
         Entry("hedge-dt-rbp", walk.hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
         Entry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+        Entry("rm-dt-rbp", walk.rm_dt_rbp, "the same with regret-based pruning", f"{DT}, Theorem 2 and section 4"),
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.engines.history.levels import LevelTree, best_outcomes, chance_reach, level_order, level_tree
 
 
@@ -21,7 +22,10 @@ class Side(NamedTuple):
     best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
     expected: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
     payoff_range: Floats  # [I] U(I) - L(I), of the payoffs below an infoset
+    lowest: Floats  # [I] L(I)
     below: Ints  # [S] nodes of the tree below the sequence, over all its histories
+    after: Ints  # [S] of these, up to the player's next move, which is counted
+    ways: Csr  # [I, opponent's S] chance's probability of the infoset's histories, by what the opponent plays there
 
 
 class Paths(NamedTuple):
@@ -39,10 +43,12 @@ def paths(game: CompiledGame) -> Paths:
     if game not in _KNOWN:
         order = level_order(game.tree.parent)
         tree, size = level_tree(game, order), game.tree.size[order]
+        reach, last = chance_reach(tree), (last_sequences(tree, 0), last_sequences(tree, 1))
         highest, expected = best_outcomes(tree, tree.payoff)
         lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
-        first = _side(game, tree, 0, size, highest, expected, lowest)
-        _KNOWN[game] = Paths(tree, (first, _side(game, tree, 1, size, lowest, expected_lowest, highest)))
+        first = _side(game, tree, 0, size, highest, expected, lowest, reach, last)
+        second = _side(game, tree, 1, size, lowest, expected_lowest, highest, reach, last)
+        _KNOWN[game] = Paths(tree, (first, second))
     return _KNOWN[game]
 
 
@@ -55,6 +61,20 @@ def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
     nodes: Ints = (np.repeat(tree.child[own] - before, count) + place).astype(np.int32)
     sequence: Ints = (np.repeat(tree.first[own] - before, count) + place).astype(np.int32)
     return nodes, sequence
+
+
+def last_sequences(tree: LevelTree, player: int) -> Ints:
+    """[N] the last sequence of a player on the way to every node; 0 where there is none."""
+    nodes, sequence = incoming(tree, player)
+    last = np.zeros(len(tree.payoff), dtype=np.int32)
+    last[nodes] = sequence
+    moved = np.zeros(len(last), dtype=np.bool_)
+    moved[nodes] = True
+    count = np.diff(tree.child)
+    for level in tree.levels[:-1]:
+        children = slice(int(tree.child[level.start]), int(tree.child[level.stop]))
+        last[children] = np.where(moved[children], last[children], np.repeat(last[level], count[level]))
+    return last
 
 
 def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
@@ -74,9 +94,18 @@ def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
 
 
 def _side(
-    game: CompiledGame, tree: LevelTree, player: int, size: Ints, best: Floats, expected: Floats, worst: Floats
+    game: CompiledGame,
+    tree: LevelTree,
+    player: int,
+    size: Ints,
+    best: Floats,
+    expected: Floats,
+    worst: Floats,
+    reach: Floats,
+    last: tuple[Ints, Ints],
 ) -> Side:
     treeplex = game.treeplexes[player]
+    shape = treeplex.infosets, game.treeplexes[1 - player].sequences
     nodes, sequence = incoming(tree, player)
     own = np.flatnonzero(tree.mover == player)
     start = np.concatenate(([0], np.cumsum(np.bincount(treeplex.parent, minlength=treeplex.sequences))))
@@ -88,7 +117,10 @@ def _side(
         expected=_highest(expected[nodes], sequence, treeplex.sequences),
         payoff_range=_highest(best[own], tree.infoset[own], treeplex.infosets)
         + _highest(worst[own], tree.infoset[own], treeplex.infosets),
+        lowest=-_highest(worst[own], tree.infoset[own], treeplex.infosets),
         below=np.bincount(sequence, weights=size[nodes], minlength=treeplex.sequences).astype(np.int32),
+        after=np.bincount(last[player], minlength=treeplex.sequences).astype(np.int32),
+        ways=Payoffs.gather(shape, tree.infoset[own], last[1 - player][own], reach[own]).rows,
     )
 
 

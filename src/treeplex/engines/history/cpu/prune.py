@@ -17,7 +17,7 @@ from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Rule, Worklist
 from treeplex.engines.history.cpu import rules
-from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to
+from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, product, reopen
 from treeplex.engines.history.cpu.walk import enter
 from treeplex.engines.history.levels import LevelTree
 from treeplex.jit import Index, inlined, kernel
@@ -26,24 +26,14 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 
 @inlined
-def _reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index) -> None:
-    """List the sequences of an infoset that are not pruned."""
-    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-    free = begin
-    for s in range(begin, end):
-        if pruned[s] == 0:
-            open_[free] = s
-            free += np.uint64(1)
-    width[infoset] = free - begin
-
-
-@inlined
 def _end_pruning(
     first: Ints, parent: Ints, owner: Ints, child_start: Ints, child: Ints, sequences: Floats, infosets: Floats,
     pruned: Bytes, value_then: Floats, inside_pruned: Bytes, open_: Ints, width: Ints, below: Ints, paid: Floats,
     stamp: Ints, rule: Rule, logs: Floats, ranges: Floats, limits: Floats, s: Index, now: int, t: float,
-) -> None:  # fmt: skip
+) -> Index:  # fmt: skip
     """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
+
+    Returns how many infosets are ``below``: the caller brings their sums of reach up to date.
 
     Arrays come one by one, because taking them out of a tuple costs a count of references each.
     """
@@ -58,6 +48,7 @@ def _end_pruning(
         for q in range(begin, end):
             sequences[q, layout.REGRET] += paid[q] - best
         paid[np.uint64(parent[infoset])] += best
+        infosets[infoset, layout.TOTAL_VALUE] += best
         if rules.thresholds(rule) and t > infosets[infoset, layout.SEEN]:
             missed = t - infosets[infoset, layout.SEEN]
             rules.observe(infosets, infoset, best / missed, missed)
@@ -72,16 +63,18 @@ def _end_pruning(
     gain = paid[s] - (infosets[infoset, layout.TOTAL_VALUE] - value_then[s])
     sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], gain, rule.plus)
     pruned[s] = 0
-    _reopen(first, pruned, open_, width, infoset)
+    reopen(first, pruned, open_, width, infoset)
+    return count
 
 
 @kernel
-def _revise(player: Player, opponent: Player, events: Index, threshold: float, t: float, now: int) -> int:
+def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
     """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
     one = np.uint64(1)
     (first, parent), matrix, sign, rule = player.treeplex, player.matrix, player.sign, player.rule
-    owner, child_start, child, best, _, _, nodes_below = player.side
-    sequences, infosets, pruned, value_then, paid_then, inside_pruned = player.tables
+    owner, child_start, child, best, _, _, least_paid, nodes_below, _, (way_start, way_column, way) = player.side
+    sequences, infosets, pruned, limit, since, value_then, paid_then, inside_pruned = player.tables
+    moment = 2 * start + now + 1
     open_, width = player.open
     logs, ranges, limits = rule.log_actions, rule.payoff_range, rule.limit
     listed, found, paid = player.scratch.events, player.scratch.found, player.scratch.paid
@@ -100,16 +93,19 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
         eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
         highest, total = rules.largest_regret(sequences, open_, begin, last_open), 0.0
         if rules.thresholds(rule):
-            total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
+            total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
         for s in range(begin, end):
             rise = reach * best[s]
             drift = rise - value  # what (9) lets the regret rise, over all iterations so far
-            bar = threshold * drift
+            bar, regret = pruning.threshold * drift, sequences[s, layout.REGRET]
+            spread = best[s] - least_paid[infoset]
             ends, begins = False, False
             if pruned[s] == 1:
-                ends = rules.due(rule, eta, least, highest, total, sequences[s, layout.LIMIT], rise, value)
+                ends = rules.due(rule, eta, least, highest, total, limit[s], rise, value)
+                ends = ends or rules.expired(pruning, regret, spread, t - (since[s] + 1) // 2)
             else:
-                begins = rules.worthwhile(rule, eta, least, highest, total, sequences[s, layout.REGRET], t, bar)
+                begins = rules.worthwhile(rule, eta, least, highest, total, regret, t, bar)
+                begins = begins and (not pruning.fixed or rules.guaranteed(regret, spread) > pruning.threshold)
             if not (ends or begins):
                 continue
             count = infosets_below(first, child_start, child, s, found)
@@ -125,27 +121,35 @@ def _revise(player: Player, opponent: Player, events: Index, threshold: float, t
                     behind = np.uint64(first[np.uint64(found[step]) + one])
                 for q in range(lowest, behind):
                     if pruned[q] == 1:
-                        _end_pruning(
+                        below = _end_pruning(
                             first, parent, owner, child_start, child, sequences, infosets, pruned, value_then,
                             inside_pruned, open_, width, nested, paid, stamp, rule, logs, ranges, limits, q, now, t,
                         )  # fmt: skip
+                        for deeper in range(np.uint64(below)):
+                            here = np.uint64(nested[deeper])
+                            infosets[here, layout.TOTAL_REACH] = product(
+                                way_start, way_column, way, here, first_1, parent_1, owner_1, sequences_1, infosets_1,
+                                stamp_1, stack_1, now,
+                            )  # fmt: skip
             if ends:
                 last_open = begin + np.uint64(width[infoset])
-                highest = max(highest, sequences[s, layout.REGRET])
+                regret = sequences[s, layout.REGRET]
+                highest = max(highest, regret)
                 if rules.thresholds(rule):
-                    total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
-                begins = rules.worthwhile(rule, eta, least, highest, total, sequences[s, layout.REGRET], t, bar)
+                    total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
+                begins = rules.worthwhile(rule, eta, least, highest, total, regret, t, bar)
+                begins = begins and (not pruning.fixed or rules.guaranteed(regret, spread) > pruning.threshold)
             if begins:
                 for step in range(np.uint64(count)):
                     inside_pruned[np.uint64(found[step])] = 1
                 pruned[s] = 1
-                _reopen(first, pruned, open_, width, infoset)
-                value_then[s] = value
-                sequences[s, layout.LIMIT] = sequences[s, layout.REGRET] - drift
+                reopen(first, pruned, open_, width, infoset)
+                value_then[s], since[s] = value, moment
+                limit[s] = regret - drift
                 sequences[s, layout.STRATEGY] = 0.0
                 last_open = begin + np.uint64(width[infoset])
                 if rules.thresholds(rule):
-                    total = rules.softmax_total(sequences, open_, begin, last_open, eta, highest)
+                    total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
         rules.play(sequences, open_, begin, width[infoset], rule, eta, least)
     return nodes
 
@@ -172,6 +176,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     """
     first, parent = player.treeplex
     sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
+    limit, since, lowest = player.tables.limit, player.tables.since, player.side.lowest
     open_, width = player.open
     listed, events, responds = player.scratch.visited, player.scratch.events, player.scratch.responds
     best, rule, threshold = player.side.best, player.rule, pruning.threshold
@@ -228,7 +233,10 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
             last = np.uint64(first[infoset + one])
             if end < last:
                 for s in range(begin, last):
-                    cause = cause or (pruned[s] == 1 and sequences[s, layout.LIMIT] + reach * best[s] > total_value)
+                    if pruned[s] == 1:
+                        regret, spread = sequences[s, layout.REGRET], best[s] - lowest[infoset]
+                        cause = cause or limit[s] + reach * best[s] > total_value
+                        cause = cause or rules.expired(pruning, regret, spread, t - (since[s] + 1) // 2)
         if cause:
             events[count] = infoset
             count += one
@@ -245,12 +253,14 @@ def _begin_turn(player: Player, opponent: Player, weight: float) -> None:
 
 
 @inlined
-def _end_turn(player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, now: int) -> int:
+def _end_turn(
+    player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, start: int, now: int
+) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
     nodes = 0
     if events > 0:
-        nodes = _revise(player, opponent, events, pruning.threshold, t, now)
+        nodes = _revise(player, opponent, events, pruning, t, start, now)
     return nodes
 
 
@@ -263,9 +273,12 @@ def walk_iterations(
     weight: Floats,
     pruning: Pruning,
     turns: int,
-) -> int:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
-    nodes = 0
+) -> tuple[int, int]:
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes entered, and looked at by responses.
+
+    Both are touched.
+    """
+    nodes, responses = 0, 0
     first, second = players
     passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
@@ -280,7 +293,7 @@ def walk_iterations(
             touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
             nodes += touched
             if who != 1:
-                nodes += _end_turn(first, second, visited0, pruning, t, now)
+                responses += _end_turn(first, second, visited0, pruning, t, start, now)
             if who != 0:
-                nodes += _end_turn(second, first, visited1, pruning, t, now)
-    return nodes
+                responses += _end_turn(second, first, visited1, pruning, t, start, now)
+    return nodes, responses

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.arrays import PLAYED, SUM
@@ -29,6 +29,52 @@ def complete_sums(treeplex: Treeplex, sequences: Floats, infosets: Floats) -> No
     first, parent = treeplex
     for infoset in range(len(parent)):
         pass_to(first, parent, sequences, infosets, infoset)
+
+
+@inlined
+def complete(
+    first: Ints, parent: Ints, owner: Ints, sequences: Floats, infosets: Floats, stamp: Ints, stack: Ints, s: Index,
+    now: int,
+) -> None:  # fmt: skip
+    """Make a sequence's sums complete: pass on what every infoset on the way to it has not passed on in pass ``now``."""
+    one = np.uint64(1)
+    infoset, height = owner[np.uint64(s)], np.uint64(0)
+    while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to what is complete
+        stack[height] = infoset
+        height += one
+        infoset = owner[np.uint64(parent[np.uint64(infoset)])]
+    while height > 0:  # and down again
+        height -= one
+        here = np.uint64(stack[height])
+        pass_to(first, parent, sequences, infosets, here)
+        stamp[here] = now
+
+
+@inlined
+def product(
+    start: Ints, column: Ints, data: Floats, row: Index, first_1: Ints, parent_1: Ints, owner_1: Ints,
+    sequences_1: Floats, infosets_1: Floats, stamp_1: Ints, stack_1: Ints, now: int,
+) -> float:  # fmt: skip
+    """A row of a matrix times all that the opponent has played, whose sums are completed on the way."""
+    played = np.uint64(PLAYED if sequences_1.shape[1] > PLAYED else SUM)
+    total = 0.0
+    for entry in range(np.uint64(start[np.uint64(row)]), np.uint64(start[np.uint64(row) + np.uint64(1)])):
+        other = np.uint64(column[entry])
+        complete(first_1, parent_1, owner_1, sequences_1, infosets_1, stamp_1, stack_1, other, now)
+        total += data[entry] * sequences_1[other, played]
+    return total
+
+
+@inlined
+def reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index) -> None:
+    """List the sequences of an infoset that are not pruned."""
+    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    free = begin
+    for s in range(begin, end):
+        if pruned[s] == 0:
+            open_[free] = s
+            free += np.uint64(1)
+    width[infoset] = free - begin
 
 
 @inlined
@@ -61,24 +107,12 @@ def look_below(
     """
     start, column, data = matrix
     one = np.uint64(1)
-    played = np.uint64(PLAYED if sequences_1.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
     for step in range(np.uint64(count) + one):
         for q in range(begin, end):
-            total = 0.0
-            for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
-                other = np.uint64(column[entry])
-                infoset, height = owner_1[other], np.uint64(0)
-                while infoset >= 0 and stamp_1[np.uint64(infoset)] != now:  # up to what is complete
-                    stack_1[height] = infoset
-                    height += one
-                    infoset = owner_1[np.uint64(parent_1[np.uint64(infoset)])]
-                while height > 0:  # and down again
-                    height -= one
-                    here = np.uint64(stack_1[height])
-                    pass_to(first_1, parent_1, sequences_1, infosets_1, here)
-                    stamp_1[here] = now
-                total += data[entry] * sequences_1[other, played]
+            total = product(
+                start, column, data, q, first_1, parent_1, owner_1, sequences_1, infosets_1, stamp_1, stack_1, now
+            )
             paid[q] = sign * total - paid_then[q]
             paid_then[q] = sign * total
         if step < count:

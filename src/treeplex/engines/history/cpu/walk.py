@@ -33,6 +33,10 @@ def pass_on(sequences: Floats, infosets: Floats, infoset: Index, above: Index, b
             infosets[infoset, layout.PASSED_PLAYED] = sequences[above, layout.PLAYED]
             for s in range(begin, end):
                 sequences[s, layout.PLAYED] += gained * sequences[s, layout.STRATEGY]
+            if sequences.shape[1] > layout.LAST:
+                for s in range(begin, end):
+                    if sequences[s, layout.STRATEGY] > 0.0:
+                        sequences[s, layout.LAST] = sequences[above, layout.LAST]
 
 
 @kernel
