@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -190,9 +191,7 @@ class Learner:
                 return 0
             self.respond(s, matrix, met, t)
             looked = True
-        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
-        long = not self.pruning.fixed or self.guaranteed(s) > self.pruning.threshold
-        if long and self._room(infoset, s, t) > self.pruning.threshold * drift:  # equation (10)
+        if self.promising(infoset, s, t):
             looked = True
             for deeper in self.below(s):
                 for q in self.own(deeper):
@@ -202,6 +201,13 @@ class Learner:
             books.pruned[s], books.began[s], books.began_at[s] = 1, len(met), t
             books.value_then[s], books.reach_then[s] = books.value[infoset], books.reach[infoset]
         return int(self.side.below[s]) if looked else 0
+
+    def promising(self, infoset: int, s: int, t: int) -> bool:
+        """Would more iterations be skipped than the threshold says, at the drift so far (10), or by Theorem 1?"""
+        books = self.ledger
+        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
+        enough = not self.pruning.fixed or self.guaranteed(s) > self.pruning.threshold
+        return enough and self._room(infoset, s, t) > self.pruning.threshold * drift
 
     def guaranteed(self, s: int) -> float:
         """m of Theorem 1."""
@@ -269,8 +275,35 @@ class Learner:
         books.pruned[s] = 0
 
 
+class Learning(Protocol):
+    """A player of ``walk_iterations``."""
+
+    @property
+    def treeplex(self) -> Treeplex:
+        """Its infosets and sequences."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Its books."""
+        ...
+
+    @property
+    def pruning(self) -> Pruning:
+        """What it skips."""
+        ...
+
+    def learn(self, paid: Floats, reach: Floats, t: int) -> None:
+        """From a walk."""
+        ...
+
+    def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
+        """End and begin pruning; returns nodes touched."""
+        ...
+
+
 def walk_iterations(
-    tree: LevelTree, matrices: Payoffs, players: tuple[Learner, Learner], start: int, weight: Floats, turns: int
+    tree: LevelTree, matrices: Payoffs, players: tuple[Learning, Learning], start: int, weight: Floats, turns: int
 ) -> int:
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
