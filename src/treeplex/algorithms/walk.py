@@ -27,12 +27,13 @@ from treeplex.algorithms.traversals import (
 )
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr
 from treeplex.engines.history import arrays
 from treeplex.engines.history.arrays import PlainRule, Player, Rule, Tables
 from treeplex.engines.history.cpu.nested import nested_iterations
 from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
-from treeplex.engines.history.paths import paths
+from treeplex.engines.history.paths import paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
 from treeplex.errors import non_negative
 from treeplex.updates.hedge import MATCHING
@@ -41,6 +42,7 @@ from treeplex.updates.thresholds import hedge_threshold, matching_threshold
 from treeplex.updates.turns import SIMULTANEOUS
 
 NONE: Final[Floats] = np.empty(0)
+NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), NONE)
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,11 @@ class WalkCFR(Tabular[State]):
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        tree, iterate = paths(game).tree, nested_iterations if self.traversal.nested else walk_iterations
+        ways, iterate = paths(game), nested_iterations if self.traversal.nested else walk_iterations
         entered, responses = iterate(
-            tree,
+            ways.walked,
             (self._player(game, state, 0), self._player(game, state, 1)),
-            arrays.worklist(tree.inner),
+            arrays.worklist(ways.tree.inner),
             state.iteration,
             self.weight(numbered(state.iteration, iterations)),
             self.traversal.pruning,
@@ -132,6 +134,7 @@ class WalkCFR(Tabular[State]):
         if isinstance(self.minimizer, Thresholded):
             last_of_infoset = arrays.SEEN
         tables = Tables(
+            play=np.zeros((sequences, arrays.VALUE + 1)),
             sequences=np.zeros((sequences, last_of_sequence + 1)),
             infosets=np.zeros((infosets, last_of_infoset + 1)),
             pruned=np.zeros(sequences, dtype=np.int8),
@@ -141,7 +144,7 @@ class WalkCFR(Tabular[State]):
             paid_then=np.zeros(sequences if pruning and not nested else 0),
             inside_pruned=np.zeros(infosets if pruning and not nested else 0, dtype=np.int8),
         )
-        tables.sequences[:, arrays.STRATEGY] = strategy
+        tables.play[:, arrays.STRATEGY] = strategy
         return tables
 
     def _player(self, game: CompiledGame, state: State, player: int) -> Player:
@@ -149,8 +152,7 @@ class WalkCFR(Tabular[State]):
         return Player(
             treeplex,
             side if self.traversal.bound == "payoff" else side._replace(best=side.expected),
-            game.payoffs[player],
-            1.0 - 2.0 * player,
+            response_rows(game)[player] if self.traversal.threshold >= 0.0 else NO_ROWS,
             tables,
             arrays.open_sequences(treeplex.first, tables.pruned),
             arrays.scratch(treeplex.infosets, treeplex.sequences),
@@ -160,8 +162,9 @@ class WalkCFR(Tabular[State]):
 
 def _sums(game: CompiledGame, state: State, player: int) -> Floats:
     """Of copies: reading must not change what the next iterations compute."""
-    sequences, infosets = state.tables[player].sequences.copy(), state.tables[player].infosets.copy()
-    complete_sums(game.treeplexes[player], sequences, infosets)
+    tables = state.tables[player]
+    sequences, infosets = tables.sequences.copy(), tables.infosets.copy()
+    complete_sums(game.treeplexes[player], tables.play, sequences, infosets)
     return np.ascontiguousarray(sequences[:, arrays.SUM])
 
 

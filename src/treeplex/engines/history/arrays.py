@@ -11,16 +11,19 @@ from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.paths import Side
 
+# Columns of ``Tables.play``: all that a walk needs of a sequence at its nodes, close together so that much of it stays in
+# the cache.
+STRATEGY: Final = 0  # the current one
+VALUE: Final = 1  # counterfactual value of the terminals right behind the sequence; zero outside a walk
+
 # Columns of ``Tables.sequences``: what belongs to one sequence stands side by side in memory, because a walk visits few
 # of them, scattered over the game.
 REGRET: Final = 0  # R(I, a); of a pruned sequence: when pruning began
-STRATEGY: Final = 1  # the current one
-VALUE: Final = 2  # counterfactual value of the terminals right behind the sequence; zero outside a walk
-SUM: Final = 3  # the average's sum of the sequence's weights
-PLAYED: Final = 4  # the plain sum of the weights that the opponent has played against, where SUM is another
-OWN: Final = 5  # what the sequence's own terminals have paid, over all iterations up to its infoset's clock
-BELOW: Final = 6  # v(I) of the infosets right below, in this iteration; zero outside a walk
-LAST: Final = 7  # the last pass in which the opponent met the sequence with positive weight
+SUM: Final = 1  # the average's sum of the sequence's weights
+PLAYED: Final = 2  # the plain sum of the weights that the opponent has played against, where SUM is another
+OWN: Final = 3  # what the sequence's own terminals have paid, over all iterations up to its infoset's clock
+BELOW: Final = 4  # v(I) of the infosets right below, in this iteration; zero outside a walk
+LAST: Final = 5  # the last pass in which the opponent met the sequence with positive weight
 
 # Columns of ``Tables.infosets``.
 REACH: Final = 0  # counterfactual reach: the probability that the opponent and chance come there; zero outside a walk
@@ -36,7 +39,8 @@ SEEN: Final = 7  # how many iterations both are about
 class Tables(NamedTuple):
     """What one player keeps between iterations; all modified in place. Columns and arrays not needed are left out."""
 
-    sequences: Floats  # [S, 4 .. 8]
+    play: Floats  # [S, 2]
+    sequences: Floats  # [S, 2 .. 6]
     infosets: Floats  # [I, 2 .. 8]
     pruned: Bytes  # [S] 1 while a sequence is pruned
     limit: Floats  # [S] of a pruned sequence: the left of (9) is this plus TOTAL_REACH times U(I, a)
@@ -53,7 +57,7 @@ class Tables(NamedTuple):
     @property
     def strategy(self) -> Floats:
         """[S]."""
-        return self.sequences[:, STRATEGY]
+        return self.play[:, STRATEGY]
 
 
 class Rule(NamedTuple):
@@ -106,8 +110,7 @@ class Player(NamedTuple):
 
     treeplex: Treeplex
     side: Side
-    matrix: Csr
-    sign: float  # payoffs of the tree and of ``matrix`` are player 0's: 1 for that player, -1 for the other
+    rows: Csr  # ``paths.response_rows``; empty where nothing is pruned by regret
     tables: Tables
     open: Open
     scratch: Scratch

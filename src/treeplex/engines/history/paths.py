@@ -10,7 +10,15 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr, Payoffs
-from treeplex.engines.history.levels import LevelTree, best_outcomes, chance_reach, level_order, level_tree
+from treeplex.engines.history.levels import (
+    LevelTree,
+    Walked,
+    best_outcomes,
+    chance_reach,
+    level_order,
+    level_tree,
+    walked,
+)
 
 
 class Side(NamedTuple):
@@ -32,10 +40,12 @@ class Paths(NamedTuple):
     """For a whole game."""
 
     tree: LevelTree
+    walked: Walked
     sides: tuple[Side, Side]
 
 
 _KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
+_ROWS: WeakKeyDictionary[CompiledGame, tuple[Csr, Csr]] = WeakKeyDictionary()
 
 
 def paths(game: CompiledGame) -> Paths:
@@ -48,8 +58,22 @@ def paths(game: CompiledGame) -> Paths:
         lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
         first = _side(game, tree, 0, size, highest, expected, lowest, reach, last)
         second = _side(game, tree, 1, size, lowest, expected_lowest, highest, reach, last)
-        _KNOWN[game] = Paths(tree, (first, second))
+        _KNOWN[game] = Paths(tree, walked(tree), (first, second))
     return _KNOWN[game]
+
+
+def response_rows(game: CompiledGame) -> tuple[Csr, Csr]:
+    """[S + I, opponent's S] of both players: what own terminals pay by what the opponent plays, and below that ``ways``.
+
+    One matrix for both, so that best responses need one loop over rows.
+    """
+    if game not in _ROWS:
+        first, second = (
+            _stacked(matrix._replace(data=matrix.data * (1 - 2 * player)), paths(game).sides[player].ways)
+            for player, matrix in enumerate(game.payoffs)
+        )
+        _ROWS[game] = first, second
+    return _ROWS[game]
 
 
 def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
@@ -82,7 +106,7 @@ def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
 
     That factor, if it is below one: counterfactual values are spread no wider.
     """
-    tree, sides = paths(game)
+    tree, _, sides = paths(game)
     reach = chance_reach(tree)
 
     def of(player: int, side: Side) -> Floats:
@@ -122,6 +146,11 @@ def _side(
         after=np.bincount(last[player], minlength=treeplex.sequences).astype(np.int32),
         ways=Payoffs.gather(shape, tree.infoset[own], last[1 - player][own], reach[own]).rows,
     )
+
+
+def _stacked(upper: Csr, lower: Csr) -> Csr:
+    start = np.concatenate((upper.start, upper.start[-1] + lower.start[1:]))
+    return Csr(start, np.concatenate((upper.column, lower.column)), np.concatenate((upper.data, lower.data)))
 
 
 def _highest(values: Floats, group: Ints, groups: int) -> Floats:

@@ -21,163 +21,131 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints, Longs
+from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.cpu import rules
-from treeplex.engines.history.cpu.sums import complete, pass_to, reopen
+from treeplex.engines.history.cpu.sums import pass_to
 from treeplex.engines.history.cpu.walk import enter
-from treeplex.engines.history.levels import LevelTree
+from treeplex.engines.history.levels import Walked
 from treeplex.jit import Index, inlined, kernel
-from treeplex.updates.rules import positive
+from treeplex.updates.rules import positive, share
 from treeplex.updates.turns import SIMULTANEOUS
 
 OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this response, which has looked at it
 
 
-@inlined
-def _met(
-    start: Ints, column: Ints, data: Floats, row: Index, first_1: Ints, parent_1: Ints, owner_1: Ints,
-    sequences_1: Floats, infosets_1: Floats, stamp_1: Ints, stack_1: Ints, now: int, since: float,
-) -> tuple[float, bool]:  # fmt: skip
-    """A row of a matrix times all that the opponent has played, and whether any of it was played after ``since``."""
-    total, reached = 0.0, False
-    for entry in range(np.uint64(start[np.uint64(row)]), np.uint64(start[np.uint64(row) + np.uint64(1)])):
-        other = np.uint64(column[entry])
-        complete(first_1, parent_1, owner_1, sequences_1, infosets_1, stamp_1, stack_1, other, now)
-        total += data[entry] * sequences_1[other, layout.PLAYED]
-        reached = reached or sequences_1[other, layout.LAST] > since
-    return total, reached
-
-
-@inlined
-def _begin(
-    sequences: Floats, infosets: Floats, pruned: Bytes, limit: Floats, since: Longs, value_then: Floats, best: Floats,
-    infoset: Index, s: Index, moment: int,
-) -> None:  # fmt: skip
-    """Prune a sequence: no node is touched."""
-    value = infosets[infoset, layout.TOTAL_VALUE]
-    pruned[s], since[s], value_then[s] = PRUNED, moment, value
-    limit[s] = sequences[s, layout.REGRET] - (infosets[infoset, layout.TOTAL_REACH] * best[s] - value)
-    sequences[s, layout.STRATEGY] = 0.0
-
-
-@inlined
-def _begin_promising(
-    first: Ints, sequences: Floats, infosets: Floats, pruned: Bytes, limit: Floats, since: Longs, value_then: Floats,
-    best: Floats, lowest: Floats, open_: Ints, width: Ints, pruning: Pruning, infoset: Index, t: float, moment: int,
-) -> None:  # fmt: skip
-    """Prune those actions of an infoset for which (10) promises enough, and match the regrets of the others."""
-    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
-    reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
-    total = 0.0
-    for s in range(begin, end):
-        if pruned[s] == OPEN:
-            total += positive(sequences[s, layout.REGRET])
-    for s in range(begin, end):
-        regret = sequences[s, layout.REGRET]
-        if pruned[s] == OPEN and rules.promising(
-            pruning, total, regret, t, reach * best[s] - value, best[s] - lowest[infoset]
-        ):
-            _begin(sequences, infosets, pruned, limit, since, value_then, best, infoset, s, moment)
-    reopen(first, pruned, open_, width, infoset)
-    rules.match(sequences, open_, begin, width[infoset], total)
-
-
 @kernel
 def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
-    """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses."""
-    one = np.uint64(1)
-    (first, parent), (pay_start, pay_column, pay), sign = player.treeplex, player.matrix, player.sign
-    plus = player.rule.plus
-    owner, child_start, child, best, _, _, lowest, _, after, (way_start, way_column, way) = player.side
-    sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
+    """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
+
+    One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
+    other: a frame is a sequence, where its infosets begin in ``found`` and where they end. Parts are written out, because
+    inlined functions of arrays cost a count of references each.
+    """
+    one, size = np.uint64(1), np.uint64(len(player.tables.play))
+    (first, parent), (row_start, column, data) = player.treeplex, player.rows
+    plus, threshold, fixed = player.rule.plus, pruning.threshold, pruning.fixed
+    owner, child_start, child, best, _, _, lowest, _, after, _ = player.side
+    play, sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
     open_, width = player.open
     listed, found, gain = player.scratch.events, player.scratch.found, player.scratch.paid
     frames, stamp = player.scratch.frames, player.scratch.stamp
     (first_1, parent_1), owner_1 = opponent.treeplex, opponent.side.owner
-    sequences_1, infosets_1 = opponent.tables.sequences, opponent.tables.infosets
+    play_1, sequences_1 = opponent.tables.play, opponent.tables.sequences
+    infosets_1 = opponent.tables.infosets
     stamp_1, stack_1 = opponent.scratch.stamp, opponent.scratch.stack
     moment = 2 * start + now + 1
     nodes = 0
     for event in range(np.uint64(events)):
-        top = np.uint64(listed[event])
+        height, wanted = np.uint64(0), np.uint64(0)  # frames; the sequence to respond under next, 0: none
         while True:
-            reach, value = infosets[top, layout.TOTAL_REACH], infosets[top, layout.TOTAL_VALUE]
-            wanted = np.uint64(0)  # the sequence to respond below; 0: none
-            for s in range(np.uint64(first[top]), np.uint64(first[top + one])):
-                if pruned[s] == PRUNED and (
-                    limit[s] + reach * best[s] > value
-                    or rules.expired(
-                        pruning, sequences[s, layout.REGRET], best[s] - lowest[top], t - (since[s] + 1) // 2
-                    )
-                ):
-                    wanted = np.uint64(s)
-                    break
-            if wanted == 0:
-                break
-            # Responses one inside the other: a frame is a sequence, where its infosets begin in ``found``, where they end
-            height = np.uint64(0)
-            while True:
-                if wanted > 0:  # go down from it
-                    base = np.uint64(0) if height == 0 else np.uint64(frames[height - one, 2])
-                    count, done = base, base
-                    begin, end = wanted, wanted + one
-                    began = float(since[wanted])
-                    while True:
-                        for q in range(begin, end):
-                            if pruned[q] == PRUNED and q != wanted:
-                                continue
-                            nodes += after[q]
-                            total, _ = _met(
-                                pay_start, pay_column, pay, q, first_1, parent_1, owner_1, sequences_1, infosets_1,
-                                stamp_1, stack_1, now, began,
-                            )  # fmt: skip
-                            gain[q] = sign * total - sequences[q, layout.OWN]
-                            sequences[q, layout.OWN] = sign * total
-                            for place in range(np.uint64(child_start[q]), np.uint64(child_start[q + one])):
-                                below = np.uint64(child[place])
-                                mass, reached = _met(
-                                    way_start, way_column, way, below, first_1, parent_1, owner_1, sequences_1,
-                                    infosets_1, stamp_1, stack_1, now, began,
-                                )  # fmt: skip
-                                if reached:
-                                    infosets[below, layout.TOTAL_REACH] = mass
-                                    pass_to(first, parent, sequences, infosets, below)
-                                    stamp[below] = now
-                                    found[count] = below
-                                    count += one
-                        if done == count:
-                            break
-                        begin = np.uint64(first[np.uint64(found[done])])
-                        end = np.uint64(first[np.uint64(found[done]) + one])
-                        done += one
-                    frames[height, 0], frames[height, 1], frames[height, 2] = wanted, base, count
-                    height += one
-                    wanted = np.uint64(0)
-                base, count = np.uint64(frames[height - one, 1]), np.uint64(frames[height - one, 2])
-                if count == base:  # all below is up to date
-                    height -= one
-                    s = np.uint64(frames[height, 0])
-                    if height == 0:
+            if wanted > 0:  # down: what was paid and met since, by infosets that the opponent has reached since
+                base = np.uint64(0) if height == 0 else np.uint64(frames[height - one, 2])
+                count, done = base, base
+                begin, end = wanted, wanted + one
+                began = float(since[wanted])
+                while True:
+                    for q in range(begin, end):
+                        if pruned[q] == PRUNED and q != wanted:
+                            continue
+                        nodes += after[q]
+                        place, last = np.uint64(child_start[q]), np.uint64(child_start[q + one])
+                        row = np.uint64(q)
+                        while True:  # the payoffs of q, then the ways to each infoset right below
+                            total, reached = 0.0, False
+                            for entry in range(np.uint64(row_start[row]), np.uint64(row_start[row + one])):
+                                other = np.uint64(column[entry])
+                                above, high = owner_1[other], np.uint64(0)
+                                while above >= 0 and stamp_1[np.uint64(above)] != now:
+                                    stack_1[high] = above
+                                    high += one
+                                    above = owner_1[np.uint64(parent_1[np.uint64(above)])]
+                                while high > 0:
+                                    high -= one
+                                    here = np.uint64(stack_1[high])
+                                    pass_to(first_1, parent_1, play_1, sequences_1, infosets_1, here)
+                                    stamp_1[here] = now
+                                total += data[entry] * sequences_1[other, layout.PLAYED]
+                                reached = reached or sequences_1[other, layout.LAST] > began
+                            if row < size:
+                                gain[q] = total - sequences[q, layout.OWN]
+                                sequences[q, layout.OWN] = total
+                            elif reached:
+                                below = row - size
+                                infosets[below, layout.TOTAL_REACH] = total
+                                pass_to(first, parent, play, sequences, infosets, below)
+                                stamp[below] = now
+                                found[count] = below
+                                count += one
+                            if place == last:
+                                break
+                            row = size + np.uint64(child[place])
+                            place += one
+                    if done == count:
                         break
-                    infoset = np.uint64(owner[s])
-                    gain[s] += sequences[s, layout.REGRET] - (infosets[infoset, layout.TOTAL_VALUE] - value_then[s])
+                    begin = np.uint64(first[np.uint64(found[done])])
+                    end = np.uint64(first[np.uint64(found[done]) + one])
+                    done += one
+                frames[height, 0], frames[height, 1], frames[height, 2] = wanted, base, count
+                height += one
+                wanted = np.uint64(0)
+            if height > 0 and frames[height - one, 1] == frames[height - one, 2]:  # all below is up to date
+                height -= one
+                s = np.uint64(frames[height, 0])
+                rise = gain[s] - (infosets[np.uint64(owner[s]), layout.TOTAL_VALUE] - value_then[s])
+                if height == 0:
+                    sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], rise, plus)
+                    pruned[s] = OPEN
+                else:
+                    gain[s] = sequences[s, layout.REGRET] + rise
                     pruned[s] = SEEN
-                    continue
-                infoset = np.uint64(found[count - one])
-                begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
-                most, value = -np.inf, infosets[infoset, layout.TOTAL_VALUE]
+            infoset = np.uint64(listed[event])
+            if height > 0:
+                infoset = np.uint64(found[np.uint64(frames[height - one, 2]) - one])
+            begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
+            reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+            if height > 0:  # up: the best response earns this much
+                most = -np.inf
                 for q in range(begin, end):
                     if pruned[q] != PRUNED:
                         most = max(most, gain[q])
-                reach = infosets[infoset, layout.TOTAL_REACH]
-                for q in range(begin, end):
-                    if pruned[q] == PRUNED and limit[q] + reach * best[q] > value + most:
-                        wanted = np.uint64(q)
-                        break
-                if wanted > 0:
-                    continue
+                value += most
+            for q in range(begin, end):
+                if pruned[q] == PRUNED and (
+                    limit[q] + reach * best[q] > value
+                    or (
+                        height == 0
+                        and rules.expired(
+                            pruning, sequences[q, layout.REGRET], best[q] - lowest[infoset], t - (since[q] + 1) // 2
+                        )
+                    )
+                ):
+                    wanted = np.uint64(q)
+                    break
+            if wanted > 0:
+                continue
+            if height > 0:
                 for q in range(begin, end):
                     if pruned[q] == OPEN:
                         sequences[q, layout.REGRET] += gain[q] - most
@@ -186,20 +154,31 @@ def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t
                             sequences[q, layout.REGRET], gain[q] - most, plus
                         )
                         pruned[q] = OPEN
-                infosets[infoset, layout.TOTAL_VALUE] = value + most
+                infosets[infoset, layout.TOTAL_VALUE] = value
                 gain[np.uint64(parent[infoset])] += most
-                _begin_promising(
-                    first, sequences, infosets, pruned, limit, since, value_then, best, lowest, open_, width, pruning,
-                    infoset, t, moment,
-                )  # fmt: skip
-                frames[height - one, 2] = count - one
-            rise = gain[s] - (infosets[top, layout.TOTAL_VALUE] - value_then[s])
-            sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], rise, plus)
-            pruned[s] = OPEN
-        _begin_promising(
-            first, sequences, infosets, pruned, limit, since, value_then, best, lowest, open_, width, pruning, top, t,
-            moment,
-        )  # fmt: skip
+                frames[height - one, 2] -= 1
+            total = 0.0
+            for q in range(begin, end):
+                if pruned[q] == OPEN:
+                    total += positive(sequences[q, layout.REGRET])
+            free = begin
+            for q in range(begin, end):  # begin where it is promising: no node is touched
+                if pruned[q] == PRUNED:
+                    continue
+                regret, drift = sequences[q, layout.REGRET], reach * best[q] - value
+                if rules.promising(threshold, fixed, total, regret, t, drift, best[q] - lowest[infoset]):
+                    pruned[q], since[q], value_then[q] = PRUNED, moment, value
+                    limit[q] = regret - drift
+                    play[q, layout.STRATEGY] = 0.0
+                else:
+                    open_[free] = q
+                    free += one
+            width[infoset] = free - begin
+            for place in range(begin, free):
+                q = np.uint64(open_[place])
+                play[q, layout.STRATEGY] = share(positive(sequences[q, layout.REGRET]), total, width[infoset])
+            if height == 0:
+                break
     return nodes
 
 
@@ -211,7 +190,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     """
     first, parent = player.treeplex
     sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
-    limit, since = player.tables.limit, player.tables.since
+    play, limit, since = player.tables.play, player.tables.limit, player.tables.since
     open_, width = player.open
     listed, events = player.scratch.visited, player.scratch.events
     best, lowest, plus = player.side.best, player.side.lowest, player.rule.plus
@@ -224,28 +203,32 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
         value = 0.0
         for free in range(begin, end):
             s = np.uint64(open_[free])
-            value += sequences[s, layout.STRATEGY] * (sequences[s, layout.VALUE] + sequences[s, layout.BELOW])
+            value += play[s, layout.STRATEGY] * (play[s, layout.VALUE] + sequences[s, layout.BELOW])
         sequences[np.uint64(parent[infoset]), layout.BELOW] += value
         total, negative = 0.0, False
         for free in range(begin, end):
             s = np.uint64(open_[free])
-            gain = sequences[s, layout.VALUE] + sequences[s, layout.BELOW] - value
+            gain = play[s, layout.VALUE] + sequences[s, layout.BELOW] - value
             regret = rules.next_regret(sequences[s, layout.REGRET], gain, plus)
-            sequences[s, layout.OWN] += sequences[s, layout.VALUE]
-            sequences[s, layout.REGRET], sequences[s, layout.VALUE], sequences[s, layout.BELOW] = regret, 0.0, 0.0
+            sequences[s, layout.OWN] += play[s, layout.VALUE]
+            sequences[s, layout.REGRET], play[s, layout.VALUE], sequences[s, layout.BELOW] = regret, 0.0, 0.0
             total += positive(regret)
             negative = negative or regret < 0.0
         reach = infosets[infoset, layout.TOTAL_REACH] + infosets[infoset, layout.REACH]
         total_value = infosets[infoset, layout.TOTAL_VALUE] + value
         infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE] = reach, total_value
         infosets[infoset, layout.REACH] = 0.0
-        rules.match(sequences, open_, begin, width[infoset], total)
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            play[s, layout.STRATEGY] = share(positive(sequences[s, layout.REGRET]), total, width[infoset])
         cause = False
         if negative and total > 0.0:
             for free in range(begin, end):
                 s = np.uint64(open_[free])
                 regret, drift = sequences[s, layout.REGRET], reach * best[s] - total_value
-                cause = cause or rules.promising(pruning, total, regret, t, drift, best[s] - lowest[infoset])
+                cause = cause or rules.promising(
+                    pruning.threshold, pruning.fixed, total, regret, t, drift, best[s] - lowest[infoset]
+                )
         last = np.uint64(first[infoset + one])
         if end < last:
             for s in range(begin, last):
@@ -257,7 +240,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
         if cause:
             events[count] = infoset
             count += one
-    sequences[0, layout.VALUE], sequences[0, layout.BELOW] = 0.0, 0.0
+    play[0, layout.VALUE], sequences[0, layout.BELOW] = 0.0, 0.0
     return count
 
 
@@ -283,7 +266,7 @@ def _end_turn(
 
 @kernel
 def nested_iterations(
-    tree: LevelTree,
+    tree: Walked,
     players: tuple[Player, Player],
     work: Worklist,
     start: int,

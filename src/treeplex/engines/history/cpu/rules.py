@@ -127,15 +127,17 @@ def open_weight(
 
 
 @inlined
-def match(sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
+def match(play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
     """Regret matching over ``width`` open actions, whose positive regrets add up to ``total``."""
     for free in range(begin, begin + np.uint64(width)):
         s = np.uint64(open_[free])
-        sequences[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
+        play[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
 
 
 @inlined
-def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float) -> None:
+def choose(
+    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float
+) -> None:
     """Hedge or regret matching over the open actions, thresholded."""
     end = begin + np.uint64(width)
     best, total = largest_regret(sequences, open_, begin, end), 0.0
@@ -145,28 +147,30 @@ def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, 
             weight = exp_below_zero((sequences[s, REGRET] - best) * eta)
         else:
             weight = share(positive(sequences[s, REGRET]), best, 1)
-        sequences[s, STRATEGY] = weight
+        play[s, STRATEGY] = weight
         total += weight
     least *= total
     total = 0.0
     for free in range(begin, end):
         s = np.uint64(open_[free])
-        sequences[s, STRATEGY] = kept(sequences[s, STRATEGY], least)
-        total += sequences[s, STRATEGY]
+        play[s, STRATEGY] = kept(play[s, STRATEGY], least)
+        total += play[s, STRATEGY]
     for free in range(begin, end):
-        sequences[np.uint64(open_[free]), STRATEGY] /= total
+        play[np.uint64(open_[free]), STRATEGY] /= total
 
 
 @inlined
-def play(sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float) -> None:
+def next_strategy(
+    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float
+) -> None:
     """The next strategy of an infoset, over the actions that are not pruned."""
     if not thresholds(rule):
         total = 0.0
         for free in range(begin, begin + np.uint64(width)):
             total += positive(sequences[np.uint64(open_[free]), REGRET])
-        match(sequences, open_, begin, width, total)
+        match(play, sequences, open_, begin, width, total)
     else:
-        choose(sequences, open_, begin, width, rule.kind, eta, least)
+        choose(play, sequences, open_, begin, width, rule.kind, eta, least)
 
 
 @inlined
@@ -198,14 +202,16 @@ def expired(pruning: Pruning, regret: float, spread: float, skipped: float) -> b
 
 
 @inlined
-def promising(pruning: Pruning, total: float, regret: float, t: float, drift: float, spread: float) -> bool:
+def promising(
+    threshold: float, fixed: bool, total: float, regret: float, t: float, drift: float, spread: float
+) -> bool:
     """May an action be pruned, and for long enough, by (10) or by Theorem 1?
 
     Regret matching; ``total``: of the positive regrets beside it; ``drift``: TOTAL_REACH times U(I, a) - TOTAL_VALUE.
     """
-    if not (total > 0.0 and regret < 0.0 and -regret * t > pruning.threshold * drift):
+    if not (total > 0.0 and regret < 0.0 and -regret * t > threshold * drift):
         return False
-    return not pruning.fixed or guaranteed(regret, spread) > pruning.threshold
+    return not fixed or guaranteed(regret, spread) > threshold
 
 
 @inlined
