@@ -357,6 +357,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-rbp": IN_TURN | RBP | LASTING,
     "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 10.0},  # chosen by benchmarks/pruning_threshold.py
     "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 10.0},
+    "cfr-hybrid": IN_TURN | RBP | {"threshold": 10.0},  # as cfr-nested-rbp
+    "cfr+-hybrid": IN_TURN | RBP | {"threshold": 10.0},
     "cfr-zero-reach-br": IN_TURN,
     "cfr+-zero-reach-br": IN_TURN,
     "mccfr-external": SAMPLING,
@@ -375,6 +377,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "hedge": IN_TURN | {"rate": "variance"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
     "hedge-dt": IN_TURN | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
     "hedge-dt-rbp": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
+    "hedge-dt-hybrid": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
     "rm-dt": IN_TURN | {"d": 1.0},
     "rm-dt-rbp": IN_TURN | RBP | {"d": 1.0},
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010

@@ -98,7 +98,7 @@ class WalkCFR(Tabular[State]):
         ways, iterate = paths(game), nested_iterations if self.traversal.nested else walk_iterations
         entered, responses = iterate(
             ways.walked,
-            (self._player(game, state, 0), self._player(game, state, 1)),
+            (self.player(game, state, 0), self.player(game, state, 1)),
             arrays.worklist(ways.tree.inner),
             state.iteration,
             self.weight(numbered(state.iteration, iterations)),
@@ -147,7 +147,8 @@ class WalkCFR(Tabular[State]):
         tables.play[:, arrays.STRATEGY] = strategy
         return tables
 
-    def _player(self, game: CompiledGame, state: State, player: int) -> Player:
+    def player(self, game: CompiledGame, state: State, player: int) -> Player:
+        """What kernels are told about one player."""
         treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
         return Player(
             treeplex,

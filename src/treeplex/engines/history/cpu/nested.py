@@ -36,7 +36,7 @@ OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this respo
 
 
 @kernel
-def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
+def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
     """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
 
     One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
@@ -260,7 +260,7 @@ def _end_turn(
     events = _learn(player, visited, pruning, t)
     nodes = 0
     if events > 0:
-        nodes = _revise(player, opponent, events, pruning, t, start, now)
+        nodes = revise(player, opponent, events, pruning, t, start, now)
     return nodes
 
 
