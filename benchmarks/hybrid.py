@@ -1,10 +1,10 @@
 """Arrays and walks, and the hybrid of both.
 
     .venv/bin/python benchmarks/hybrid.py constants      # nanoseconds for src/treeplex/algorithms/hybrid.py
-    .venv/bin/python benchmarks/hybrid.py race           # hybrid against arrays with the same turns, seconds to the same NashConv
+    .venv/bin/python benchmarks/hybrid.py race           # hybrid against arrays with the same turns
 
-Processor seconds of iterations alone, one thread. In a race the sides take turns, a tenth of a second each, so that whatever
-else the machine does is shared; the goal is the lowest NashConv that the slower one reached in ``--seconds``.
+Processor seconds of iterations alone, one thread. In a race the sides take turns, a tenth of a second each, so that
+whatever else the machine does is shared; the goal is the lowest NashConv that the slower one reached in ``--seconds``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,13 @@ def timed(algorithm: Any, game: Any, state: Any, count: int) -> tuple[Any, float
 
 
 def constants(options: argparse.Namespace) -> dict[str, Any]:
-    """Best of many stretches: arrays per number read, walks per node entered and per node of a response."""
+    """Arrays per number read; walks per node entered, infoset visited and node of a response.
+
+    Of every kind of stretch the fastest of many. Walks are measured early and late, on all games, and their constants
+    fitted so that relative errors are least.
+    """
+    from scipy.optimize import nnls
+
     import treeplex as tp
     from treeplex.algorithms.registry import build
     from treeplex.algorithms.tabular import sweep
@@ -38,28 +44,44 @@ def constants(options: argparse.Namespace) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     for name in options.games:
         game = tp.load(name)
-        arrays, walk = build("cfr"), build("cfr-nested-rbp")
-        one, two = arrays.advance(game, arrays.start(game), 2), walk.advance(game, walk.start(game), options.warm)
-        count = max(1, int(2e7 / sweep(game)))
-        per_number, rows = math.inf, list[tuple[float, float, float]]()
-        for _ in range(options.rounds):
-            one, spent = timed(arrays, game, one, count)
-            per_number = min(per_number, spent / (count * sweep(game)) * 1e9)
-            before = two
-            two, spent = timed(walk, game, two, max(1, count // 4))
-            responses = two.responses - before.responses
-            rows.append((two.nodes - before.nodes - responses, responses, spent * 1e9))
-        entered, responses, spent = np.array(sorted(rows, key=lambda row: row[2] / row[0])[: len(rows) // 3 + 1]).T
-        per_node = float(spent.sum() / (entered + 2.0 * responses).sum())
-        found.append({"game": name, "number": per_number, "node": per_node, "ratio": per_node / per_number})
-        print(
-            f"{name:24s} arrays {per_number:.3f} ns per number, {per_number * sweep(game) / 1e3:.1f} us per iteration;"
-            f" walks {per_node:.1f} ns per node, twice that in responses; ratio {per_node / per_number:.0f}",
-            flush=True,
-        )
-    mean = {key: math.exp(sum(math.log(row[key]) for row in found) / len(found)) for key in ("number", "node", "ratio")}
-    print("geometric means:", {key: round(value, 2) for key, value in mean.items()})
-    return {"games": found, "means": mean}
+        for turns in TURNS:
+            arrays, walk = build(f"cfr(turns={turns})"), build(f"cfr-nested-rbp(turns={turns})")
+            one, two = arrays.advance(game, arrays.start(game), 2), walk.advance(game, walk.start(game), 2)
+            count = max(1, int(2e7 / sweep(game)))
+            for warm in options.warm:
+                two = walk.advance(game, two, warm - two.iteration)
+                per_number, per_iteration, best = math.inf, math.inf, np.zeros(3)
+                pace = 10
+                for _ in range(options.rounds):
+                    one, spent = timed(arrays, game, one, count)
+                    per_number = min(per_number, spent / (count * sweep(game)) * 1e9)
+                    before = two
+                    two, spent = timed(walk, game, two, pace)
+                    if spent / pace * 1e9 < per_iteration:
+                        responses = two.responses - before.responses
+                        entered = two.nodes - before.nodes - responses
+                        best = np.array((entered, two.visits - before.visits, responses)) / pace
+                        per_iteration = spent / pace * 1e9
+                    pace = max(1, min(20 * pace, int(0.03 * pace / spent)))
+                row = {"game": name, "turns": turns, "at": warm, "number": per_number, "walk": per_iteration}
+                found.append(row | dict(zip(("entered", "visits", "responses"), best.tolist(), strict=True)))
+                print(
+                    f"{name:22s} {turns:12s} at {warm:6,}: arrays {per_number:.3f} ns per number,"
+                    f" {per_number * sweep(game) / 1e3:8.1f} us per iteration; walks {per_iteration / 1e3:8.1f} us,"
+                    f" {best[0]:9.0f} nodes, {best[1]:7.0f} infosets, {best[2]:6.0f} nodes in responses",
+                    flush=True,
+                )
+    parts = np.array([[row["entered"], row["visits"], row["responses"], 1.0] for row in found])
+    spent = np.array([row["walk"] for row in found])
+    fitted, _ = nnls(parts / spent[:, None], np.ones(len(found)))
+    number = math.exp(sum(math.log(row["number"]) for row in found) / len(found))
+    off = parts @ fitted / spent
+    names = ("NODE", "VISIT", "RESPONSE_NODE", "ITERATION")
+    print(
+        f"NUMBER = {number:.3f} ", "  ".join(f"{key} = {value:.1f}" for key, value in zip(names, fitted, strict=True))
+    )
+    print(f"fitted over measured: {off.min():.2f} to {off.max():.2f}")
+    return {"rows": found, "number": number, "fitted": fitted.tolist()}
 
 
 class Runner:
@@ -141,7 +163,7 @@ def main() -> None:
     parser.add_argument("--families", nargs="+", default=["cfr", "cfr+"], choices=["cfr", "cfr+", "hedge-dt"])
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--warm", type=int, default=3000, help="iterations before a walk is measured")
+    parser.add_argument("--warm", type=int, nargs="+", default=[300, 3000], help="iterations before a walk is measured")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     found = {"constants": constants, "race": race}[options.what](options)

@@ -1,12 +1,13 @@
 """Regret-based pruning with nested prunings, against partial pruning and the paper's own way, in nodes and seconds.
 
-    .venv/bin/python benchmarks/nested_pruning.py threshold      # which one: games other than Leduc-5, which is not loaded
+    .venv/bin/python benchmarks/nested_pruning.py threshold      # which one, by games other than Leduc-5
     .venv/bin/python benchmarks/nested_pruning.py table          # all games, both turn orders, CFR and CFR+
     .venv/bin/python benchmarks/nested_pruning.py leduc5         # Leduc-5, CFR, simultaneous: goals down to 0.006
 
-The goal on a game is what partial pruning reaches with ``--nodes`` nodes. Rows are five per cent of the iterations apart;
-nodes and seconds where the best NashConv so far falls below the goal are interpolated in logarithms. Nodes do not depend on
-the machine. Seconds are processor seconds of iterations alone, all of one game in one process; read them as ratios.
+The goal on a game is what partial pruning reaches with ``--nodes`` nodes. Rows are five per cent of the iterations
+apart; nodes and seconds where the best NashConv so far falls below the goal are interpolated in logarithms. Nodes do
+not depend on the machine. Seconds are processor seconds of iterations alone, all of one game in one process; read them
+as ratios.
 """
 
 from __future__ import annotations
@@ -117,7 +118,10 @@ def table(options: argparse.Namespace) -> list[dict[str, Any]]:
     import treeplex as tp
 
     out: list[dict[str, Any]] = []
-    print("| game | family | turns | NashConv | partial: nodes, s | `-rbp` nodes ratio, s | `-nested-rbp` nodes ratio, s | arrays, s |")
+    print(
+        "| game | family | turns | NashConv | partial: nodes, s | `-rbp`: nodes ratio, s |"
+        " `-nested-rbp`: nodes ratio, s | arrays, s |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in options.games:
         game = tp.load(name)
@@ -142,7 +146,8 @@ def table(options: argparse.Namespace) -> list[dict[str, Any]]:
                 out.append(row)
                 partial, paper, nested = row["partial"], row["rbp"], row["nested-rbp"]
                 print(
-                    f"| `{name}` | `{family}` | {turns} | {goal:.1e} | {partial['nodes']:.1e}, {partial['seconds']:.2f} |"
+                    f"| `{name}` | `{family}` | {turns} | {goal:.1e} |"
+                    f" {partial['nodes']:.1e}, {partial['seconds']:.2f} |"
                     f" {paper['ratio']:.2f}, {paper['seconds']:.2f} | {nested['ratio']:.2f}, {nested['seconds']:.2f} |"
                     f" {row['arrays']['seconds']:.2f} |",
                     flush=True,
@@ -170,7 +175,9 @@ def leduc5(options: argparse.Namespace) -> list[dict[str, Any]]:
             f" {100 * last.responses / last.nodes:.0f} % responses, {last.seconds:.0f} s",
             flush=True,
         )
-        out.append({"algorithm": name, "ratios": dict(zip(map(str, goals), found, strict=True)), "last": last._asdict()})
+        out.append(
+            {"algorithm": name, "ratios": dict(zip(map(str, goals), found, strict=True)), "last": last._asdict()}
+        )
     return out
 
 

@@ -45,9 +45,7 @@ WALKED = (
     *("rbp,threshold=0,longest=3", "rbp,threshold=0,length=guaranteed"),
     *("nested-rbp,threshold=0", "nested-rbp,threshold=2,bound=expected", "nested-rbp,threshold=0,longest=4"),
 )
-WALKS = [
-    f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in WALKED for turns in TURNS
-] + [
+WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in WALKED for turns in TURNS] + [
     f"{walk},turns={turns}"
     for walk in (
         "hedge-dt,d=2",

@@ -1,11 +1,13 @@
 """Regret-based pruning with nested prunings, held against everything that was played.
 
 The opponent's realization plan of every pass is recorded here, outside of the kernels. An infoset's *clock* is the pass
-up to which its books are complete: the last one, or the one after which the nearest pruned sequence above it was pruned.
+up to which its books are complete: the last one, or the one after which the nearest pruned sequence above it was
+pruned.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,7 +173,7 @@ def test_no_positive_regret_rises_over_an_announced_stretch(history) -> None:
     """
     run, books, _ = history
     announced = 0
-    for before, after in zip(books, books[1:], strict=False):
+    for before, after in pairwise(books):
         for i, (old, new) in enumerate(zip(before, after, strict=True)):
             first = run.players[i].treeplex.first
             for infoset in np.flatnonzero(new.clock - old.clock > 1).tolist():
@@ -245,8 +247,8 @@ def value_sum(run: Recorded, i: int, infoset: int, t: int) -> float:
 def test_what_is_pruned_promised_enough_by_definition(name, algorithm, turns) -> None:
     """(10): R(I, a) over (mean of v(I) - mean of reach times U(I, a)), both means over all iterations so far.
 
-    Reach is computed from what was played, and the sum of v(I) from regrets: R(I, b) + sum of v(I) is what b has earned,
-    whether it was skipped meanwhile or not. CFR+ forgets regrets, so there only the reach is known.
+    Reach is computed from what was played, and the sum of v(I) from regrets: R(I, b) + sum of v(I) is what b has
+    earned, whether it was skipped meanwhile or not. CFR+ forgets regrets, so there only the reach is known.
     """
     run, threshold, begun = Recorded(name, f"{algorithm}(threshold=3,turns={turns})"), 3.0, 0
     before = [tables.pruned.copy() for tables in run.state.tables]

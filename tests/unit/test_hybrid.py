@@ -22,7 +22,14 @@ NAMES = ("cfr-hybrid", "cfr+-hybrid", "hedge-dt-hybrid")
 @pytest.fixture
 def cheap_walks(monkeypatch) -> None:
     """Hand over at the first trial."""
-    for name, value in (("NODE", 1e-6), ("RESPONSE_NODE", 1e-6), ("SHARE", 1.0), ("FIRST_TRIAL", 20)):
+    for name, value in (
+        ("NODE", 1e-6),
+        ("RESPONSE_NODE", 1e-6),
+        ("VISIT", 1e-6),
+        ("ITERATION", 1e-6),
+        ("SHARE", 1.0),
+        ("FIRST_TRIAL", 20),
+    ):
         monkeypatch.setattr(hybrid, name, value)
 
 
@@ -45,9 +52,7 @@ def test_books_at_the_hand_over_are_those_of_a_walk(turns) -> None:
     ours = algorithm.handed_over(game, algorithm.arrays.advance(game, algorithm.arrays.start(game), 60))
     theirs = walk.advance(game, walk.start(game), 60)
     assert ours.iteration == 60
-    for side, treeplex, left, right in zip(
-        paths(game).sides, game.treeplexes, ours.tables, theirs.tables, strict=True
-    ):
+    for side, treeplex, left, right in zip(paths(game).sides, game.treeplexes, ours.tables, theirs.tables, strict=True):
         complete_sums(treeplex, right.play, right.sequences, right.infosets)
         current = np.ones(treeplex.infosets, dtype=bool)  # not below anything that is pruned
         for infoset, above in enumerate(treeplex.parent.tolist()):

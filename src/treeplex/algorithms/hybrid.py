@@ -1,10 +1,11 @@
 """CFR on arrays first, and by walks over the history tree as soon as these are cheaper.
 
 An iteration over arrays costs the same from the first to the last; a walk that prunes by regret costs less and less.
-Which is cheaper is counted, never timed, so that the same request gives the same bits: numbers that arrays read, and nodes
-that a walk touches in a trial, each times nanoseconds that were measured once (``benchmarks/hybrid.py``). A trial goes on
-from a copy of the state, at iterations that are ``SPACING`` apart, and may cost ``SHARE`` of all iterations so far. If the
-walk turns out to be cheaper, the run goes on by walks from where the trial began; if not, the trial is forgotten.
+Which is cheaper is counted, never timed, so that the same request gives the same bits: numbers that arrays read, and
+nodes that a walk touches in a trial, each times nanoseconds that were measured once (``benchmarks/hybrid.py``). A trial
+goes on from a copy of the state, at iterations that are ``SPACING`` apart, and may cost ``SHARE`` of all iterations so
+far. If the walk turns out to be cheaper, the run goes on by walks from where the trial began; if not, the trial is
+forgotten.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
 
 NUMBER: Final = 0.5  # nanoseconds per number that an iteration over arrays reads
-NODE: Final = 20.0  # per node that a walk enters
+NODE: Final = 6.0  # per node that a walk enters
+VISIT: Final = 80.0  # per infoset that it visits
+ITERATION: Final = 4000.0  # per iteration, whatever is entered
 RESPONSE_NODE: Final = 40.0  # per node that a best response looks at
 HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
 
@@ -57,6 +60,14 @@ class HybridState(NamedTuple):
     def iteration(self) -> int:
         """Done so far."""
         return self.walk.iteration if self.handed_over_at else self.arrays.iteration
+
+
+def walk_cost(before: State, after: State) -> float:
+    """Nanoseconds of the walks in between."""
+    responses = after.responses - before.responses
+    entered = after.nodes - before.nodes - responses
+    fixed = ITERATION * (after.iteration - before.iteration)
+    return fixed + NODE * entered + RESPONSE_NODE * responses + VISIT * (after.visits - before.visits)
 
 
 @dataclass(frozen=True)
@@ -119,8 +130,7 @@ class Hybrid(Tabular[HybridState]):
         probe, count = copied(walk), 1
         while spent < budget:
             before, probe = probe, self.walk.advance(game, probe, count)
-            responses = probe.responses - before.responses
-            cost = NODE * (probe.nodes - before.nodes - responses) + RESPONSE_NODE * responses
+            cost = walk_cost(before, probe)
             if cost < MARGIN * count * per_iteration:
                 return after._replace(walk=walk, handed_over_at=state.iteration)
             spent += cost

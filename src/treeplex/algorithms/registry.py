@@ -60,9 +60,13 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
         Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
-        Entry("cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"),
+        Entry(
+            "cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"
+        ),
         Entry("cfr+-nested-rbp", walk.cfr_plus_nested_rbp, "the same of CFR+", f"after {RBP}"),
-        Entry("cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"),
+        Entry(
+            "cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"
+        ),
         Entry("cfr+-hybrid", hybrid.cfr_plus_hybrid, "the same of CFR+", f"after {RBP}"),
         Entry(
             "cfr-zero-reach-br",

@@ -27,7 +27,6 @@ class Traversal:
     longest: int = 0  # and at most so many iterations; 0: no matter how many
     nested: bool = False  # a pruning begins without a look at what lies below, and what is pruned there stays so
 
-
     @property
     def pruning(self) -> Pruning:
         """What kernels are told of it."""
@@ -60,9 +59,9 @@ def regret_based(
 
     Section 4 of Brown & Sandholm (2015); ``threshold``: equation (10), 25 in the paper. ``bound``: U(I, a) is the
     highest payoff after the action, as in the paper, or the highest expected payoff if the opponent helped (mean over
-    chance, maximum over actions), which is tighter and just as sound. ``length``: a pruning lasts as long as (9) allows,
-    or for the m = floor(-R(I, a) / (U(I, a) - L(I))) iterations that Theorem 1 guarantees, which must then be more than
-    ``threshold``. ``longest``: an upper bound on it (section 4.1, "another option"); 0: none.
+    chance, maximum over actions), which is tighter and just as sound. ``length``: a pruning lasts as long as (9)
+    allows, or for the m = floor(-R(I, a) / (U(I, a) - L(I))) iterations that Theorem 1 guarantees, which must then be
+    more than ``threshold``. ``longest``: an upper bound on it (section 4.1, "another option"); 0: none.
     """
     return Traversal(threshold=threshold, bound=bound, length=length, longest=longest)
 

@@ -77,6 +77,7 @@ class State(NamedTuple):
     iteration: int
     nodes: int  # touched so far
     responses: int  # of these, looked at by best responses to end and begin prunings, not entered by traversals
+    visits: int  # of infosets by traversals
 
 
 @dataclass(frozen=True)
@@ -91,22 +92,23 @@ class WalkCFR(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = uniform_strategies(game)[0]
-        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0, 0)
+        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0, 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         ways, iterate = paths(game), nested_iterations if self.traversal.nested else walk_iterations
-        entered, responses = iterate(
+        entered, responses, visits = iterate(
             ways.walked,
             (self.player(game, state, 0), self.player(game, state, 1)),
-            arrays.worklist(ways.tree.inner),
+            arrays.worklist(ways.inner),
             state.iteration,
             self.weight(numbered(state.iteration, iterations)),
             self.traversal.pruning,
             self.turns,
         )
         nodes = state.nodes + entered + responses
-        return State(state.tables, state.iteration + iterations, nodes, state.responses + responses)
+        counts = nodes, state.responses + responses, state.visits + visits
+        return State(state.tables, state.iteration + iterations, *counts)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -246,7 +248,8 @@ def cfr_nested_rbp(
 ) -> WalkCFR:
     """CFR with regret-based pruning whose starts are free and whose nested prunings are kept.
 
-    Differs from Brown & Sandholm (2015) in what happens where a pruning begins and ends: ``engines.history.cpu.nested``.
+    Differs from Brown & Sandholm (2015) in what happens where a pruning begins and ends:
+    ``engines.history.cpu.nested``.
     """
     return _cfr(_regret_based(threshold, bound, length, longest, nested=True), turns)
 
@@ -283,8 +286,6 @@ def rm_dt(d: float = 1.0, turns: str = "alternating") -> WalkCFR:
     return _thresholded(MATCHING, d, turns, partial())
 
 
-def rm_dt_rbp(
-    d: float = 1.0, threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating"
-) -> WalkCFR:
+def rm_dt_rbp(d: float = 1.0, threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
     """The same with regret-based pruning: while an action's probability must be below the threshold."""
     return _thresholded(MATCHING, d, turns, _regret_based(threshold, bound), least=1e-9)

@@ -11,8 +11,8 @@ from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.paths import Side
 
-# Columns of ``Tables.play``: all that a walk needs of a sequence at its nodes, close together so that much of it stays in
-# the cache.
+# Columns of ``Tables.play``: all that a walk needs of a sequence at its nodes, close together so that much of it stays
+# in the cache.
 STRATEGY: Final = 0  # the current one
 VALUE: Final = 1  # counterfactual value of the terminals right behind the sequence; zero outside a walk
 

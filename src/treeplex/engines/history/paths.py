@@ -42,6 +42,7 @@ class Paths(NamedTuple):
     tree: LevelTree
     walked: Walked
     sides: tuple[Side, Side]
+    inner: int  # nodes that are no terminals
 
 
 _KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
@@ -58,12 +59,12 @@ def paths(game: CompiledGame) -> Paths:
         lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
         first = _side(game, tree, 0, size, highest, expected, lowest, reach, last)
         second = _side(game, tree, 1, size, lowest, expected_lowest, highest, reach, last)
-        _KNOWN[game] = Paths(tree, walked(tree), (first, second))
+        _KNOWN[game] = Paths(tree, walked(tree), (first, second), tree.inner)
     return _KNOWN[game]
 
 
 def response_rows(game: CompiledGame) -> tuple[Csr, Csr]:
-    """[S + I, opponent's S] of both players: what own terminals pay by what the opponent plays, and below that ``ways``.
+    """[S + I, opponent's S] of both players: what own terminals pay by what the opponent plays, then ``ways``.
 
     One matrix for both, so that best responses need one loop over rows.
     """
@@ -106,7 +107,7 @@ def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
 
     That factor, if it is below one: counterfactual values are spread no wider.
     """
-    tree, _, sides = paths(game)
+    tree, _, sides, _ = paths(game)
     reach = chance_reach(tree)
 
     def of(player: int, side: Side) -> Floats:

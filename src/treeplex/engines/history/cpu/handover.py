@@ -1,9 +1,9 @@
 """What walks over the history tree need to go on where iterations over arrays have come to.
 
-Regrets, sums of strategies and current strategies are theirs. Everything else follows from what the opponent has played:
-what own terminals have paid, the sums of reach, and from the bottom up the sums of values, W(J) = what an action has
-earned - its regret. Regrets that were forgotten (CFR+) tell nothing about that; then W(J) is what the average strategy
-would have earned, which is good enough for (10), and (9) needs differences only. Float64; no fastmath.
+Regrets, sums of strategies and current strategies are theirs. Everything else follows from what the opponent has
+played: what own terminals have paid, the sums of reach, and from the bottom up the sums of values, W(J) = what an
+action has earned - its regret. Regrets that were forgotten (CFR+) tell nothing about that; then W(J) is what the
+average strategy would have earned, which is good enough for (10), and (9) needs differences only. Float64; no fastmath.
 """
 
 from __future__ import annotations

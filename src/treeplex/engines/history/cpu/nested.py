@@ -1,10 +1,10 @@
 """Regret-based pruning with free starts, nested prunings that are kept, and partial best responses.
 
 What is pruned and for how long is as in ``prune``, by (9) and (10) of Brown & Sandholm (2015). What differs is what a
-start and an end cost. Of every infoset J we know W(J) = TOTAL_VALUE, M(J) = TOTAL_REACH and, of every action, R = REGRET
-and OWN: what its own terminals (no own move in between) have paid. All of them are complete up to the *clock* of J: now,
-or the moment when the nearest pruned sequence above J was pruned. So a pruning begins without a look at what lies below.
-When it ends, everything below it is brought up to date, from the top down and back:
+start and an end cost. Of every infoset J we know W(J) = TOTAL_VALUE, M(J) = TOTAL_REACH and, of every action, R =
+REGRET and OWN: what its own terminals (no own move in between) have paid. All of them are complete up to the *clock* of
+J: now, or the moment when the nearest pruned sequence above J was pruned. So a pruning begins without a look at what
+lies below. When it ends, everything below it is brought up to date, from the top down and back:
 
     gain(q) = A[q] . played - OWN(q)                     what q's own terminals have paid since, then that of all below
     M(J)    = ways[J] . played
@@ -12,8 +12,8 @@ When it ends, everything below it is brought up to date, from the top down and b
     R(q)   += gain(q) - x(J),   W(J) += x(J)
 
 Of nested prunings only those are looked at for which (9) fails with x(J) counted in, in the same manner, first: with
-c(q) = R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others
-stay. An infoset that the opponent has not reached since is left out with all below it: nothing is due there. Why that is
+c(q) = R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others stay.
+An infoset that the opponent has not reached since is left out with all below it: nothing is due there. Why that is
 sound is told in ``docs/theory/algorithms.md``. Plain regret matching, CFR and CFR+. Float64; one thread; no fastmath.
 """
 
@@ -40,8 +40,8 @@ def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t:
     """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
 
     One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
-    other: a frame is a sequence, where its infosets begin in ``found`` and where they end. Parts are written out, because
-    inlined functions of arrays cost a count of references each.
+    other: a frame is a sequence, where its infosets begin in ``found`` and where they end. Parts are written out,
+    because inlined functions of arrays cost a count of references each.
     """
     one, size = np.uint64(1), np.uint64(len(player.tables.play))
     (first, parent), (row_start, column, data) = player.treeplex, player.rows
@@ -125,8 +125,8 @@ def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t:
                 infoset = np.uint64(found[np.uint64(frames[height - one, 2]) - one])
             begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
             reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+            most = -np.inf
             if height > 0:  # up: the best response earns this much
-                most = -np.inf
                 for q in range(begin, end):
                     if pruned[q] != PRUNED:
                         most = max(most, gain[q])
@@ -273,9 +273,9 @@ def nested_iterations(
     weight: Floats,
     pruning: Pruning,
     turns: int,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """As ``prune.walk_iterations``."""
-    nodes, responses = 0, 0
+    nodes, responses, visits = 0, 0, 0
     first, second = players
     passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
@@ -289,8 +289,9 @@ def nested_iterations(
                 _begin_turn(second, first, weight[i], 2 * start + now + 1)
             touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
             nodes += touched
+            visits += int(visited0 + visited1)
             if who != 1:
                 responses += _end_turn(first, second, visited0, pruning, t, start, now)
             if who != 0:
                 responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses
+    return nodes, responses, visits

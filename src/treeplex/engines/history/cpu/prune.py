@@ -27,9 +27,9 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 @inlined
 def _end_pruning(
-    first: Ints, parent: Ints, owner: Ints, child_start: Ints, child: Ints, play: Floats, sequences: Floats, infosets: Floats,
-    pruned: Bytes, value_then: Floats, inside_pruned: Bytes, open_: Ints, width: Ints, below: Ints, paid: Floats,
-    stamp: Ints, rule: Rule, logs: Floats, ranges: Floats, limits: Floats, s: Index, now: int, t: float,
+    first: Ints, parent: Ints, owner: Ints, child_start: Ints, child: Ints, play: Floats, sequences: Floats,
+    infosets: Floats, pruned: Bytes, value_then: Floats, inside_pruned: Bytes, open_: Ints, width: Ints, below: Ints,
+    paid: Floats, stamp: Ints, rule: Rule, logs: Floats, ranges: Floats, limits: Floats, s: Index, now: int, t: float,
 ) -> None:  # fmt: skip
     """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
 
@@ -268,12 +268,12 @@ def walk_iterations(
     weight: Floats,
     pruning: Pruning,
     turns: int,
-) -> tuple[int, int]:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes entered, and looked at by responses.
+) -> tuple[int, int, int]:
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
 
-    Both are touched.
+    Nodes entered, nodes that responses looked at, and infosets visited, each as often as it was.
     """
-    nodes, responses = 0, 0
+    nodes, responses, visits = 0, 0, 0
     first, second = players
     passes = 1 if turns == SIMULTANEOUS else 2
     for i in range(len(weight)):
@@ -287,8 +287,9 @@ def walk_iterations(
                 _begin_turn(second, first, weight[i])
             touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
             nodes += touched
+            visits += int(visited0 + visited1)
             if who != 1:
                 responses += _end_turn(first, second, visited0, pruning, t, start, now)
             if who != 0:
                 responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses
+    return nodes, responses, visits

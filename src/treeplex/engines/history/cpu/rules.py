@@ -113,9 +113,7 @@ def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta:
 
 
 @inlined
-def open_weight(
-    rule: Rule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float
-) -> float:
+def open_weight(rule: Rule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
     """What the open actions' probabilities are shares of: exp(eta (R - best)) or R+, summed up."""
     total = 0.0
     if rule.kind == MATCHING:

@@ -9,6 +9,8 @@ reads and writes memory in order. Float64; one thread; no fastmath.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treeplex.arrays import Floats
@@ -90,7 +92,7 @@ def enter(
                 touched += 1
                 child = begin + (s - first)
                 payoff = outcome[child]
-                if payoff == payoff:  # not nan: the game ends here
+                if not math.isnan(payoff):  # the game ends here
                     play0[s, layout.VALUE] += above0 * payoff
                     play1[before1, layout.VALUE] -= below1 * payoff
                 else:
@@ -115,7 +117,7 @@ def enter(
                 touched += 1
                 child = begin + (s - first)
                 payoff = outcome[child]
-                if payoff == payoff:  # not nan: the game ends here
+                if not math.isnan(payoff):  # the game ends here
                     play1[s, layout.VALUE] -= above1 * payoff
                     play0[before0, layout.VALUE] += below0 * payoff
                 else:
@@ -129,7 +131,7 @@ def enter(
                     continue
                 touched += 1
                 payoff = outcome[child]
-                if payoff == payoff:  # not nan: the game ends here
+                if not math.isnan(payoff):  # the game ends here
                     play0[before0, layout.VALUE] += below0 * payoff
                     play1[before1, layout.VALUE] -= below1 * payoff
                 else:
