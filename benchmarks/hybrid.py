@@ -38,6 +38,7 @@ def constants(options: argparse.Namespace) -> dict[str, Any]:
     from scipy.optimize import nnls
 
     import treeplex as tp
+    from treeplex.algorithms.hybrid import NEAR
     from treeplex.algorithms.registry import build
     from treeplex.algorithms.tabular import sweep
 
@@ -71,12 +72,14 @@ def constants(options: argparse.Namespace) -> dict[str, Any]:
                     f" {best[0]:9.0f} nodes, {best[1]:7.0f} infosets, {best[2]:6.0f} nodes in responses",
                     flush=True,
                 )
-    parts = np.array([[row["entered"], row["visits"], row["responses"], 1.0] for row in found])
+    near = [min(row["visits"], NEAR) for row in found]
+    rest = [[row["visits"] - some, row["responses"], 1.0] for row, some in zip(found, near, strict=True)]
+    parts = np.array([[row["entered"], some, *more] for row, some, more in zip(found, near, rest, strict=True)])
     spent = np.array([row["walk"] for row in found])
     fitted, _ = nnls(parts / spent[:, None], np.ones(len(found)))
     number = math.exp(sum(math.log(row["number"]) for row in found) / len(found))
     off = parts @ fitted / spent
-    names = ("NODE", "VISIT", "RESPONSE_NODE", "ITERATION")
+    names = ("NODE", "VISIT", "FAR_VISIT", "RESPONSE_NODE", "ITERATION")
     print(
         f"NUMBER = {number:.3f} ", "  ".join(f"{key} = {value:.1f}" for key, value in zip(names, fitted, strict=True))
     )
@@ -104,7 +107,7 @@ class Runner:
             count = max(1, min(self.due - self.state.iteration, int(self.pace)))
             self.state, spent = timed(self.algorithm, self.game, self.state, count)
             self.seconds += spent
-            self.pace = min(8.0 * self.pace, max(1.0, count * SLICE / max(spent, 1e-6) / 4.0))
+            self.pace = min(8.0 * self.pace, max(1.0, count * SLICE / max(spent, 1e-6)))
             if self.state.iteration >= self.due:
                 value = float(evaluate_strategies(self.game, self.algorithm.average(self.game, self.state)).nash_conv)
                 lowest = min(value, self.rows[-1][1]) if self.rows else value
@@ -140,9 +143,8 @@ def race(options: argparse.Namespace) -> list[dict[str, Any]]:
                 sides[1].algorithm.average(game, sides[1].algorithm.advance(game, sides[1].state, 2))  # compiles
                 sides[1].algorithm.walk.advance(game, sides[1].algorithm.walk.start(game), 2)
                 sides[1].state = sides[1].algorithm.start(game)
-                while max(side.seconds for side in sides) < options.seconds:
-                    for side in sides:
-                        side.go()
+                while min(side.seconds for side in sides) < options.seconds:
+                    min(sides, key=lambda side: side.seconds).go()
                 goal = max(side.rows[-1][1] for side in sides)
                 arrays, hybrid = (side.when(goal) for side in sides)
                 at = sides[1].state.handed_over_at

@@ -355,10 +355,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-partial": IN_TURN,
     "cfr-rbp": IN_TURN | RBP | LASTING,
     "cfr+-rbp": IN_TURN | RBP | LASTING,
-    "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 10.0},  # chosen by benchmarks/pruning_threshold.py
-    "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 10.0},
-    "cfr-hybrid": IN_TURN | RBP | {"threshold": 10.0},  # as cfr-nested-rbp
-    "cfr+-hybrid": IN_TURN | RBP | {"threshold": 10.0},
+    "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},  # chosen by benchmarks/nested_pruning.py
+    "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},
+    "cfr-hybrid": IN_TURN | RBP | {"threshold": 3.0},  # as cfr-nested-rbp
+    "cfr+-hybrid": IN_TURN | RBP | {"threshold": 3.0},
     "cfr-zero-reach-br": IN_TURN,
     "cfr+-zero-reach-br": IN_TURN,
     "mccfr-external": SAMPLING,

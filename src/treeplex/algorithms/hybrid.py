@@ -35,11 +35,13 @@ from treeplex.updates import RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
 
-NUMBER: Final = 0.5  # nanoseconds per number that an iteration over arrays reads
-NODE: Final = 6.0  # per node that a walk enters
-VISIT: Final = 80.0  # per infoset that it visits
-ITERATION: Final = 4000.0  # per iteration, whatever is entered
-RESPONSE_NODE: Final = 40.0  # per node that a best response looks at
+NUMBER: Final = 0.7  # nanoseconds per number that an iteration over arrays reads
+NODE: Final = 3.3  # per node that a walk enters
+VISIT: Final = 100.0  # per infoset that it visits, up to ``NEAR`` in an iteration: what stays in the cache
+FAR_VISIT: Final = 320.0  # and beyond
+NEAR: Final = 1000
+ITERATION: Final = 3300.0  # per iteration, whatever is entered
+RESPONSE_NODE: Final = 34.0  # per node that a best response looks at
 HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
 
 SPACING: Final = 1.3  # of trials, as a factor of their iterations
@@ -64,10 +66,11 @@ class HybridState(NamedTuple):
 
 def walk_cost(before: State, after: State) -> float:
     """Nanoseconds of the walks in between."""
-    responses = after.responses - before.responses
-    entered = after.nodes - before.nodes - responses
-    fixed = ITERATION * (after.iteration - before.iteration)
-    return fixed + NODE * entered + RESPONSE_NODE * responses + VISIT * (after.visits - before.visits)
+    responses, iterations = after.responses - before.responses, after.iteration - before.iteration
+    entered, visits = after.nodes - before.nodes - responses, after.visits - before.visits
+    near = min(visits, NEAR * iterations)
+    cost = NODE * entered + RESPONSE_NODE * responses + VISIT * near + FAR_VISIT * (visits - near)
+    return ITERATION * iterations + cost
 
 
 @dataclass(frozen=True)
@@ -183,12 +186,12 @@ def _cfr(threshold: float, bound: str, turns: str, *, plus: bool = False) -> Hyb
     return Hybrid(arrays, WalkCFR(Matching(plus), weight, traversal, arrays.turns))
 
 
-def cfr_hybrid(threshold: float = 10.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
+def cfr_hybrid(threshold: float = 3.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
     """``cfr``, and ``cfr-nested-rbp`` as soon as it is cheaper."""
     return _cfr(threshold, bound, turns)
 
 
-def cfr_plus_hybrid(threshold: float = 10.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
+def cfr_plus_hybrid(threshold: float = 3.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
     """``cfr+``, and ``cfr+-nested-rbp`` as soon as it is cheaper."""
     return _cfr(threshold, bound, turns, plus=True)
 

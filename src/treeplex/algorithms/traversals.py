@@ -67,7 +67,7 @@ def regret_based(
 
 
 def nested_regret_based(
-    threshold: float = 10.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
+    threshold: float = 3.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
 ) -> Traversal:
     """The same with prunings inside of prunings: ``engines.history.cpu.nested``."""
     return Traversal(threshold=threshold, bound=bound, length=length, longest=longest, nested=True)

@@ -240,7 +240,7 @@ def cfr_plus_rbp(
 
 
 def cfr_nested_rbp(
-    threshold: float = 10.0,
+    threshold: float = 3.0,
     bound: str = "payoff",
     length: str = "bound",
     longest: int = 0,
@@ -255,7 +255,7 @@ def cfr_nested_rbp(
 
 
 def cfr_plus_nested_rbp(
-    threshold: float = 10.0,
+    threshold: float = 3.0,
     bound: str = "payoff",
     length: str = "bound",
     longest: int = 0,
