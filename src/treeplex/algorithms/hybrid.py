@@ -45,7 +45,7 @@ RESPONSE_NODE: Final = 34.0  # per node that a best response looks at
 HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
 
 SPACING: Final = 1.3  # of trials, as a factor of their iterations
-SHARE: Final = 0.01  # of all work so far, for one trial
+SHARE: Final = 0.005  # of all work so far, for one trial
 MARGIN: Final = 0.9  # a walk is cheaper below this many times the cost of an iteration over arrays
 FIRST_TRIAL: Final = 100
 
@@ -137,7 +137,7 @@ class Hybrid(Tabular[HybridState]):
             if cost < MARGIN * count * per_iteration:
                 return after._replace(walk=walk, handed_over_at=state.iteration)
             spent += cost
-            count *= 2
+            count = max(1, min(2 * count, int((budget - spent) * count / cost)))
         return after
 
     def handed_over(self, game: CompiledGame, state: LearnerState) -> State:
