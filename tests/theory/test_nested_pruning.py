@@ -217,9 +217,9 @@ def test_regret_of_the_play_is_at_most_the_sum_of_positive_regrets(history) -> N
 
 @pytest.mark.parametrize("turns", ["simultaneous", "alternating"])
 def test_sums_that_stand_still_do_not_converge(turns) -> None:
-    """NashConv of sound pruning falls. Responses that leave the sums of reach and value alone diverge (mutant W10).
+    """NashConv of sound pruning falls. Responses that leave the sums of reach and value alone diverge (mutant N1).
 
-    Liar's dice: many prunings inside of prunings. Sound: 0.03; without the sums 0.10 and rising.
+    Simultaneous, after 2,000, 4,000 and 6,000 iterations: 0.019, 0.011, 0.008; without the sums 0.064, 0.149, 0.058.
     """
     game, algorithm = tp.load("liars_dice(sides=4)"), build(f"cfr-nested-rbp(turns={turns})")
     state, found = algorithm.start(game), []

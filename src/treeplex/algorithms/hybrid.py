@@ -2,7 +2,8 @@
 
 An iteration over arrays costs the same from the first to the last; a walk that prunes by regret costs less and less.
 Which is cheaper is counted, never timed, so that the same request gives the same bits: numbers that arrays read, and
-nodes that a walk touches in a trial, each times nanoseconds that were measured once (``benchmarks/hybrid.py``). A trial
+nodes and infosets that a walk meets in a trial, each times nanoseconds that were measured once
+(``benchmarks/hybrid.py``). A trial
 goes on from a copy of the state, at iterations that are ``SPACING`` apart, and may cost ``SHARE`` of all iterations so
 far. If the walk turns out to be cheaper, the run goes on by walks from where the trial began; if not, the trial is
 forgotten.
