@@ -98,6 +98,20 @@ def test_pieces_give_the_bits_of_the_whole(name, turns, cheap_walks) -> None:
 
 
 @pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_goes_on_from_where_the_trial_began(name, turns, cheap_walks) -> None:
+    """Not from where it ended: the bits of a hand-over by hand, and one walk."""
+    game, algorithm = tp.load(GAME), build(f"{name}(turns={turns})")
+    ours = algorithm.advance(game, algorithm.start(game), 21)
+    arrays = algorithm.arrays.advance(game, algorithm.arrays.start(game), 20)
+    theirs = algorithm.walk.advance(game, algorithm.handed_over(game, arrays), 1)
+    assert (ours.handed_over_at, ours.walk.iteration, ours.walk.nodes) == (20, 21, theirs.nodes)
+    for left, right in zip(ours.walk.tables, theirs.tables, strict=True):
+        for one, two in zip(left, right, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", ["cfr", "cfr+"])
 def test_where_walks_are_dear_it_is_the_array_engine(name, turns, dear_walks) -> None:
     """Trials leave no trace."""
