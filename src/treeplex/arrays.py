@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
 LINE: Final = 16  # whole numbers of 64 bits in two cache lines: processors fetch them in pairs

@@ -497,11 +497,11 @@ def test_on_a_terminal_there_is_a_progress_line(title, tmp_path) -> None:
 
 def test_traversals_of_cfr(cli) -> None:
     """``--traversal`` names the same algorithm as the suffix does."""
-    for traversal in ("full", "partial", "rbp", "zero-reach-br"):
+    for traversal in ("full", "partial", "rbp", "nested-rbp", "zero-reach-br"):
         options = ("--algorithm", "cfr+", "--traversal", traversal, "--iterations", 20, "--no-save", "--json")
         assert cli("solve", "kuhn", *options).last["algorithm"] == f"cfr+-{traversal}"
     sentence = cli("solve", "kuhn", "--algorithm", "dcfr", "--traversal", "partial").sentence
-    assert "--traversal must be one of full, partial, rbp, zero-reach-br" in sentence
+    assert "--traversal must be one of full, partial, rbp, nested-rbp, zero-reach-br" in sentence
 
 
 def test_counts_may_be_written_with_an_exponent(cli) -> None:

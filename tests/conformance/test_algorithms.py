@@ -341,6 +341,7 @@ IN_TURN = {"turns": "alternating"}
 SAMPLING = {"weight": "uniform", "turns": "alternating", "regret": "plain", "streams": 1}  # Lanctot et al. 2009
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
+LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
 DEFAULTS: dict[str, dict[str, Any]] = {
     "lp": {},
     "cfr": IN_TURN,  # ours; the paper updates at once
@@ -354,8 +355,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-full": IN_TURN,
     "cfr-partial": IN_TURN,
     "cfr+-partial": IN_TURN,
-    "cfr-rbp": IN_TURN | RBP,
-    "cfr+-rbp": IN_TURN | RBP,
+    "cfr-rbp": IN_TURN | RBP | LASTING,
+    "cfr+-rbp": IN_TURN | RBP | LASTING,
+    "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},  # chosen by benchmarks/nested_pruning.py
+    "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},
+    "cfr-hybrid": IN_TURN | RBP | {"threshold": 3.0},  # as cfr-nested-rbp
+    "cfr+-hybrid": IN_TURN | RBP | {"threshold": 3.0},
     "cfr-zero-reach-br": IN_TURN,
     "cfr+-zero-reach-br": IN_TURN,
     "mccfr-external": SAMPLING,
@@ -374,7 +379,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "hedge": IN_TURN | {"rate": "variance"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
     "hedge-dt": IN_TURN | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
     "hedge-dt-rbp": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
+    "hedge-dt-hybrid": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
     "rm-dt": IN_TURN | {"d": 1.0},
+    "rm-dt-rbp": IN_TURN | RBP | {"d": 1.0},
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
     "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
     "mirror-prox": {"weights": "kroer2015"},

@@ -23,9 +23,9 @@ from treeplex.algorithms.excessive_gap import ExcessiveGap
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.compile import CompiledGame
-from treeplex.engines.history.arrays import Pruning
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune
+from treeplex.engines.history.reference.nested import NestedLearner
 from treeplex.engines.sequence.first_order import LONGEST_STEP, STEP_GROWTH
 from treeplex.engines.sequence.reference import excessive_gap as gap
 from treeplex.engines.sequence.reference import treeplex as walks
@@ -40,12 +40,12 @@ GAMES = {"random_tree": RandomTree(seed=1, depth=5), "zero-reach": RandomTree(se
 ITERATES = {"random_tree": (1, 2, 3, 4, 5, 20), "zero-reach": (1, 2, 3, 4, 5, 120)}
 
 TURNS = ("simultaneous", "alternating")
-WALKS = [
-    f"{base}-{walk},turns={turns}"
-    for base in ("cfr", "cfr+")
-    for walk in ("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected")
-    for turns in TURNS
-] + [
+WALKED = (
+    *("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected"),
+    *("rbp,threshold=0,longest=3", "rbp,threshold=0,length=guaranteed"),
+    *("nested-rbp,threshold=0", "nested-rbp,threshold=2,bound=expected", "nested-rbp,threshold=0,longest=4"),
+)
+WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in WALKED for turns in TURNS] + [
     f"{walk},turns={turns}"
     for walk in (
         "hedge-dt,d=2",
@@ -53,6 +53,7 @@ WALKS = [
         "rm-dt,d=2",
         "hedge-dt-rbp",
         "hedge-dt-rbp,d=3,threshold=3,bound=expected",
+        "rm-dt-rbp,d=2,threshold=2",
     )
     for turns in TURNS
 ]
@@ -128,12 +129,13 @@ def sides(game: CompiledGame, bound: str) -> Any:
 
 def walk_reference(game: CompiledGame, assembled: WalkCFR) -> Iterator[tuple[int, Any]]:
     ledgers, nodes, traversal = newborns(game), 0, assembled.traversal
-    pruning = Pruning(traversal.partial, traversal.respond, traversal.threshold)
     rules = [assembled.minimizer.rule(game, player) for player in (0, 1)]
     first, second = (
-        prune.Learner(*parts, pruning)
+        prune.Learner(*parts, traversal.pruning)
         for parts in zip(game.treeplexes, sides(game, traversal.bound), ledgers, rules, strict=True)
     )
+    if traversal.nested:
+        first, second = NestedLearner(first), NestedLearner(second)
     for t in range(10**6):
         weight = np.array([t + 1.0 if rules[0].plus else 1.0])  # CFR averages evenly, CFR+ by the iteration
         nodes += prune.walk_iterations(paths(game).tree, game.payoffs, (first, second), t, weight, assembled.turns)
@@ -277,7 +279,7 @@ def test_walks_do_what_they_are_called_after(base, turns, stored, games) -> None
     assert partial[-1]["nodes"] < full[-1]["nodes"]
     for line, whole in zip(partial, full, strict=True):
         assert (line["average"], line["current"]) == (whole["average"], whole["current"])
-    for walk in ("rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected"):
+    for walk in (variant for variant in WALKED if "rbp" in variant):
         rows = stored[f"{base}-{walk},turns={turns}"]
         pruned = [{(player, s) for player in (0, 1) for s in line["pruned"][player]} for line in rows]
         assert all(pruned)
@@ -296,7 +298,7 @@ def test_thresholds_cut(variant, stored, games) -> None:
     uncut = compiled_trace(games["random_tree"], f"{name.removesuffix('-rbp')}(d=0,{others})", (20,))
     assert rows[-1]["current"] != uncut[-1]["current"]
     assert rows[-1]["nodes"] < uncut[-1]["nodes"]
-    if name == "hedge-dt-rbp":
+    if name.endswith("-rbp"):
         pruned = [{(player, s) for player in (0, 1) for s in line["pruned"][player]} for line in rows]
         assert pruned[-1]
         assert any(before - after for before, after in pairwise(pruned))

@@ -34,7 +34,7 @@ from treeplex.updates.schedules import uniform
 ITERATIONS = 150
 ROUNDING = 1e-9  # sums of at most a few thousand terms of at most a few thousand
 
-WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt")  # walks over the history tree have tests of their own
+WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt", "-hybrid")  # walks have tests of their own
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends and not name.endswith(WALKS)]
 FAMILY = ["cfr", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+"]  # regret matching in every infoset
 

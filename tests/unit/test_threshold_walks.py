@@ -13,9 +13,9 @@ from treeplex.algorithms.hedge import HedgeCFR, payoff_ranges
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import full, partial
-from treeplex.algorithms.walk import Thresholded, WalkCFR, cfr_partial, hedge_dt, hedge_dt_rbp, rm_dt
+from treeplex.algorithms.walk import Thresholded, WalkCFR, cfr_partial, hedge_dt, hedge_dt_rbp, rm_dt, rm_dt_rbp
 from treeplex.compile import CompiledGame
-from treeplex.engines.history.arrays import LIMIT, MEAN, SEEN, SQUARES, TOTAL_REACH, TOTAL_VALUE, Pruning
+from treeplex.engines.history.arrays import MEAN, SEEN, SQUARES, TOTAL_REACH, TOTAL_VALUE
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune as reference
 from treeplex.engines.sequence.learners import normalised
@@ -202,15 +202,18 @@ def test_regret_matching_without_a_threshold_is_cfr() -> None:
 
 
 @pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize(
+    ("plain", "pruning"), [(hedge_dt, hedge_dt_rbp), (rm_dt, rm_dt_rbp)], ids=["hedge", "regret matching"]
+)
 @pytest.mark.parametrize("name", GAMES)
-def test_until_a_revisit_pruning_changes_nothing_else(name, turns) -> None:
+def test_until_a_revisit_pruning_changes_nothing_else(name, plain, pruning, turns) -> None:
     """Regrets of open actions outside D(I, a) are those of the run that does not prune.
 
     Nor does anybody play there what is pruned here, and its true regret does not exceed the bound. Threshold 0: as much
     is pruned as (11) allows.
     """
     game = tp.load(name)
-    plain, pruning = hedge_dt(turns=turns), hedge_dt_rbp(turns=turns, threshold=0.0)
+    plain, pruning = plain(turns=turns), pruning(turns=turns, threshold=0.0)
     one, two = plain.start(game), pruning.start(game)
     skipped = 0
     for _ in range(300):
@@ -248,7 +251,7 @@ def bounds(game: CompiledGame, tables: Any, player: int) -> Any:
     owner = np.concatenate(([0], np.repeat(np.arange(treeplex.infosets), treeplex.actions)))
     reach, value = tables.infosets[owner, TOTAL_REACH], tables.infosets[owner, TOTAL_VALUE]
     with np.errstate(invalid="ignore"):
-        return np.where(tables.pruned == 1, tables.sequences[:, LIMIT] + reach * best - value, 0.0)
+        return np.where(tables.pruned == 1, tables.limit + reach * best - value, 0.0)
 
 
 @pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=3)"])
@@ -318,7 +321,7 @@ def test_pruned_runs_reach_the_same_nash_conv_for_fewer_nodes(turns) -> None:
     assert pruned.nodes_touched < partial.nodes_touched
 
 
-@pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "egt-dt"])
+@pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "rm-dt-rbp", "egt-dt"])
 def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
     whole = tp.solve("leduc", algorithm, iterations=150)
     tp.solve("leduc", algorithm, iterations=60, folder=tmp_path / "run")
@@ -337,6 +340,10 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
         ("hedge-dt-rbp(threshold=-1)", "threshold"),
         ("hedge-dt-rbp(bound=none)", "bound"),
         ("rm-dt(turns=both)", "turns"),
+        ("rm-dt-rbp(d=0)", "d"),
+        ("cfr-rbp(length=long)", "length"),
+        ("cfr-nested-rbp(longest=-1)", "longest"),
+        ("cfr+-nested-rbp(threshold=-1)", "threshold"),
         ("egt(weights=none)", "weights"),
         ("egt(steps=long)", "steps"),
         ("egt-dt(c=2)", "c"),
@@ -357,6 +364,8 @@ SPECS = [
     "rm-dt(d=2",
     "hedge-dt-rbp(d=2,threshold=0",
     "hedge-dt-rbp(d=3,threshold=3",
+    "rm-dt-rbp(d=2,threshold=0",
+    "rm-dt-rbp(d=3,threshold=3,bound=expected",
 ]
 SMALL = ["random_tree(seed=5,depth=6)", "random_tree(seed=11,depth=6,width=3)", "leduc_ext(2,1,1)"]
 
@@ -369,11 +378,12 @@ def test_kernels_follow_the_reference(name, spec, turns) -> None:
     game, algorithm = tp.load(name), build(f"{spec},turns={turns})")
     assert isinstance(algorithm, WalkCFR)
     ways, state, nodes, ended = paths(game), algorithm.start(game), 0, 0
-    pruning = Pruning(True, False, algorithm.traversal.threshold)
+    expected, pruning = algorithm.traversal.bound == "expected", algorithm.traversal.pruning
+    sides = tuple(side._replace(best=side.expected) if expected else side for side in ways.sides)
     first, second = (
         reference.Learner(treeplex, side, reference.ledger(treeplex, tables.strategy), rule, pruning)
         for treeplex, side, tables, rule in zip(
-            game.treeplexes, ways.sides, state.tables, (algorithm.minimizer.rule(game, i) for i in (0, 1)), strict=True
+            game.treeplexes, sides, state.tables, (algorithm.minimizer.rule(game, i) for i in (0, 1)), strict=True
         )
     )
     for t in range(40):

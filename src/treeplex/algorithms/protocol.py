@@ -137,6 +137,10 @@ class Algorithm(ABC, Generic[Game, State]):
     def cost(self, game: Game) -> Cost:
         """Counted work, for the evaluation schedule."""
 
+    def counters(self, state: State) -> Mapping[str, int]:
+        """Further columns of the log: what else has been counted so far."""
+        return {}
+
     def additions(self, state: State) -> Sequence[Any]:
         """Of growth: every size that was added so far, as named tuples."""
         return ()

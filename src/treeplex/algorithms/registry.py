@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from treeplex.algorithms import walk
+from treeplex.algorithms import hybrid, walk
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
 from treeplex.algorithms.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
 from treeplex.algorithms.excessive_gap import egt, egt_dt
@@ -21,7 +21,7 @@ from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
 
 WALKED: Final = ("cfr", "cfr+")
-TRAVERSALS: Final = ("full", "partial", "rbp", "zero-reach-br")
+TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
 LANCTOT = "Lanctot et al. 2009"
 JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
@@ -61,6 +61,14 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry(
+            "cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"
+        ),
+        Entry("cfr+-nested-rbp", walk.cfr_plus_nested_rbp, "the same of CFR+", f"after {RBP}"),
+        Entry(
+            "cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"
+        ),
+        Entry("cfr+-hybrid", hybrid.cfr_plus_hybrid, "the same of CFR+", f"after {RBP}"),
+        Entry(
             "cfr-zero-reach-br",
             walk.cfr_zero_reach_br,
             "CFR, best response in zero-reach sequences",
@@ -77,7 +85,9 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
         Entry("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
         Entry("hedge-dt-rbp", walk.hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry("hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"),
         Entry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+        Entry("rm-dt-rbp", walk.rm_dt_rbp, "the same with regret-based pruning", f"{DT}, Theorem 2 and section 4"),
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),

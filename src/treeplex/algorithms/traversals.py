@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from treeplex.engines.history.arrays import Pruning
+
 Bound = Literal["payoff", "expected"]
 BOUNDS: Final[dict[str, Bound]] = {"payoff": "payoff", "expected": "expected"}
+Length = Literal["bound", "guaranteed"]
+LENGTHS: Final[dict[str, Length]] = {"bound": "bound", "guaranteed": "guaranteed"}
 NEVER: Final = -1.0
 """The threshold of a traversal that does not prune by regret."""
 
@@ -19,6 +23,15 @@ class Traversal:
     respond: bool = False  # play best responses behind actions of regret at most -(U(I) - L(I))
     threshold: float = NEVER  # prune an action by its regret if about so many iterations will be skipped
     bound: Bound = "payoff"  # on what a pruned action could earn
+    length: Length = "bound"  # of a pruning: while (9) holds, or m of Theorem 1
+    longest: int = 0  # and at most so many iterations; 0: no matter how many
+    nested: bool = False  # a pruning begins without a look at what lies below, and what is pruned there stays so
+
+    @property
+    def pruning(self) -> Pruning:
+        """What kernels are told of it."""
+        longest, fixed = float(self.longest), self.length == "guaranteed"
+        return Pruning(self.partial, self.respond, self.threshold, longest, fixed)
 
 
 def full() -> Traversal:
@@ -39,14 +52,25 @@ def zero_reach_response() -> Traversal:
     return Traversal(respond=True)
 
 
-def regret_based(threshold: float = 25.0, bound: Bound = "payoff") -> Traversal:
+def regret_based(
+    threshold: float = 25.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
+) -> Traversal:
     """Skip also what lies behind an action of negative regret, until (9) says that it could have become positive.
 
     Section 4 of Brown & Sandholm (2015); ``threshold``: equation (10), 25 in the paper. ``bound``: U(I, a) is the
     highest payoff after the action, as in the paper, or the highest expected payoff if the opponent helped (mean over
-    chance, maximum over actions), which is tighter and just as sound.
+    chance, maximum over actions), which is tighter and just as sound. ``length``: a pruning lasts as long as (9)
+    allows, or for the m = floor(-R(I, a) / (U(I, a) - L(I))) iterations that Theorem 1 guarantees, which must then be
+    more than ``threshold``. ``longest``: an upper bound on it (section 4.1, "another option"); 0: none.
     """
-    return Traversal(threshold=threshold, bound=bound)
+    return Traversal(threshold=threshold, bound=bound, length=length, longest=longest)
+
+
+def nested_regret_based(
+    threshold: float = 3.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
+) -> Traversal:
+    """The same with prunings inside of prunings: ``engines.history.cpu.nested``."""
+    return Traversal(threshold=threshold, bound=bound, length=length, longest=longest, nested=True)
 
 
 class External(NamedTuple):

@@ -15,21 +15,34 @@ from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
-from treeplex.algorithms.traversals import BOUNDS, Traversal, full, partial, regret_based, zero_reach_response
+from treeplex.algorithms.traversals import (
+    BOUNDS,
+    LENGTHS,
+    Traversal,
+    full,
+    nested_regret_based,
+    partial,
+    regret_based,
+    zero_reach_response,
+)
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr
 from treeplex.engines.history import arrays
-from treeplex.engines.history.arrays import PlainRule, Player, Pruning, Rule, Tables
+from treeplex.engines.history.arrays import PlainRule, Player, Rule, Tables
+from treeplex.engines.history.cpu.nested import nested_iterations
 from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
-from treeplex.engines.history.paths import paths
+from treeplex.engines.history.paths import paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
+from treeplex.errors import non_negative
 from treeplex.updates.hedge import MATCHING
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.thresholds import hedge_threshold, matching_threshold
 from treeplex.updates.turns import SIMULTANEOUS
 
 NONE: Final[Floats] = np.empty(0)
+NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), NONE)
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,8 @@ class State(NamedTuple):
     tables: tuple[Tables, Tables]
     iteration: int
     nodes: int  # touched so far
+    responses: int  # of these, looked at by best responses to end and begin prunings, not entered by traversals
+    visits: int  # of infosets by traversals
 
 
 @dataclass(frozen=True)
@@ -77,21 +92,23 @@ class WalkCFR(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = uniform_strategies(game)[0]
-        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0)
+        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0, 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        tree, traversal = paths(game).tree, self.traversal
-        touched = walk_iterations(
-            tree,
-            (self._player(game, state, 0), self._player(game, state, 1)),
-            arrays.worklist(tree.inner),
+        ways, iterate = paths(game), nested_iterations if self.traversal.nested else walk_iterations
+        entered, responses, visits = iterate(
+            ways.walked,
+            (self.player(game, state, 0), self.player(game, state, 1)),
+            arrays.worklist(ways.inner),
             state.iteration,
             self.weight(numbered(state.iteration, iterations)),
-            Pruning(traversal.partial, traversal.respond, traversal.threshold),
+            self.traversal.pruning,
             self.turns,
         )
-        return State(state.tables, state.iteration + iterations, state.nodes + touched)
+        nodes = state.nodes + entered + responses
+        counts = nodes, state.responses + responses, state.visits + visits
+        return State(state.tables, state.iteration + iterations, *counts)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -102,36 +119,43 @@ class WalkCFR(Tabular[State]):
         return state.tables[0].strategy.copy(), state.tables[1].strategy.copy()
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """Counted as they are entered; a best response counts all nodes below its sequence."""
+        """Counted as they are entered; a best response counts all nodes it looks at."""
         return state.nodes
+
+    def counters(self, state: State) -> dict[str, int]:
+        """As ``Algorithm``."""
+        return {"response_nodes": state.responses} if self.traversal.threshold >= 0.0 else {}
 
     def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> Tables:
         """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""
         infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
-        pruning = self.traversal.threshold >= 0.0
-        apart = pruning and (self.turns != SIMULTANEOUS or self.weight != uniform())
-        last_of_sequence = arrays.PLAYED if apart else arrays.LIMIT if pruning else arrays.SUM
+        pruning, nested = self.traversal.threshold >= 0.0, self.traversal.nested
+        apart = pruning and (nested or self.turns != SIMULTANEOUS or self.weight != uniform())
+        last_of_sequence = arrays.LAST if nested else arrays.PLAYED if apart else arrays.SUM
         last_of_infoset = arrays.PASSED_PLAYED if apart else arrays.TOTAL_VALUE if pruning else arrays.PASSED
         if isinstance(self.minimizer, Thresholded):
             last_of_infoset = arrays.SEEN
         tables = Tables(
+            play=np.zeros((sequences, arrays.VALUE + 1)),
             sequences=np.zeros((sequences, last_of_sequence + 1)),
             infosets=np.zeros((infosets, last_of_infoset + 1)),
             pruned=np.zeros(sequences, dtype=np.int8),
+            limit=np.zeros(sequences if pruning else 0),
+            since=np.zeros(sequences if pruning else 0, dtype=np.int64),
             value_then=np.zeros(sequences if pruning else 0),
-            paid_then=np.zeros(sequences if pruning else 0),
-            inside_pruned=np.zeros(infosets if pruning else 0, dtype=np.int8),
+            paid_then=np.zeros(sequences if pruning and not nested else 0),
+            inside_pruned=np.zeros(infosets if pruning and not nested else 0, dtype=np.int8),
         )
-        tables.sequences[:, arrays.STRATEGY] = strategy
+        tables.play[:, arrays.STRATEGY] = strategy
         return tables
 
-    def _player(self, game: CompiledGame, state: State, player: int) -> Player:
+    def player(self, game: CompiledGame, state: State, player: int) -> Player:
+        """What kernels are told about one player."""
         treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
         return Player(
             treeplex,
             side if self.traversal.bound == "payoff" else side._replace(best=side.expected),
-            game.payoffs[player],
-            1.0 - 2.0 * player,
+            response_rows(game)[player] if self.traversal.threshold >= 0.0 else NO_ROWS,
             tables,
             arrays.open_sequences(treeplex.first, tables.pruned),
             arrays.scratch(treeplex.infosets, treeplex.sequences),
@@ -141,8 +165,9 @@ class WalkCFR(Tabular[State]):
 
 def _sums(game: CompiledGame, state: State, player: int) -> Floats:
     """Of copies: reading must not change what the next iterations compute."""
-    sequences, infosets = state.tables[player].sequences.copy(), state.tables[player].infosets.copy()
-    complete_sums(game.treeplexes[player], sequences, infosets)
+    tables = state.tables[player]
+    sequences, infosets = tables.sequences.copy(), tables.infosets.copy()
+    complete_sums(game.treeplexes[player], tables.play, sequences, infosets)
     return np.ascontiguousarray(sequences[:, arrays.SUM])
 
 
@@ -154,8 +179,12 @@ def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: 
     return WalkCFR(Thresholded(kind, number("d", d, least, 1e3)), uniform(), traversal, turn_order(turns))
 
 
-def _regret_based(threshold: float, bound: str) -> Traversal:
-    return regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
+def _regret_based(
+    threshold: float, bound: str, length: str = "bound", longest: int = 0, *, nested: bool = False
+) -> Traversal:
+    kind = nested_regret_based if nested else regret_based
+    least, most = number("threshold", threshold, 0.0), non_negative("longest", longest)
+    return kind(least, named("bound", bound, BOUNDS), named("length", length, LENGTHS), most)
 
 
 def cfr_full(turns: str = "alternating") -> WalkCFR:
@@ -188,14 +217,52 @@ def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
     return _cfr(zero_reach_response(), turns, plus=True)
 
 
-def cfr_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
+def cfr_rbp(
+    threshold: float = 25.0,
+    bound: str = "payoff",
+    length: str = "bound",
+    longest: int = 0,
+    turns: str = "alternating",
+) -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
-    return _cfr(_regret_based(threshold, bound), turns)
+    return _cfr(_regret_based(threshold, bound, length, longest), turns)
 
 
-def cfr_plus_rbp(threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
+def cfr_plus_rbp(
+    threshold: float = 25.0,
+    bound: str = "payoff",
+    length: str = "bound",
+    longest: int = 0,
+    turns: str = "alternating",
+) -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return _cfr(_regret_based(threshold, bound), turns, plus=True)
+    return _cfr(_regret_based(threshold, bound, length, longest), turns, plus=True)
+
+
+def cfr_nested_rbp(
+    threshold: float = 3.0,
+    bound: str = "payoff",
+    length: str = "bound",
+    longest: int = 0,
+    turns: str = "alternating",
+) -> WalkCFR:
+    """CFR with regret-based pruning whose starts are free and whose nested prunings are kept.
+
+    Differs from Brown & Sandholm (2015) in what happens where a pruning begins and ends:
+    ``engines.history.cpu.nested``.
+    """
+    return _cfr(_regret_based(threshold, bound, length, longest, nested=True), turns)
+
+
+def cfr_plus_nested_rbp(
+    threshold: float = 3.0,
+    bound: str = "payoff",
+    length: str = "bound",
+    longest: int = 0,
+    turns: str = "alternating",
+) -> WalkCFR:
+    """The same of CFR+; a revisited regret is forgotten up to zero."""
+    return _cfr(_regret_based(threshold, bound, length, longest, nested=True), turns, plus=True)
 
 
 def hedge_dt(d: float = 1.0, rate: str = "variance", turns: str = "alternating") -> WalkCFR:
@@ -217,3 +284,8 @@ def hedge_dt_rbp(
 def rm_dt(d: float = 1.0, turns: str = "alternating") -> WalkCFR:
     """CFR with regret matching, dynamic thresholding and partial pruning (Theorem 2)."""
     return _thresholded(MATCHING, d, turns, partial())
+
+
+def rm_dt_rbp(d: float = 1.0, threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
+    """The same with regret-based pruning: while an action's probability must be below the threshold."""
+    return _thresholded(MATCHING, d, turns, _regret_based(threshold, bound), least=1e-9)

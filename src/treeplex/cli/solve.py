@@ -29,7 +29,7 @@ Algorithm = Annotated[
 Traversal = Annotated[
     str | None,
     typer.Option(
-        help="Which nodes cfr and cfr+ visit: full, partial, rbp or zero-reach-br; nothing else changes.",
+        help="Which nodes cfr and cfr+ visit: full, partial, rbp, nested-rbp or zero-reach-br; nothing else changes.",
         show_default=False,
     ),
 ]

@@ -195,8 +195,8 @@ class _Run(Generic[Game, State]):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
         if self.rows and self.rows[-1].iteration == work.iterations:
             return self.rows
-        spent = self.clock.total(), self.evaluating
-        return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, evaluation.extra)]
+        spent, counters = (self.clock.total(), self.evaluating), self.algorithm.counters(self.state)
+        return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, {**evaluation.extra, **counters})]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         if self.plan.watch:

@@ -6,19 +6,24 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.arrays import Bytes, Floats, Ints, Longs
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.paths import Side
 
+# Columns of ``Tables.play``: all that a walk needs of a sequence at its nodes, close together so that much of it stays
+# in the cache.
+STRATEGY: Final = 0  # the current one
+VALUE: Final = 1  # counterfactual value of the terminals right behind the sequence; zero outside a walk
+
 # Columns of ``Tables.sequences``: what belongs to one sequence stands side by side in memory, because a walk visits few
 # of them, scattered over the game.
 REGRET: Final = 0  # R(I, a); of a pruned sequence: when pruning began
-STRATEGY: Final = 1  # the current one
-VALUE: Final = 2  # counterfactual value of the terminals right behind the sequence; zero outside a walk
-SUM: Final = 3  # the average's sum of the sequence's weights
-LIMIT: Final = 4  # of a pruned sequence: the left of (9) is this plus TOTAL_REACH times U(I, a)
-PLAYED: Final = 5  # the plain sum of the weights that the opponent has played against, where SUM is another
+SUM: Final = 1  # the average's sum of the sequence's weights
+PLAYED: Final = 2  # the plain sum of the weights that the opponent has played against, where SUM is another
+OWN: Final = 3  # what the sequence's own terminals have paid, over all iterations up to its infoset's clock
+BELOW: Final = 4  # v(I) of the infosets right below, in this iteration; zero outside a walk
+LAST: Final = 5  # the last pass in which the opponent met the sequence with positive weight
 
 # Columns of ``Tables.infosets``.
 REACH: Final = 0  # counterfactual reach: the probability that the opponent and chance come there; zero outside a walk
@@ -34,9 +39,12 @@ SEEN: Final = 7  # how many iterations both are about
 class Tables(NamedTuple):
     """What one player keeps between iterations; all modified in place. Columns and arrays not needed are left out."""
 
-    sequences: Floats  # [S, 4 .. 6]
+    play: Floats  # [S, 2]
+    sequences: Floats  # [S, 2 .. 6]
     infosets: Floats  # [I, 2 .. 8]
     pruned: Bytes  # [S] 1 while a sequence is pruned
+    limit: Floats  # [S] of a pruned sequence: the left of (9) is this plus TOTAL_REACH times U(I, a)
+    since: Longs  # [S] of a pruned sequence: the pass after which pruning began
     value_then: Floats  # [S] of a pruned sequence: TOTAL_VALUE of its infoset when pruning began
     paid_then: Floats  # [S] what the opponent's play had paid the sequence's own terminals when pruning began
     inside_pruned: Bytes  # [I] 1 for an infoset below a pruned sequence
@@ -49,7 +57,7 @@ class Tables(NamedTuple):
     @property
     def strategy(self) -> Floats:
         """[S]."""
-        return self.sequences[:, STRATEGY]
+        return self.play[:, STRATEGY]
 
 
 class Rule(NamedTuple):
@@ -72,6 +80,8 @@ class Pruning(NamedTuple):
     partial: bool  # skip what the opponent does not reach
     respond: bool  # best responses in zero-reach sequences (Brown & Sandholm 2015, section 3)
     threshold: float  # prune where about this many iterations will be skipped, equation (10); negative: never
+    longest: float = 0.0  # end a pruning after so many iterations, whatever (9) says (section 4.1); 0: never
+    fixed: bool = False  # end it after the m iterations that Theorem 1 guarantees
 
 
 class Open(NamedTuple):
@@ -90,6 +100,7 @@ class Scratch(NamedTuple):
     paid: Floats  # [S] what a sequence would have been paid while it was pruned
     found: Ints  # [I]
     nested: Ints  # [I]
+    frames: Ints  # [I + 1, 3] responses under way, one inside the other
     stack: Ints  # [I]
     stamp: Ints  # [I] the pass in which an infoset's sums were last passed on
 
@@ -99,8 +110,7 @@ class Player(NamedTuple):
 
     treeplex: Treeplex
     side: Side
-    matrix: Csr
-    sign: float  # payoffs of the tree and of ``matrix`` are player 0's: 1 for that player, -1 for the other
+    rows: Csr  # ``paths.response_rows``; empty where nothing is pruned by regret
     tables: Tables
     open: Open
     scratch: Scratch
@@ -133,7 +143,8 @@ def scratch(infosets: int, sequences: int) -> Scratch:
     """For a treeplex of this size."""
     visited, events, found, nested, stack = (np.empty(infosets, dtype=np.int32) for _ in range(5))
     responds, stamp = np.zeros(infosets, dtype=np.int8), np.full(infosets, -1, dtype=np.int32)
-    return Scratch(visited, events, responds, np.zeros(sequences), found, nested, stack, stamp)
+    frames = np.empty((infosets + 1, 3), dtype=np.int32)
+    return Scratch(visited, events, responds, np.zeros(sequences), found, nested, frames, stack, stamp)
 
 
 def worklist(inner: int) -> Worklist:

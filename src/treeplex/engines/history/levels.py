@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
+from treeplex.games.protocol import TERMINAL
 
 # Columns of ``LevelTree.record``: side by side, so that one look fetches all of a node.
 CHILD: Final = 0  # the first child; the next node's is where the children end
@@ -60,6 +61,19 @@ class LevelTree(NamedTuple):
         while ends[-1] < len(self.payoff):
             ends.append(int(self.child[ends[-1]]))
         return [slice(begin, end) for begin, end in pairwise(ends)]
+
+
+class Walked(NamedTuple):
+    """A ``LevelTree`` as walks read it: ``outcome`` tells a terminal without a look at its record."""
+
+    record: Ints  # [N + 1, 4]
+    probability: Floats  # [N]
+    outcome: Floats  # [N] player 0's payoff at a terminal, nan elsewhere
+
+
+def walked(tree: LevelTree) -> Walked:
+    """Record and probability are shared."""
+    return Walked(tree.record, tree.probability, np.where(tree.mover == TERMINAL, tree.payoff, np.nan))
 
 
 def level_order(parent: Ints) -> npt.NDArray[np.intp]:

@@ -9,7 +9,16 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.history.levels import LevelTree, best_outcomes, chance_reach, level_order, level_tree
+from treeplex.compile.payoffs import Csr, Payoffs
+from treeplex.engines.history.levels import (
+    LevelTree,
+    Walked,
+    best_outcomes,
+    chance_reach,
+    level_order,
+    level_tree,
+    walked,
+)
 
 
 class Side(NamedTuple):
@@ -21,17 +30,23 @@ class Side(NamedTuple):
     best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
     expected: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
     payoff_range: Floats  # [I] U(I) - L(I), of the payoffs below an infoset
+    lowest: Floats  # [I] L(I)
     below: Ints  # [S] nodes of the tree below the sequence, over all its histories
+    after: Ints  # [S] of these, up to the player's next move, which is counted
+    ways: Csr  # [I, opponent's S] chance's probability of the infoset's histories, by what the opponent plays there
 
 
 class Paths(NamedTuple):
     """For a whole game."""
 
     tree: LevelTree
+    walked: Walked
     sides: tuple[Side, Side]
+    inner: int  # nodes that are no terminals
 
 
 _KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
+_ROWS: WeakKeyDictionary[CompiledGame, tuple[Csr, Csr]] = WeakKeyDictionary()
 
 
 def paths(game: CompiledGame) -> Paths:
@@ -39,11 +54,27 @@ def paths(game: CompiledGame) -> Paths:
     if game not in _KNOWN:
         order = level_order(game.tree.parent)
         tree, size = level_tree(game, order), game.tree.size[order]
+        reach, last = chance_reach(tree), (last_sequences(tree, 0), last_sequences(tree, 1))
         highest, expected = best_outcomes(tree, tree.payoff)
         lowest, expected_lowest = best_outcomes(tree, -tree.payoff)
-        first = _side(game, tree, 0, size, highest, expected, lowest)
-        _KNOWN[game] = Paths(tree, (first, _side(game, tree, 1, size, lowest, expected_lowest, highest)))
+        first = _side(game, tree, 0, size, highest, expected, lowest, reach, last)
+        second = _side(game, tree, 1, size, lowest, expected_lowest, highest, reach, last)
+        _KNOWN[game] = Paths(tree, walked(tree), (first, second), tree.inner)
     return _KNOWN[game]
+
+
+def response_rows(game: CompiledGame) -> tuple[Csr, Csr]:
+    """[S + I, opponent's S] of both players: what own terminals pay by what the opponent plays, then ``ways``.
+
+    One matrix for both, so that best responses need one loop over rows.
+    """
+    if game not in _ROWS:
+        first, second = (
+            _stacked(matrix._replace(data=matrix.data * (1 - 2 * player)), paths(game).sides[player].ways)
+            for player, matrix in enumerate(game.payoffs)
+        )
+        _ROWS[game] = first, second
+    return _ROWS[game]
 
 
 def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
@@ -57,12 +88,26 @@ def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
     return nodes, sequence
 
 
+def last_sequences(tree: LevelTree, player: int) -> Ints:
+    """[N] the last sequence of a player on the way to every node; 0 where there is none."""
+    nodes, sequence = incoming(tree, player)
+    last = np.zeros(len(tree.payoff), dtype=np.int32)
+    last[nodes] = sequence
+    moved = np.zeros(len(last), dtype=np.bool_)
+    moved[nodes] = True
+    count = np.diff(tree.child)
+    for level in tree.levels[:-1]:
+        children = slice(int(tree.child[level.start]), int(tree.child[level.stop]))
+        last[children] = np.where(moved[children], last[children], np.repeat(last[level], count[level]))
+    return last
+
+
 def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
     """[I] Delta(I) of both players' infosets: the range of payoffs below, times chance's probability of coming there.
 
     That factor, if it is below one: counterfactual values are spread no wider.
     """
-    tree, sides = paths(game)
+    tree, _, sides, _ = paths(game)
     reach = chance_reach(tree)
 
     def of(player: int, side: Side) -> Floats:
@@ -74,9 +119,18 @@ def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
 
 
 def _side(
-    game: CompiledGame, tree: LevelTree, player: int, size: Ints, best: Floats, expected: Floats, worst: Floats
+    game: CompiledGame,
+    tree: LevelTree,
+    player: int,
+    size: Ints,
+    best: Floats,
+    expected: Floats,
+    worst: Floats,
+    reach: Floats,
+    last: tuple[Ints, Ints],
 ) -> Side:
     treeplex = game.treeplexes[player]
+    shape = treeplex.infosets, game.treeplexes[1 - player].sequences
     nodes, sequence = incoming(tree, player)
     own = np.flatnonzero(tree.mover == player)
     start = np.concatenate(([0], np.cumsum(np.bincount(treeplex.parent, minlength=treeplex.sequences))))
@@ -88,8 +142,16 @@ def _side(
         expected=_highest(expected[nodes], sequence, treeplex.sequences),
         payoff_range=_highest(best[own], tree.infoset[own], treeplex.infosets)
         + _highest(worst[own], tree.infoset[own], treeplex.infosets),
+        lowest=-_highest(worst[own], tree.infoset[own], treeplex.infosets),
         below=np.bincount(sequence, weights=size[nodes], minlength=treeplex.sequences).astype(np.int32),
+        after=np.bincount(last[player], minlength=treeplex.sequences).astype(np.int32),
+        ways=Payoffs.gather(shape, tree.infoset[own], last[1 - player][own], reach[own]).rows,
     )
+
+
+def _stacked(upper: Csr, lower: Csr) -> Csr:
+    start = np.concatenate((upper.start, upper.start[-1] + lower.start[1:]))
+    return Csr(start, np.concatenate((upper.column, lower.column)), np.concatenate((upper.data, lower.data)))
 
 
 def _highest(values: Floats, group: Ints, groups: int) -> Floats:

@@ -4,10 +4,14 @@ Regret matching prunes a sequence of negative regret until that could have becom
 
     R(a) when pruning began + sum over the iterations since of (counterfactual reach of I) U(I, a) - v(I)  <=  0     (9)
 
+Theorem 1 guarantees m = floor(-R(a) / (U(I, a) - L(I))) iterations of that before anything is known of them.
+
 With dynamic thresholding a sequence is pruned while its probability must be below the threshold (Brown, Kroer &
 Sandholm 2017), B being the left side of (9):
 
     exp(eta B) / (exp(eta B) + sum over open actions b of exp(eta R(b)))  <  limit(I) / sqrt(t + 1)                 (11)
+
+and with regret matching while B+ / (B+ + sum over open b of R+(b)) is below the threshold of its own.
 
 Leaving the other pruned actions out of the sum makes the left side larger, so nothing is pruned for too long. Both
 begin to prune where at the drift so far more than ``threshold`` iterations will be skipped, (10). Parts of the kernels
@@ -24,7 +28,7 @@ import numpy as np
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Rule
+from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Pruning, Rule
 from treeplex.jit import Index, inlined
 from treeplex.updates.exponential import exp_below_zero
 from treeplex.updates.hedge import MATCHING, kept, step_size
@@ -55,6 +59,12 @@ def revisited_regret(regret: float, gain: float, plus: bool) -> float:
     than one iteration can bring, and the proof of the regret bound needs that.
     """
     return 0.0 if plus and gain > 0.0 and regret + gain < 0.0 else regret + gain
+
+
+@inlined
+def settled_regret(regret: float, after: float, plus: bool) -> float:
+    """Of a nested sequence that a response looked at: ``after`` is at most zero, and CFR+ forgets what has risen."""
+    return 0.0 if plus and after > regret else after
 
 
 @inlined
@@ -103,15 +113,29 @@ def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta:
 
 
 @inlined
-def match(sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
-    """Regret matching over ``width`` open actions, whose positive regrets add up to ``total``."""
-    for free in range(begin, begin + np.uint64(width)):
-        s = np.uint64(open_[free])
-        sequences[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
+def open_weight(rule: Rule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
+    """What the open actions' probabilities are shares of: exp(eta (R - best)) or R+, summed up."""
+    total = 0.0
+    if rule.kind == MATCHING:
+        for free in range(begin, end):
+            total += positive(sequences[np.uint64(open_[free]), REGRET])
+    else:
+        total = softmax_total(sequences, open_, begin, end, eta, best)
+    return total
 
 
 @inlined
-def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float) -> None:
+def match(play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
+    """Regret matching over ``width`` open actions, whose positive regrets add up to ``total``."""
+    for free in range(begin, begin + np.uint64(width)):
+        s = np.uint64(open_[free])
+        play[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
+
+
+@inlined
+def choose(
+    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float
+) -> None:
     """Hedge or regret matching over the open actions, thresholded."""
     end = begin + np.uint64(width)
     best, total = largest_regret(sequences, open_, begin, end), 0.0
@@ -121,28 +145,30 @@ def choose(sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, 
             weight = exp_below_zero((sequences[s, REGRET] - best) * eta)
         else:
             weight = share(positive(sequences[s, REGRET]), best, 1)
-        sequences[s, STRATEGY] = weight
+        play[s, STRATEGY] = weight
         total += weight
     least *= total
     total = 0.0
     for free in range(begin, end):
         s = np.uint64(open_[free])
-        sequences[s, STRATEGY] = kept(sequences[s, STRATEGY], least)
-        total += sequences[s, STRATEGY]
+        play[s, STRATEGY] = kept(play[s, STRATEGY], least)
+        total += play[s, STRATEGY]
     for free in range(begin, end):
-        sequences[np.uint64(open_[free]), STRATEGY] /= total
+        play[np.uint64(open_[free]), STRATEGY] /= total
 
 
 @inlined
-def play(sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float) -> None:
+def next_strategy(
+    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float
+) -> None:
     """The next strategy of an infoset, over the actions that are not pruned."""
     if not thresholds(rule):
         total = 0.0
         for free in range(begin, begin + np.uint64(width)):
             total += positive(sequences[np.uint64(open_[free]), REGRET])
-        match(sequences, open_, begin, width, total)
+        match(play, sequences, open_, begin, width, total)
     else:
-        choose(sequences, open_, begin, width, rule.kind, eta, least)
+        choose(play, sequences, open_, begin, width, rule.kind, eta, least)
 
 
 @inlined
@@ -152,8 +178,38 @@ def due(
     """Must a sequence be pruned no longer? ``rise`` and ``value``: TOTAL_REACH times U(I, a), and TOTAL_VALUE."""
     if not thresholds(rule):
         return limit + rise > value
-    weight = exp_below_zero(min((limit + (rise - value) - best) * eta, 0.0))
+    bound = limit + (rise - value)
+    if rule.kind == MATCHING:
+        return bound > 0.0 and bound >= least * (total + bound)
+    weight = exp_below_zero(min((bound - best) * eta, 0.0))
     return weight >= least * (total + weight)
+
+
+@inlined
+def guaranteed(regret: float, spread: float) -> float:
+    """m of Theorem 1 for a negative regret; ``spread``: U(I, a) - L(I)."""
+    return math.floor(-regret / spread) if spread > 0.0 else np.inf
+
+
+@inlined
+def expired(pruning: Pruning, regret: float, spread: float, skipped: float) -> bool:
+    """Has a pruning lasted for as many iterations as it may, whatever (9) says? ``regret``: when it began."""
+    if pruning.longest > 0.0 and skipped >= pruning.longest:
+        return True
+    return pruning.fixed and skipped >= guaranteed(regret, spread)
+
+
+@inlined
+def promising(
+    threshold: float, fixed: bool, total: float, regret: float, t: float, drift: float, spread: float
+) -> bool:
+    """May an action be pruned, and for long enough, by (10) or by Theorem 1?
+
+    Regret matching; ``total``: of the positive regrets beside it; ``drift``: TOTAL_REACH times U(I, a) - TOTAL_VALUE.
+    """
+    if not (total > 0.0 and regret < 0.0 and -regret * t > threshold * drift):
+        return False
+    return not fixed or guaranteed(regret, spread) > threshold
 
 
 @inlined
@@ -163,6 +219,11 @@ def worthwhile(
     """May an open action be pruned, and for long enough? ``bar``: Pruning.threshold times its drift so far."""
     if not thresholds(rule):
         return best > 0.0 and regret < 0.0 and -regret * t > bar
+    if rule.kind == MATCHING:
+        share_ = positive(regret)
+        if best <= 0.0 or least >= 1.0 or share_ >= least * total or regret >= best:
+            return False
+        return (least / (1.0 - least) * (total - share_) - regret) * t > bar
     own = exp_below_zero((regret - best) * eta)
     if own >= least * total or own >= 1.0:
         return False

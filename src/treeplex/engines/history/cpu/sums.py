@@ -8,27 +8,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.arrays import PLAYED, SUM
+from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH
 from treeplex.engines.history.cpu.walk import pass_on
 from treeplex.jit import Index, inlined, kernel
 
 
 @inlined
-def pass_to(first: Ints, parent: Ints, sequences: Floats, infosets: Floats, infoset: Index) -> None:
+def pass_to(first: Ints, parent: Ints, play: Floats, sequences: Floats, infosets: Floats, infoset: Index) -> None:
     """Pass on to an infoset's sequences what its parent sequence has gained since."""
     i = np.uint64(infoset)
-    pass_on(sequences, infosets, i, np.uint64(parent[i]), np.uint64(first[i]), np.uint64(first[i + np.uint64(1)]))
+    begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
+    pass_on(play, sequences, infosets, i, np.uint64(parent[i]), begin, end)
 
 
 @kernel
-def complete_sums(treeplex: Treeplex, sequences: Floats, infosets: Floats) -> None:
+def complete_sums(treeplex: Treeplex, play: Floats, sequences: Floats, infosets: Floats) -> None:
     """Pass on everything, from the top down."""
     first, parent = treeplex
     for infoset in range(len(parent)):
-        pass_to(first, parent, sequences, infosets, infoset)
+        pass_to(first, parent, play, sequences, infosets, infoset)
+
+
+@inlined
+def reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index) -> None:
+    """List the sequences of an infoset that are not pruned."""
+    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    free = begin
+    for s in range(begin, end):
+        if pruned[s] == 0:
+            open_[free] = s
+            free += np.uint64(1)
+    width[infoset] = free - begin
 
 
 @inlined
@@ -50,37 +63,48 @@ def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found:
 
 @inlined
 def look_below(
-    matrix: Csr, sign: float, first: Ints, found: Ints, paid: Floats, paid_then: Floats, first_1: Ints, parent_1: Ints,
-    owner_1: Ints, sequences_1: Floats, infosets_1: Floats, stamp_1: Ints, stack_1: Ints, s: Index, count: Index,
-    now: int,
+    rows: Csr, first: Ints, child_start: Ints, child: Ints, infosets: Floats, found: Ints, paid: Floats,
+    paid_then: Floats, first_1: Ints, parent_1: Ints, owner_1: Ints, play_1: Floats, sequences_1: Floats,
+    infosets_1: Floats, stamp_1: Ints, stack_1: Ints, s: Index, count: Index, now: int,
 ) -> None:  # fmt: skip
     """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
 
-    Since it was last looked at, into ``paid``; the sums of the opponent, whose arrays end in 1, are completed on the
-    way. Arrays come one by one, because taking them out of a tuple costs a count of references each.
+    Since it was last looked at, into ``paid``; TOTAL_REACH of those infosets is brought up to date; the sums of the
+    opponent, whose arrays end in 1, are completed on the way. Arrays come one by one, because taking them out of a
+    tuple costs a count of references each; for the same reason the loop over a row is written out here.
     """
-    start, column, data = matrix
-    one = np.uint64(1)
+    start, column, data = rows
+    one, sequences = np.uint64(1), np.uint64(len(paid))
     played = np.uint64(PLAYED if sequences_1.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
     for step in range(np.uint64(count) + one):
         for q in range(begin, end):
-            total = 0.0
-            for entry in range(np.uint64(start[q]), np.uint64(start[q + one])):
-                other = np.uint64(column[entry])
-                infoset, height = owner_1[other], np.uint64(0)
-                while infoset >= 0 and stamp_1[np.uint64(infoset)] != now:  # up to what is complete
-                    stack_1[height] = infoset
-                    height += one
-                    infoset = owner_1[np.uint64(parent_1[np.uint64(infoset)])]
-                while height > 0:  # and down again
-                    height -= one
-                    here = np.uint64(stack_1[height])
-                    pass_to(first_1, parent_1, sequences_1, infosets_1, here)
-                    stamp_1[here] = now
-                total += data[entry] * sequences_1[other, played]
-            paid[q] = sign * total - paid_then[q]
-            paid_then[q] = sign * total
+            place, last = np.uint64(child_start[q]), np.uint64(child_start[q + one])
+            row = np.uint64(q)
+            while True:
+                total = 0.0
+                for entry in range(np.uint64(start[row]), np.uint64(start[row + one])):
+                    other = np.uint64(column[entry])
+                    infoset, height = owner_1[other], np.uint64(0)
+                    while infoset >= 0 and stamp_1[np.uint64(infoset)] != now:  # up to what is complete
+                        stack_1[height] = infoset
+                        height += one
+                        infoset = owner_1[np.uint64(parent_1[np.uint64(infoset)])]
+                    while height > 0:  # and down again
+                        height -= one
+                        here = np.uint64(stack_1[height])
+                        pass_to(first_1, parent_1, play_1, sequences_1, infosets_1, here)
+                        stamp_1[here] = now
+                    total += data[entry] * sequences_1[other, played]
+                if row < sequences:
+                    paid[q] = total - paid_then[q]
+                    paid_then[q] = total
+                else:
+                    infosets[row - sequences, TOTAL_REACH] = total
+                if place == last:
+                    break
+                row = sequences + np.uint64(child[place])
+                place += one
         if step < count:
             begin = np.uint64(first[np.uint64(found[step])])
             end = np.uint64(first[np.uint64(found[step]) + one])

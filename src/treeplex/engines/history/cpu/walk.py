@@ -9,35 +9,42 @@ reads and writes memory in order. Float64; one thread; no fastmath.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Worklist
-from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, LevelTree
-from treeplex.games.protocol import TERMINAL
+from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
 from treeplex.jit import Index, inlined, kernel
 
 
 @inlined
-def pass_on(sequences: Floats, infosets: Floats, infoset: Index, above: Index, begin: Index, end: Index) -> None:
+def pass_on(
+    play: Floats, sequences: Floats, infosets: Floats, infoset: Index, above: Index, begin: Index, end: Index
+) -> None:
     """Pass on to an infoset's sequences what the sums of its parent sequence ``above`` have gained since."""
     gained = sequences[above, layout.SUM] - infosets[infoset, layout.PASSED]
     if gained != 0.0:
         infosets[infoset, layout.PASSED] = sequences[above, layout.SUM]
         for s in range(begin, end):
-            sequences[s, layout.SUM] += gained * sequences[s, layout.STRATEGY]
+            sequences[s, layout.SUM] += gained * play[s, layout.STRATEGY]
     if sequences.shape[1] > layout.PLAYED:
         gained = sequences[above, layout.PLAYED] - infosets[infoset, layout.PASSED_PLAYED]
         if gained != 0.0:
             infosets[infoset, layout.PASSED_PLAYED] = sequences[above, layout.PLAYED]
             for s in range(begin, end):
-                sequences[s, layout.PLAYED] += gained * sequences[s, layout.STRATEGY]
+                sequences[s, layout.PLAYED] += gained * play[s, layout.STRATEGY]
+            if sequences.shape[1] > layout.LAST:
+                for s in range(begin, end):
+                    if play[s, layout.STRATEGY] > 0.0:
+                        sequences[s, layout.LAST] = sequences[above, layout.LAST]
 
 
 @kernel
 def enter(
-    tree: LevelTree, players: tuple[Player, Player], partial: bool, who: int, now: int, work: Worklist
+    tree: Walked, players: tuple[Player, Player], partial: bool, who: int, now: int, work: Worklist
 ) -> tuple[int, Index, Index]:
     """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
 
@@ -45,8 +52,9 @@ def enter(
     were entered and how many infosets of each player were visited. The branches of both players differ in names and
     signs alone: one function inlined twice makes the walk three times as slow, by counting references to its arrays.
     """
-    record, probability, payoff = tree
+    record, probability, outcome = tree
     node, reach0, reach1, last0, last1 = work
+    play0, play1 = players[0].tables.play, players[1].tables.play
     sequences0, sequences1 = players[0].tables.sequences, players[1].tables.sequences
     infosets0, infosets1 = players[0].tables.infosets, players[1].tables.infosets
     open0, width0 = players[0].open
@@ -74,18 +82,19 @@ def enter(
                     met0 += one
                     stamp0[infoset] = now
                     end = first + np.uint64(record[here + one, CHILD]) - begin
-                    pass_on(sequences0, infosets0, infoset, before0, first, end)
+                    pass_on(play0, sequences0, infosets0, infoset, before0, first, end)
                 infosets0[infoset, layout.REACH] += above0
             for free in range(first, first + np.uint64(width0[infoset])):
                 s = np.uint64(open0[free])
-                below1 = above1 * sequences0[s, layout.STRATEGY]
+                below1 = above1 * play0[s, layout.STRATEGY]
                 if partial and above0 == 0.0 and below1 == 0.0:
                     continue
                 touched += 1
                 child = begin + (s - first)
-                if record[child, MOVER] == TERMINAL:
-                    sequences0[s, layout.VALUE] += above0 * payoff[child]
-                    sequences1[before1, layout.VALUE] -= below1 * payoff[child]
+                payoff = outcome[child]
+                if not math.isnan(payoff):  # the game ends here
+                    play0[s, layout.VALUE] += above0 * payoff
+                    play1[before1, layout.VALUE] -= below1 * payoff
                 else:
                     node[count], last0[count], last1[count] = child, s, before1
                     reach0[count], reach1[count] = above0, below1
@@ -98,18 +107,19 @@ def enter(
                     met1 += one
                     stamp1[infoset] = now
                     end = first + np.uint64(record[here + one, CHILD]) - begin
-                    pass_on(sequences1, infosets1, infoset, before1, first, end)
+                    pass_on(play1, sequences1, infosets1, infoset, before1, first, end)
                 infosets1[infoset, layout.REACH] += above1
             for free in range(first, first + np.uint64(width1[infoset])):
                 s = np.uint64(open1[free])
-                below0 = above0 * sequences1[s, layout.STRATEGY]
+                below0 = above0 * play1[s, layout.STRATEGY]
                 if partial and above1 == 0.0 and below0 == 0.0:
                     continue
                 touched += 1
                 child = begin + (s - first)
-                if record[child, MOVER] == TERMINAL:
-                    sequences1[s, layout.VALUE] -= above1 * payoff[child]
-                    sequences0[before0, layout.VALUE] += below0 * payoff[child]
+                payoff = outcome[child]
+                if not math.isnan(payoff):  # the game ends here
+                    play1[s, layout.VALUE] -= above1 * payoff
+                    play0[before0, layout.VALUE] += below0 * payoff
                 else:
                     node[count], last0[count], last1[count] = child, before0, s
                     reach0[count], reach1[count] = below0, above1
@@ -120,9 +130,10 @@ def enter(
                 if partial and below0 == 0.0 and below1 == 0.0:
                     continue
                 touched += 1
-                if record[child, MOVER] == TERMINAL:
-                    sequences0[before0, layout.VALUE] += below0 * payoff[child]
-                    sequences1[before1, layout.VALUE] -= below1 * payoff[child]
+                payoff = outcome[child]
+                if not math.isnan(payoff):  # the game ends here
+                    play0[before0, layout.VALUE] += below0 * payoff
+                    play1[before1, layout.VALUE] -= below1 * payoff
                 else:
                     node[count], last0[count], last1[count] = child, before0, before1
                     reach0[count], reach1[count] = below0, below1

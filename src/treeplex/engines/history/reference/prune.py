@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class Ledger:
     value: Floats  # [I] sum of v(I)
     reach: Floats  # [I] sum of the counterfactual reach
     began: Ints  # [S] how many passes had been played when pruning began
+    began_at: Ints  # [S] after which iteration
     value_then: Floats  # [S]
     reach_then: Floats  # [S]
     played: list[Floats] = field(default_factory=list[Floats])  # what the opponent met of this player, pass by pass
@@ -48,8 +50,10 @@ def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
     regret, average, value_then, reach_then = (np.zeros(treeplex.sequences) for _ in range(4))
     value, reach = np.zeros(treeplex.infosets), np.zeros(treeplex.infosets)
     pruned, inside_pruned = (np.zeros(size, dtype=np.int8) for size in (treeplex.sequences, treeplex.infosets))
-    began = np.zeros(treeplex.sequences, dtype=np.int32)
-    return Ledger(strategy.copy(), regret, average, pruned, inside_pruned, value, reach, began, value_then, reach_then)
+    began, began_at = (np.zeros(treeplex.sequences, dtype=np.int32) for _ in range(2))
+    return Ledger(
+        strategy.copy(), regret, average, pruned, inside_pruned, value, reach, began, began_at, value_then, reach_then
+    )
 
 
 class Walk:
@@ -187,26 +191,48 @@ class Learner:
                 return 0
             self.respond(s, matrix, met, t)
             looked = True
-        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
-        if self._room(infoset, s, t) > self.pruning.threshold * drift:  # equation (10)
+        if self.promising(infoset, s, t):
             looked = True
             for deeper in self.below(s):
                 for q in self.own(deeper):
                     if books.pruned[q]:
                         self.respond(q, matrix, met, t)
             books.inside_pruned[self.below(s)] = 1
-            books.pruned[s], books.began[s] = 1, len(met)
+            books.pruned[s], books.began[s], books.began_at[s] = 1, len(met), t
             books.value_then[s], books.reach_then[s] = books.value[infoset], books.reach[infoset]
         return int(self.side.below[s]) if looked else 0
 
-    def _due(self, infoset: int, s: int, t: int) -> bool:
-        """Could a pruned action be played by now: does (9) or (11) fail?"""
+    def promising(self, infoset: int, s: int, t: int) -> bool:
+        """Would more iterations be skipped than the threshold says, at the drift so far (10), or by Theorem 1?"""
         books = self.ledger
+        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
+        enough = not self.pruning.fixed or self.guaranteed(s) > self.pruning.threshold
+        return enough and self._room(infoset, s, t) > self.pruning.threshold * drift
+
+    def guaranteed(self, s: int) -> float:
+        """m of Theorem 1."""
+        spread = float(self.side.best[s] - self.side.lowest[self.side.owner[s]])
+        return math.floor(-self.ledger.regret[s] / spread) if spread > 0.0 else math.inf
+
+    def expired(self, s: int, t: int) -> bool:
+        """Has a pruning lasted as long as it may?"""
+        pruning, skipped = self.pruning, t - self.ledger.began_at[s]
+        return bool(0.0 < pruning.longest <= skipped or (pruning.fixed and skipped >= self.guaranteed(s)))
+
+    def _due(self, infoset: int, s: int, t: int) -> bool:
+        """Could a pruned action be played by now: does (9) or (11) fail? Or has it been pruned for long enough?"""
+        books = self.ledger
+        if self.expired(s, t):
+            return True
         risen = (books.reach[infoset] - books.reach_then[s]) * self.side.best[s]
         if self.plain:
             return bool(books.regret[s] + risen > books.value[infoset] - books.value_then[s])
-        eta, rest = self.eta(infoset, t), books.regret[self.open(infoset)]
+        rest = books.regret[self.open(infoset)]
         bound = books.regret[s] + risen - (books.value[infoset] - books.value_then[s])
+        if self.rule.kind == MATCHING:
+            total = bound + np.maximum(rest, 0.0).sum()
+            return bool(bound > 0.0 and bound / total >= self.least(infoset, t))
+        eta = self.eta(infoset, t)
         weight = math.exp(min(eta * (bound - rest.max()), 0.0))
         return bool(weight / (weight + np.exp(eta * (rest - rest.max())).sum()) >= self.least(infoset, t))
 
@@ -215,7 +241,13 @@ class Learner:
         regret, rest = float(self.ledger.regret[s]), self.ledger.regret[self.open(infoset)]
         if self.plain:
             return -regret if (rest > 0.0).any() and regret < 0.0 else -math.inf
-        eta, least = self.eta(infoset, t), self.least(infoset, t)
+        least = self.least(infoset, t)
+        if self.rule.kind == MATCHING:
+            own, total = max(regret, 0.0), float(np.maximum(rest, 0.0).sum())
+            if rest.max() <= 0.0 or least >= 1.0 or own >= least * total or regret >= rest.max():
+                return -math.inf
+            return least / (1.0 - least) * (total - own) - regret
+        eta = self.eta(infoset, t)
         weight, total = math.exp(eta * (regret - rest.max())), float(np.exp(eta * (rest - rest.max())).sum())
         if weight >= least * total or weight >= 1.0:
             return -math.inf
@@ -229,6 +261,8 @@ class Learner:
             best = float(paid[self.own(infoset)].max())
             books.regret[self.own(infoset)] += paid[self.own(infoset)] - best
             paid[self.treeplex.parent[infoset]] += best
+            books.value[infoset] += best
+            books.reach[infoset] = times(self.side.ways, infoset, np.sum(met, axis=0))
             missed = t - len(self.values[infoset])
             self.values[infoset] += [best / missed] * missed if missed else []
         for infoset in found:
@@ -241,13 +275,40 @@ class Learner:
         books.pruned[s] = 0
 
 
+class Learning(Protocol):
+    """A player of ``walk_iterations``."""
+
+    @property
+    def treeplex(self) -> Treeplex:
+        """Its infosets and sequences."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Its books."""
+        ...
+
+    @property
+    def pruning(self) -> Pruning:
+        """What it skips."""
+        ...
+
+    def learn(self, paid: Floats, reach: Floats, t: int) -> None:
+        """From a walk."""
+        ...
+
+    def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
+        """End and begin pruning; returns nodes touched."""
+        ...
+
+
 def walk_iterations(
-    tree: LevelTree, matrices: Payoffs, players: tuple[Learner, Learner], start: int, weight: Floats, turns: int
+    tree: LevelTree, matrices: Payoffs, players: tuple[Learning, Learning], start: int, weight: Floats, turns: int
 ) -> int:
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
     treeplexes, ledgers = (players[0].treeplex, players[1].treeplex), (players[0].ledger, players[1].ledger)
-    dense = [_dense(matrices[player], players[player], players[1 - player]) * (1 - 2 * player) for player in (0, 1)]
+    earned = [dense(matrices[player], treeplexes[1 - player].sequences) * (1 - 2 * player) for player in (0, 1)]
     for t, share in enumerate(weight, start + 1):
         for learning in ((0, 1),) if turns == SIMULTANEOUS else ((0,), (1,)):
             walk = Walk(tree, treeplexes, ledgers, players[0].pruning.partial)
@@ -261,13 +322,20 @@ def walk_iterations(
                 ledgers[1 - player].played.append(played[1 - player])
             for player in learning:
                 players[player].learn(walk.paid[player], walk.reach[player], t)
-                nodes += players[player].revise(walk.reach[player], dense[player], ledgers[1 - player].played, t)
+                nodes += players[player].revise(walk.reach[player], earned[player], ledgers[1 - player].played, t)
     return nodes
 
 
-def _dense(matrix: Csr, own: Learner, other: Learner) -> Floats:
-    out = np.zeros((own.treeplex.sequences, other.treeplex.sequences))
-    for s in range(len(out)):
-        entries = slice(matrix.start[s], matrix.start[s + 1])
-        np.add.at(out[s], matrix.column[entries], matrix.data[entries])
+def times(matrix: Csr, row: int, vector: Floats) -> float:
+    """A row times a vector."""
+    entries = slice(matrix.start[row], matrix.start[row + 1])
+    return float(matrix.data[entries] @ vector[matrix.column[entries]])
+
+
+def dense(matrix: Csr, columns: int) -> Floats:
+    """[rows, columns]."""
+    out = np.zeros((len(matrix.start) - 1, columns))
+    for row in range(len(out)):
+        entries = slice(matrix.start[row], matrix.start[row + 1])
+        np.add.at(out[row], matrix.column[entries], matrix.data[entries])
     return out
