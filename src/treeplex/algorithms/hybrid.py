@@ -31,30 +31,30 @@ from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.cpu.handover import begin_prunings, take_over
 from treeplex.engines.sequence.arrays import HedgeLearner, Learner
 from treeplex.engines.sequence.learners import numbered, uniform_strategies
-from treeplex.tensors import copied
+from treeplex.tensors import Tensors, copied
 from treeplex.updates import RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
 
-NUMBER: Final = 0.7  # nanoseconds per number that an iteration over arrays reads
-NODE: Final = 3.3  # per node that a walk enters
-VISIT: Final = 100.0  # per infoset that it visits, up to ``NEAR`` in an iteration: what stays in the cache
-FAR_VISIT: Final = 320.0  # and beyond
+NUMBER: Final = 0.44  # nanoseconds per number that an iteration over arrays reads
+NODE: Final = 5.7  # per node that a walk enters
+VISIT: Final = 144.0  # per infoset that it visits, up to ``NEAR`` in an iteration: what stays in the cache
+FAR_VISIT: Final = 630.0  # and beyond
 NEAR: Final = 1000
-ITERATION: Final = 3300.0  # per iteration, whatever is entered
-RESPONSE_NODE: Final = 34.0  # per node that a best response looks at
+ITERATION: Final = 6500.0  # per iteration, whatever is entered
+RESPONSE_NODE: Final = 30.0  # per node that a best response looks at
 HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
 
 SPACING: Final = 1.3  # of trials, as a factor of their iterations
 SHARE: Final = 0.005  # of all work so far, for one trial
-MARGIN: Final = 0.9  # a walk is cheaper below this many times the cost of an iteration over arrays
+MARGIN: Final = 0.7  # a walk is cheaper below this many times an iteration over arrays: the fit may be 0.77 of the cost
 FIRST_TRIAL: Final = 100
 
 
 class HybridState(NamedTuple):
     """What the next iteration needs."""
 
-    arrays: LearnerState  # until the hand-over
+    arrays: Any  # of type LearnerState, or in tiles; until the hand-over
     walk: State  # from then on
     handed_over_at: int  # the iteration; 0: not yet
     trial: int  # the iteration of the next trial
@@ -119,6 +119,11 @@ class Hybrid(Tabular[HybridState]):
         """As ``Algorithm``."""
         return {"response_nodes": state.walk.responses, "handed_over_at": state.handed_over_at}
 
+    def save(self, state: HybridState) -> Tensors:
+        """As ``Algorithm``: in the game's order."""
+        arrays = LearnerState(state.arrays.learners, state.arrays.iteration)
+        return super().save(state._replace(arrays=arrays))
+
     def array_cost(self, game: CompiledGame) -> float:
         """Nanoseconds of an iteration over arrays."""
         return NUMBER * sweep(game)
@@ -141,7 +146,7 @@ class Hybrid(Tabular[HybridState]):
             count = max(1, min(2 * count, int((budget - spent) * count / cost)))
         return after
 
-    def handed_over(self, game: CompiledGame, state: LearnerState) -> State:
+    def handed_over(self, game: CompiledGame, state: Any) -> State:
         """The state of walks that the state of arrays amounts to."""
         fresh = self.walk.start(game)
         learners: Any = state.learners
