@@ -11,7 +11,7 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.mccfr import pure_mccfr
 from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
-from treeplex.papers.leduc_pots import leduc_pots
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers.registry import REPRODUCTIONS
 from treeplex.papers.seeded_curves import Point, band, crossing, curve, grid_of, reached
 

@@ -20,7 +20,7 @@ from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.papers.leduc_pots import leduc_pots
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as PAPER
 from treeplex.updates.schedules import uniform
 
@@ -175,7 +175,11 @@ def test_weights_are_what_they_are_called() -> None:
         ("mccfr-chance(fallback=never)", "'fallback' parameter must be one of uniform, random"),
         ("warm-start(warmup=0)", "'warmup' parameter must be a whole number from 1"),
         ("warm-start(mode=bold)", "'mode' parameter must be one of safe, unsafe"),
-        ("warm-start(sampler=cfr)", "'sampler' parameter must be one of pure-mccfr, mccfr-external"),
+        ("warm-start(sampler=cfr)", "'sampler' parameter must be one of pure-mccfr, mccfr-external, mccfr-chance, got 'cfr'"),
+        ("pure-mccfr(average=cubic)", "'average' parameter must be one of same, uniform, linear, square, log, got 'cubic'"),
+        ("mccfr-external(fallback=never)", "'fallback' parameter must be one of uniform, random"),
+        ("cfr(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
+        ("cfr+(order=old)", "'order' parameter must be one of played, faced, next, got 'old'"),
         ("warm-start(elimination_threshold=-1)", "'elimination_threshold' parameter must be a number"),
     ],
 )

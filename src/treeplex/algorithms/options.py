@@ -22,6 +22,11 @@ def averaging(name: object) -> Schedule:
     return named("weight", name, WEIGHTS)()
 
 
+def separate(name: object) -> Schedule | None:
+    """Weights of averages alone, by name; None for "same": those that regrets have."""
+    return None if name == "same" else named("average", name, {"same": uniform, **WEIGHTS})()
+
+
 WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {
     "uniform": uniform,
     "linear": linear,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from treeplex.engines.sampling.arrays import MATCH
+
 Bound = Literal["payoff", "expected"]
 BOUNDS: Final[dict[str, Bound]] = {"payoff": "payoff", "expected": "expected"}
 NEVER: Final = -1.0
@@ -52,8 +54,10 @@ def regret_based(threshold: float = 25.0, bound: Bound = "payoff") -> Traversal:
 class External(NamedTuple):
     """All moves of the player who learns; the opponent's and chance's are sampled.
 
-    Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2.
+    Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2. ``rule``: as in ``Chance``.
     """
+
+    rule: int = MATCH
 
 
 class Outcome(NamedTuple):

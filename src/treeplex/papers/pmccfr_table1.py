@@ -24,7 +24,7 @@ from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.evaluation.plot import drawing
-from treeplex.papers.leduc_pots import leduc_pots
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import SIMULTANEOUS
