@@ -1,6 +1,6 @@
 """Which weights Pure MCCFR should have: of values, and of averages, on every game of Figure 2 of Ju et al. (2023).
 
-    python benchmarks/pure_weights.py [--nodes 1e8] [--seeds 5] [--json FILE]
+    python benchmarks/pure_weights.py [--nodes 3e7] [--seeds 3] [--json FILE] [--game NAME ...]
 
 All pairs of weights run for the same number of nodes, so that nothing depends on the machine: an iteration enters about
 as many under every weight. A number is NashConv at the end, the median over seeds, over that of the best pair of the
@@ -41,13 +41,15 @@ def nash_conv(game: CompiledGame, algorithm: MonteCarlo, nodes: float, seed: int
 def main() -> None:
     """Sweep, and print a row for each pair of weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=float, default=1e8)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--nodes", type=float, default=3e7)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--game", action="append", help="instead of all of the figure; may be given again")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     pairs = [(values, average) for values in WEIGHTS for average in WEIGHTS]
     found: dict[str, dict[str, float]] = {}
-    for name in GAMES:
+    games: list[str] = given.game or list(GAMES)
+    for name in games:
         game = tp.load(name)
         found[name] = {}
         for family, make in (("pure-mccfr", pure_mccfr), ("mccfr-external", mccfr_external)):
@@ -57,9 +59,9 @@ def main() -> None:
                 found[name][f"{family}({values},{average})"] = median(runs)
                 print(f"{name}  {family}  values {values}, average {average}: {median(runs):.4g}", flush=True)
     best = {name: min(v for key, v in of.items() if key.startswith("pure")) for name, of in found.items()}
-    print(f"\n{'':34}" + "".join(f"{name.partition('(')[0][:12]:>14}" for name in GAMES) + f"{'largest':>14}")
-    for key in found[GAMES[0]]:
-        ratios = [found[name][key] / best[name] for name in GAMES]
+    print(f"\n{'':34}" + "".join(f"{name.partition('(')[0][:12]:>14}" for name in games) + f"{'largest':>14}")
+    for key in found[games[0]]:
+        ratios = [found[name][key] / best[name] for name in games]
         print(f"{key:34}" + "".join(f"{ratio:14.2f}" for ratio in (*ratios, max(ratios))))
     if given.json:
         given.json.write_text(json.dumps({"nodes": given.nodes, "seeds": given.seeds, "nash_conv": found}, indent=1))

@@ -137,21 +137,20 @@ def test_a_full_first_walk_enters_what_regret_matching_reaches(name) -> None:
 @pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("regret", ["plain", "plus"])
 def test_full_walks_are_cfr(regret, turns) -> None:
-    """With regret matching and nothing sampled: the averages of the array solvers, but for the order of averaging.
+    """With regret matching and nothing sampled: the strategies and the averages of the array solvers.
 
-    Walks in turns add the opponent's strategy, so player 0's average starts with the second one; at once they agree.
+    Walks in turns add the opponent's strategy, so player 0's average starts with the second one: the order "faced".
     """
     game = tp.load(RandomTree(seed=1, depth=5))
     walks = MonteCarlo(Reached(MATCH), uniform(), turn_order(turns), regret == "plus", 1)
-    arrays: CFR = replace((cfr_plus if regret == "plus" else cfr)(turns=turns), weight=uniform())
+    arrays: CFR = replace((cfr_plus if regret == "plus" else cfr)(turns=turns, order="faced"), weight=uniform())
     one, two = walks.start(game), arrays.start(game)
     for _ in range(10):
         one, two = walks.advance(game, one, 1), arrays.advance(game, two, 1)
         for left, right in zip(walks.current(game, one), arrays.current(game, two), strict=True):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
-    if turns == "simultaneous":
-        for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
-            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+    for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
+        np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
 def test_weights_are_what_they_are_called() -> None:
