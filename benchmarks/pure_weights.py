@@ -31,9 +31,9 @@ STRETCH = 200  # iterations between looks at the count of nodes
 
 def nash_conv(game: CompiledGame, algorithm: MonteCarlo, nodes: float, seed: int) -> float:
     """After so many nodes."""
-    state = algorithm.start(game, seed)
+    state = algorithm.advance(game, algorithm.start(game, seed), STRETCH)
     while (done := algorithm.nodes_touched(game, state)) < nodes:
-        each = max(done / max(state.iteration, 1), 1.0)
+        each = done / state.iteration
         state = algorithm.advance(game, state, max(STRETCH, int(0.2 * (nodes - done) / each)))
     return evaluate_strategies(game, algorithm.average(game, state)).nash_conv
 
