@@ -74,7 +74,7 @@ def test_a_game_without_a_name_resumes_too(rules, tmp_path, monkeypatch) -> None
 
 def test_streams_are_runs_of_their_own_merged_by_reach() -> None:
     """Deterministic; the first is the run of one stream; the answer is the sum of both averages."""
-    game, algorithm = tp.load("leduc"), build("pure-mccfr(streams=2)")
+    game, algorithm = tp.load("leduc"), build("pure-mccfr(streams=2,average=same)")
     assert isinstance(algorithm, MonteCarlo)
     states = [algorithm.advance(game, algorithm.start(game), 500) for _ in range(2)]
     single = replace(algorithm, streams=1)
@@ -175,7 +175,7 @@ def test_weights_are_what_they_are_called() -> None:
         ("warm-start(warmup=0)", "'warmup' parameter must be a whole number from 1"),
         ("warm-start(mode=bold)", "'mode' parameter must be one of safe, unsafe"),
         ("warm-start(sampler=cfr)", "'sampler' parameter must be one of pure-mccfr, mccfr-external, mccfr-chance, got 'cfr'"),
-        ("pure-mccfr(average=cubic)", "'average' parameter must be one of same, uniform, linear, square, log, got 'cubic'"),
+        ("pure-mccfr(average=cubic)", "'average' parameter must be one of same, recent, uniform, linear, square, log, got 'cubic'"),
         ("mccfr-external(fallback=never)", "'fallback' parameter must be one of uniform, random"),
         ("cfr(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
         ("cfr+(order=old)", "'order' parameter must be one of played, faced, next, got 'old'"),
@@ -212,7 +212,7 @@ def test_in_a_matrix_game_pure_strategies_are_fictitious_play(algorithm) -> None
     """Ju et al., "Fictitious Play achieves Blackwell approachability": best responses to what was played so far."""
     table = np.random.default_rng(4).standard_normal((5, 7))
     game = tp.load(MatrixGame(table))
-    assembled = build(f"{algorithm}(weight=uniform,turns=simultaneous)")
+    assembled = build(f"{algorithm}(weight=uniform,average=same,turns=simultaneous)")
     assert isinstance(assembled, MonteCarlo)
     state = assembled.start(game)
     row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state))

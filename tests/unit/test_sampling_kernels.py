@@ -21,6 +21,7 @@ from treeplex.engines.sampling.tree import nodes_per_walk, sampling
 from treeplex.updates.turns import SIMULTANEOUS
 
 SEED = 11
+POWERS = [2**k for k in range(12)]
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 
 VARIANTS = [
@@ -37,6 +38,7 @@ VARIANTS = [
     for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
     for turns in ("", ",turns=simultaneous")
 ]
+VARIANTS += ["mccfr-external(average=recent)", "pure-mccfr(weight=log,average=same)"]
 VARIANTS += ["mccfr-external(fallback=random)", "mccfr-external(fallback=random,turns=simultaneous,regret=plus)"]
 VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
 
@@ -53,8 +55,12 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
         book.scatter(form.tree, tables, (int(held[0]), int(held[1])), draws)
     nodes = np.zeros(2, dtype=np.int64)
     for t in count(1.0):
-        weights = [schedule(np.array([t])).item() for schedule in (algorithm.weight, algorithm.average_weight or algorithm.weight)]
+        schedules = (algorithm.weight, algorithm.average_weight or algorithm.weight)
+        weights = [schedule(np.array([t])).item() for schedule in schedules]
         one(algorithm, form, tables, weights, draws, nodes)
+        if algorithm.recent and t in POWERS:
+            for marks, table in zip(learnt.marks, tables, strict=True):
+                marks[:] = [table.average.copy(), marks[0].copy()]
         yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
 
 

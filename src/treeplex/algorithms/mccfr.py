@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms.options import averaging, counted, named, number, separate, turn_order
+from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
 from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
@@ -70,6 +70,7 @@ class Stream(NamedTuple):
     tables: tuple[Table, Table]
     counter: Counter
     nodes: Longs  # [2] entered; looked at but not entered
+    marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
 
 
 class State(NamedTuple):
@@ -95,6 +96,7 @@ class MonteCarlo(Tabular[State]):
     streams: int
     workers: int = 0
     average_weight: Schedule | None = None  # of averages, if it is not that of regrets
+    recent: bool = False  # the answer is the average since the last power of two in the first half of the run
 
     def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
@@ -117,6 +119,16 @@ class MonteCarlo(Tabular[State]):
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
+        if self.recent:
+            while (mark := 1 << state.iteration.bit_length()) <= last:  # the next power of two
+                state = self._advanced(game, state, mark)
+                for stream in state.streams:
+                    for marks, table in zip(stream.marks, stream.tables, strict=True):
+                        marks[1], marks[0] = marks[0], table.average
+        return self._advanced(game, state, last)
+
+    def _advanced(self, game: CompiledGame, state: State, last: int) -> State:
+        """After iteration ``last``, without marks on the way."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
         form = sample_tree(game)
@@ -128,13 +140,19 @@ class MonteCarlo(Tabular[State]):
         return State(state.streams, last)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
-        """All streams' averages, added up by reach."""
+        """All streams' averages, added up by reach; if ``recent``, what was added since a mark, where anything was."""
         form = sample_tree(game)
-        first, second = (
-            form.of_player(player, sum((stream.tables[player].average for stream in state.streams[1:]), start))
-            for player, start in enumerate(table.average for table in state.streams[0].tables)
-        )
-        return normalised(game, (first, second))
+        sums: list[Floats] = []
+        for player, treeplex in enumerate(game.treeplexes):
+            first, *others = (stream.tables[player].average for stream in state.streams)
+            total = form.of_player(player, sum(others, first))
+            if self.recent and treeplex.infosets:
+                before = form.of_player(player, sum(stream.marks[player][1] for stream in state.streams))
+                since = total - before
+                visited = np.add.reduceat(since, treeplex.first[:-1]) > 0.0
+                total = np.where(np.concatenate(([True], np.repeat(visited, treeplex.actions))), since, total)
+            sums.append(total)
+        return normalised(game, (sums[0], sums[1]))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """What the first stream plays next."""
@@ -157,11 +175,12 @@ class MonteCarlo(Tabular[State]):
         if pick:
             held = form.tree.hands.max(axis=1) + 1
             scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
-        return Stream((first, second), random, np.zeros(2, dtype=np.int64))
+        marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
+        return Stream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
     def _iterate(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats]) -> None:
         """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
-        tables, random, nodes = stream
+        tables, random, nodes, _ = stream
         simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
         joint = every or isinstance(self.sampler, Chance)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
@@ -206,7 +225,8 @@ def mccfr_external(
 ) -> MonteCarlo:
     """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+.
 
-    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight.
+    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight; "recent" is the
+    plain average since the last power of two in the first half of the run, where an infoset was visited since.
     ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
     """
     return _assembly(External(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams)
@@ -275,11 +295,17 @@ def pure_cfr(
 
 
 def pure_mccfr(
-    weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1, average: str = "same"
+    weight: str = "square",
+    turns: str = "alternating",
+    regret: str = "plain",
+    streams: int = 1,
+    average: str = "recent",
 ) -> MonteCarlo:
-    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies and log weights.
+    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies.
 
-    Differs from the paper as ``pure_cfr``. With ``turns="simultaneous"`` both learn from one walk.
+    Differs from the paper as ``pure_cfr``, and in the defaults of ``weight`` and ``average``: the paper's are "log" and
+    "same", with which a long beginning stays in values and average (``benchmarks/pure_weights.py``). With
+    ``turns="simultaneous"`` both learn from one walk.
     """
     return _assembly(PureExternal(), weight, average, turns, regret, streams)
 
@@ -292,6 +318,7 @@ def _assembly(sampler: Sampler, weight: str, average: str, turns: str, regret: s
         named("regret", regret, REGRETS),
         counted("streams", streams, MOST_STREAMS),
         average_weight=separate(average),
+        recent=average == RECENT,
     )
 
 

@@ -9,6 +9,7 @@ from treeplex.errors import ParameterError, quoted, within
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
+RECENT: Final = "recent"  # a plain average that forgets the beginning of the run
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 
 
@@ -24,7 +25,7 @@ def averaging(name: object) -> Schedule:
 
 def separate(name: object) -> Schedule | None:
     """Weights of averages alone, by name; None for "same": those that regrets have."""
-    return None if name == "same" else named("average", name, {"same": uniform, **WEIGHTS})()
+    return None if name == "same" else named("average", name, {"same": uniform, RECENT: uniform, **WEIGHTS})()
 
 
 WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {

@@ -32,7 +32,7 @@ from treeplex.updates.schedules import Schedule, linear
 from treeplex.updates.turns import ALTERNATING
 
 SAMPLERS: Final[dict[str, Callable[..., mccfr.MonteCarlo]]] = {
-    "pure-mccfr": mccfr.pure_mccfr,
+    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # as in the paper
     "mccfr-external": mccfr.mccfr_external,
     "mccfr-chance": partial(mccfr.mccfr_chance, fallback="random"),
 }

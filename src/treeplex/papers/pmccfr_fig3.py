@@ -28,7 +28,7 @@ WARM: Final[dict[str, WarmStart]] = {  # by sampler
     "MCCFR": warm_start(mode="unsafe", sampler="mccfr-external"),
 }
 ALGORITHMS: Final[dict[str, Tabular[Any]]] = {
-    "PMCCFR": pure_mccfr(),
+    "PMCCFR": pure_mccfr(weight="log", average="same"),
     "CFR+": cfr_plus(),
     **{f"warm start by {sampler}": algorithm for sampler, algorithm in WARM.items()},
     "warm start by PMCCFR, safe": warm_start(),

@@ -50,7 +50,7 @@ ALGORITHMS: Final[dict[str, MonteCarlo]] = {
     "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
     "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
     "PCFR": pure_cfr(weight="log", turns=AT_ONCE),
-    "PMCCFR": pure_mccfr(weight="log", turns=AT_ONCE),
+    "PMCCFR": pure_mccfr(weight="log", average="same", turns=AT_ONCE),
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
