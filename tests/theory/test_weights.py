@@ -31,16 +31,16 @@ def game(request) -> Any:
 def test_weighted_regrets_are_bounded(weight, game) -> None:
     """Equation (16) of Ju et al. (2023), summed over infosets, for simultaneous updates.
 
-    sum_t w_t r_t <= L sqrt(|A|) sqrt(sum_t w_t^2) at every infoset, and NashConv of the average weighted by w is at most
-    the sum of these regrets over the sum of the weights. Stored regrets are 1 / w_{T+1} of that sum.
+    sum_t w_t r_t <= L sqrt(|A|) sqrt(sum_t w_t^2) at every infoset, and NashConv of the average weighted by w is at
+    most the sum of these regrets over the sum of the weights. Stored regrets are 1 / w_{T+1} of that sum.
     """
     algorithm: Any = build(f"cfr(turns=simultaneous,weight={weight})")
     bound, t = bounds["matching_bound"](game), np.arange(1.0, bounds["ITERATIONS"] + 2)
     weights = algorithm.weight(t)
     sums = [np.zeros(treeplex.sequences) for treeplex in game.treeplexes]
     for step in bounds["watch"](game, algorithm, "simultaneous"):
-        for total, gained in zip(sums, step.gains, strict=True):
-            total += weights[step.t - 1] * gained
+        for player, gained in enumerate(step.gains):
+            sums[player] += weights[step.t - 1] * gained
         for total, learner in zip(sums, step.state.learners, strict=True):
             scale = np.abs(total).max()
             np.testing.assert_allclose(weights[step.t] * learner.regret[1:], total[1:], rtol=0, atol=1e-9 * scale)
@@ -74,9 +74,9 @@ def test_playing_the_best_action_so_far_is_not_without_regret() -> None:
     """Ju et al. (2023) claim that it is ("Fictitious Play achieves Blackwell approachability"); it is not.
 
     An adversary pays one to whichever of two actions is not played. Who plays argmax Q, equation (21), gets nothing,
-    while one of the actions gets half of all rounds; regret matching gets nearly as much. The gap in the proof: (17) can
-    be forced, but its normal is the largest regret alone, which points away from the nearest point of the target set,
-    as Blackwell's argument needs, only if no other regret is positive.
+    while one of the actions gets half of all rounds; regret matching gets nearly as much. The gap in the proof: (17)
+    can be forced, but its normal is the largest regret alone, which points away from the nearest point of the target
+    set, as Blackwell's argument needs, only if no other regret is positive.
     """
     rounds, learnt, draws = 10_000, table(2, pick=True, baseline=False), Draws(7)
     matching = RegretMatching(2)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.holdem import on_boards
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.sequence.learners import normalised
@@ -77,8 +78,6 @@ def test_the_first_average_is_the_second_strategy_of_player_0_alone() -> None:
 
 
 def test_a_spot_has_an_order_of_its_own() -> None:
-    from treeplex.algorithms.holdem import on_boards
-
     with pytest.raises(ParameterError, match="averages take the strategies that are faced; leave out order=next"):
         on_boards(build("cfr+(order=next)"), Execution())  # pyright: ignore[reportArgumentType]
     assert on_boards(build("cfr+(order=faced)"), Execution()).weight(np.array([4.0])) == 4.0  # pyright: ignore[reportArgumentType]

@@ -18,9 +18,9 @@ from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.tree import sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as PAPER
 from treeplex.updates.schedules import uniform
 
@@ -130,7 +130,7 @@ def test_a_full_first_walk_enters_what_regret_matching_reaches(name) -> None:
     """From uniform strategies everything is reached: the walk of CFR enters every history once."""
     game = tp.load(name)
     for form in (game, replace(game, dealt=None)):
-        state = PAPER["CFR"].advance(form, PAPER["CFR"].start(form), 1)
+        state = PAPER["CFR"].advance(form, MonteCarlo.start(PAPER["CFR"], form), 1)  # from uniform ones
         assert state.streams[0].nodes.tolist() == [game.nodes, 0]
 
 
@@ -174,8 +174,14 @@ def test_weights_are_what_they_are_called() -> None:
         ("mccfr-chance(fallback=never)", "'fallback' parameter must be one of uniform, random"),
         ("warm-start(warmup=0)", "'warmup' parameter must be a whole number from 1"),
         ("warm-start(mode=bold)", "'mode' parameter must be one of safe, unsafe"),
-        ("warm-start(sampler=cfr)", "'sampler' parameter must be one of pure-mccfr, mccfr-external, mccfr-chance, got 'cfr'"),
-        ("pure-mccfr(average=cubic)", "'average' parameter must be one of same, recent, uniform, linear, square, log, got 'cubic'"),
+        (
+            "warm-start(sampler=cfr)",
+            "'sampler' parameter must be one of pure-mccfr, mccfr-external, mccfr-chance, got 'cfr'",
+        ),
+        (
+            "pure-mccfr(average=cubic)",
+            "'average' parameter must be one of same, recent, uniform, linear, square, log, got 'cubic'",
+        ),
         ("mccfr-external(fallback=never)", "'fallback' parameter must be one of uniform, random"),
         ("cfr(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
         ("cfr+(order=old)", "'order' parameter must be one of played, faced, next, got 'old'"),

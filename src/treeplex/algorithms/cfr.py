@@ -24,7 +24,7 @@ from treeplex.engines.sequence.learners import (
 )
 from treeplex.errors import non_negative
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus, Weighted
-from treeplex.updates.schedules import Schedule, linear, power, uniform
+from treeplex.updates.schedules import Schedule, linear, power
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 

@@ -1,8 +1,9 @@
 """Monte Carlo CFR: iterations that enter a sample of the tree, with regret matching or with pure strategies.
 
 Weights multiply regrets and averages alike, which is what the bound for weighted averages is about (equation (16) of
-Ju et al.), unless averages have weights of their own. Averages are updated at the opponent's nodes ("stochastically weighted averaging"): there the chance of
-coming by is chance's times that of the player whose average it is, so the expected sum is the average by reach.
+Ju et al.), unless averages have weights of their own. Averages are updated at the opponent's nodes ("stochastically
+weighted averaging"): there the chance of coming by is chance's times that of the player whose average it is, so the
+expected sum is the average by reach.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ class MonteCarlo(Tabular[State]):
             first, *others = (stream.tables[player].average for stream in state.streams)
             total = form.of_player(player, sum(others, first))
             if self.recent and treeplex.infosets:
-                before = form.of_player(player, sum(stream.marks[player][1] for stream in state.streams))
-                since = total - before
+                marked, *others = (stream.marks[player][1] for stream in state.streams)
+                since = total - form.of_player(player, sum(others, marked))
                 visited = np.add.reduceat(since, treeplex.first[:-1]) > 0.0
                 total = np.where(np.concatenate(([True], np.repeat(visited, treeplex.actions))), since, total)
             sums.append(total)

@@ -115,7 +115,7 @@ def leduc_pots(ranks: int = 5, bets: int = 5, open_raise: bool = False, folds: s
     published = choice("folds", folds, FOLDS) == "published"
     name = title(
         "leduc_pots",
-        ranks=None if ranks == 5 else ranks,  # noqa: PLR2004 - the paper's game
+        ranks=None if ranks == 5 else ranks,
         bets=None if bets == len(SIZES[0]) else bets,
         open_raise=True if boolean("open_raise", open_raise) else None,
         folds=folds if published else None,

@@ -101,12 +101,13 @@ def states(game: str, name: str) -> Iterator[tuple[int, Stored]]:
 
 def _held(game: HoldemGame, player: int) -> Any:
     """[S] which of a player's numbers are those of a hand: rows have as many as fill whole vectors."""
-    rows: list[Any] = []
+    rows: list[npt.NDArray[np.bool_]] = []
     for street, boards in zip(game.streets, game.boards, strict=True):
         hands, spans = boards.hands[player], open_spans(street, player, boards.texture)
         slots = spans[:, Span._fields.index("slots")]
         for width, count, times in zip(np.diff(hands.start).tolist(), hands.held.tolist(), slots.tolist(), strict=True):
-            rows.append(np.tile(np.arange(width) < count, times))
+            held: npt.NDArray[np.bool_] = np.arange(width) < count
+            rows.append(np.tile(held, times))
     return np.concatenate(rows)
 
 
@@ -117,8 +118,9 @@ def measure(stored: Stored) -> Compression:
     share = counts / len(regret)
     zeros = int(np.count_nonzero(regret == 0)) / len(regret)
     entropy = -float((share * np.log2(share)).sum())
-    bits = [8.0 * size / len(regret) for size in (len(zstd(regret.tobytes())), scale.nbytes, len(zstd(scale.tobytes())))]
-    return Compression(zeros, entropy, *bits, bits[0] + bits[2])
+    sizes = (len(zstd(regret.tobytes())), scale.nbytes, len(zstd(scale.tobytes())))
+    packed, scales, packed_scales = (8.0 * size / len(regret) for size in sizes)
+    return Compression(zeros, entropy, packed, scales, packed_scales, packed + packed_scales)
 
 
 def _plot(rows: Rows, path: Path) -> None:

@@ -46,9 +46,22 @@ GAMES: Final = {"leduc": 'leduc_pots(folds="published")', "kuhn": "kuhn_ext(card
 MENDED: Final = {"leduc": "leduc_pots", "kuhn": GAMES["kuhn"]}  # a fold loses the stake
 
 AT_ONCE: Final = "simultaneous"
+
+
+class FromRandom(MonteCarlo):
+    """Regret matching that starts from random strategies: from regrets too small to last."""
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        state, rng = super().start(game, seed), np.random.default_rng(seed)
+        for table in state.streams[0].tables:
+            table.regret[:] = 1e-12 * rng.random(len(table.regret))
+        return state
+
+
 ALGORITHMS: Final[dict[str, MonteCarlo]] = {
-    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
-    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
+    "CFR+": FromRandom(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
+    "CFR": FromRandom(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
     "PCFR": pure_cfr(weight="log", turns=AT_ONCE),
     "PMCCFR": pure_mccfr(weight="log", average="same", turns=AT_ONCE),
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
@@ -115,9 +128,6 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None,
     for seed in range(SEEDS if seeds is None else seeds):
         state = algorithm.start(game, seed)
         rng = np.random.default_rng(seed)
-        if isinstance(algorithm.sampler, Reached) and algorithm.sampler.rule == MATCH:
-            for table in state.streams[0].tables:  # random strategies to start from: regrets too small to last
-                table.regret[:] = 1e-12 * rng.random(len(table.regret))
         for _ in range(ITERATIONS):
             state = algorithm.advance(game, state, 1)
             if redraw:

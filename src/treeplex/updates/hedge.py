@@ -21,8 +21,8 @@ def step_size(rule: int, log_actions: float, payoff_range: float, squares: float
     """eta after t iterations, with ``log_actions`` = ln |A|, ``payoff_range`` = D, ``squares`` = t VAR(I).
 
     THEORY, with D = Delta(I): sqrt(8 ln |A|) / (D sqrt(t)). VARIANCE, with D the range of the whole game:
-    sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` D and D, and is D while
-    nothing has varied.
+    sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` D and D, and is D
+    while nothing has varied.
     """
     if rule == VARIANCE:
         width = payoff_range

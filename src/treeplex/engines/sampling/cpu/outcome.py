@@ -38,7 +38,8 @@ def walk(
 ) -> int:  # fmt: skip
     """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.
 
-    ``weight`` is that of regrets, ``share`` that of the average. ``util`` serves for probabilities of drawing, then for estimates.
+    ``weight`` is that of regrets, ``share`` that of the average. ``util`` serves for probabilities of drawing, then for
+    estimates.
     """
     epsilon, rate = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
