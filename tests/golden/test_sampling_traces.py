@@ -46,10 +46,13 @@ ITERATES = (1, 2, 3, 4, 5, 40)
 # By the name under which they are stored; 2 streams share nothing but the seed.
 PLAIN = ["mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr"]
 SAMPLERS = {
-    **{name: name for name in PLAIN},
-    **{f"{name}, 2 streams": f"{name}(streams=2)" for name in PLAIN},
-    **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear)" for name in PLAIN},
-    **{f"{name}, floor": f"{name}(regret=plus,weight=square)" for name in PLAIN},
+    **{name: name for name in PLAIN[:-1]},
+    "pure-mccfr": "pure-mccfr(weight=log,average=same)",
+    "pure-mccfr, recent": "pure-mccfr",
+    **{f"{name}, 2 streams": f"{name}(streams=2)" for name in PLAIN[:-1]},
+    "pure-mccfr, 2 streams": "pure-mccfr(weight=log,average=same,streams=2)",
+    **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear,average=same)" for name in PLAIN},
+    **{f"{name}, floor": f"{name}(regret=plus,weight=square,average=same)" for name in PLAIN},
     "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,epsilon=0.3)",
     "mccfr-average, few moves": "mccfr-average(epsilon=0.3,tau=1,beta=2)",
     "mccfr-chance, idle at random": "mccfr-chance(fallback=random)",
@@ -118,6 +121,11 @@ def explored(game: CompiledGame, algorithm: MonteCarlo) -> Iterator[tuple[int, A
         average, current = [], []
         for player, treeplex in enumerate(game.treeplexes):
             total = sum(stream.tables[player].average for stream in streams)[form.place[player]]
+            if algorithm.recent:  # what was added since a mark, where anything was
+                since = total - sum(stream.marks[player][1] for stream in streams)[form.place[player]]
+                for start, end in pairwise(treeplex.first.tolist()):
+                    if since[start:end].any():
+                        total[start:end] = since[start:end]
             average.append(normalised(game, player, total))
             played = np.ones(treeplex.sequences)
             for start, width in zip(treeplex.first.tolist(), treeplex.actions.tolist(), strict=False):

@@ -18,9 +18,9 @@ from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.tree import sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
-from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as PAPER
 from treeplex.updates.schedules import uniform
 
@@ -74,7 +74,7 @@ def test_a_game_without_a_name_resumes_too(rules, tmp_path, monkeypatch) -> None
 
 def test_streams_are_runs_of_their_own_merged_by_reach() -> None:
     """Deterministic; the first is the run of one stream; the answer is the sum of both averages."""
-    game, algorithm = tp.load("leduc"), build("pure-mccfr(streams=2)")
+    game, algorithm = tp.load("leduc"), build("pure-mccfr(streams=2,average=same)")
     assert isinstance(algorithm, MonteCarlo)
     states = [algorithm.advance(game, algorithm.start(game), 500) for _ in range(2)]
     single = replace(algorithm, streams=1)
@@ -130,28 +130,27 @@ def test_a_full_first_walk_enters_what_regret_matching_reaches(name) -> None:
     """From uniform strategies everything is reached: the walk of CFR enters every history once."""
     game = tp.load(name)
     for form in (game, replace(game, dealt=None)):
-        state = PAPER["CFR"].advance(form, PAPER["CFR"].start(form), 1)
+        state = PAPER["CFR"].advance(form, MonteCarlo.start(PAPER["CFR"], form), 1)  # from uniform ones
         assert state.streams[0].nodes.tolist() == [game.nodes, 0]
 
 
 @pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("regret", ["plain", "plus"])
 def test_full_walks_are_cfr(regret, turns) -> None:
-    """With regret matching and nothing sampled: the averages of the array solvers, but for the order of averaging.
+    """With regret matching and nothing sampled: the strategies and the averages of the array solvers.
 
-    Walks in turns add the opponent's strategy, so player 0's average starts with the second one; at once they agree.
+    Walks in turns add the opponent's strategy, so player 0's average starts with the second one: the order "faced".
     """
     game = tp.load(RandomTree(seed=1, depth=5))
     walks = MonteCarlo(Reached(MATCH), uniform(), turn_order(turns), regret == "plus", 1)
-    arrays: CFR = replace((cfr_plus if regret == "plus" else cfr)(turns=turns), weight=uniform())
+    arrays: CFR = replace((cfr_plus if regret == "plus" else cfr)(turns=turns, order="faced"), weight=uniform())
     one, two = walks.start(game), arrays.start(game)
     for _ in range(10):
         one, two = walks.advance(game, one, 1), arrays.advance(game, two, 1)
         for left, right in zip(walks.current(game, one), arrays.current(game, two), strict=True):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
-    if turns == "simultaneous":
-        for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
-            np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+    for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
+        np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
 def test_weights_are_what_they_are_called() -> None:
@@ -175,7 +174,17 @@ def test_weights_are_what_they_are_called() -> None:
         ("mccfr-chance(fallback=never)", "'fallback' parameter must be one of uniform, random"),
         ("warm-start(warmup=0)", "'warmup' parameter must be a whole number from 1"),
         ("warm-start(mode=bold)", "'mode' parameter must be one of safe, unsafe"),
-        ("warm-start(sampler=cfr)", "'sampler' parameter must be one of pure-mccfr, mccfr-external"),
+        (
+            "warm-start(sampler=cfr)",
+            "'sampler' parameter must be one of pure-mccfr, mccfr-external, mccfr-chance, got 'cfr'",
+        ),
+        (
+            "pure-mccfr(average=cubic)",
+            "'average' parameter must be one of same, recent, uniform, linear, square, log, got 'cubic'",
+        ),
+        ("mccfr-external(fallback=never)", "'fallback' parameter must be one of uniform, random"),
+        ("cfr(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
+        ("cfr+(order=old)", "'order' parameter must be one of played, faced, next, got 'old'"),
         ("warm-start(elimination_threshold=-1)", "'elimination_threshold' parameter must be a number"),
     ],
 )
@@ -209,7 +218,7 @@ def test_in_a_matrix_game_pure_strategies_are_fictitious_play(algorithm) -> None
     """Ju et al., "Fictitious Play achieves Blackwell approachability": best responses to what was played so far."""
     table = np.random.default_rng(4).standard_normal((5, 7))
     game = tp.load(MatrixGame(table))
-    assembled = build(f"{algorithm}(weight=uniform,turns=simultaneous)")
+    assembled = build(f"{algorithm}(weight=uniform,average=same,turns=simultaneous)")
     assert isinstance(assembled, MonteCarlo)
     state = assembled.start(game)
     row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state))

@@ -13,7 +13,7 @@ import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
-from treeplex.engines.sampling.arrays import BOTH, PURE
+from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
 from treeplex.engines.sampling.cpu.random import uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
@@ -21,6 +21,7 @@ from treeplex.engines.sampling.tree import nodes_per_walk, sampling
 from treeplex.updates.turns import SIMULTANEOUS
 
 SEED = 11
+POWERS = [2**k for k in range(12)]
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 
 VARIANTS = [
@@ -32,7 +33,14 @@ VARIANTS = [
         "regret=plus,weight=square",
         "turns=simultaneous,regret=plus,weight=linear",
     )
-] + ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
+] + [
+    f"{name}(weight=uniform,average=square{turns})"
+    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
+    for turns in ("", ",turns=simultaneous")
+]
+VARIANTS += ["mccfr-external(average=recent)", "pure-mccfr(weight=log,average=same)"]
+VARIANTS += ["mccfr-external(fallback=random)", "mccfr-external(fallback=random,turns=simultaneous,regret=plus)"]
+VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
 
 
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
@@ -47,8 +55,12 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
         book.scatter(form.tree, tables, (int(held[0]), int(held[1])), draws)
     nodes = np.zeros(2, dtype=np.int64)
     for t in count(1.0):
-        (weight,) = algorithm.weight(np.array([t])).tolist()
-        one(algorithm, form, tables, weight, draws, nodes)
+        schedules = (algorithm.weight, algorithm.average_weight or algorithm.weight)
+        weights = [schedule(np.array([t])).item() for schedule in schedules]
+        one(algorithm, form, tables, weights, draws, nodes)
+        if algorithm.recent and t in POWERS:
+            for marks, table in zip(learnt.marks, tables, strict=True):
+                marks[:] = [table.average.copy(), marks[0].copy()]
         yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
 
 
@@ -57,7 +69,7 @@ def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> Sta
     return State((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
 
 
-def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: random.Draws, nodes: Any) -> None:
+def one(algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: random.Draws, nodes: Any) -> None:
     at_once, tree = algorithm.turns == SIMULTANEOUS, form.tree
     sampler, late = algorithm.sampler, []
     joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
@@ -66,11 +78,12 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
         nodes[0] += form.pre_deal_nodes if full else form.pre_deal_path
         regrets: dict[Any, list[float]] = {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
-            walk = book.Walk(tree, deal, tables, weight, algorithm.plus, draws, regrets=regrets)
+            walk = book.Walk(tree, deal, tables, weights[0], algorithm.plus, draws, regrets=regrets)
+            walk.average_weight = weights[1]
             walk.later = late if at_once else None
             match sampler:
-                case External():
-                    book.external(walk, who, 1.0, 0.0, 0.0)
+                case External(rule):
+                    book.external(walk, who, 1.0, 0.0, 0.0, rule=rule)
                 case AverageStrategy(epsilon, tau, beta):
                     book.external(walk, who, epsilon, tau, beta)
                 case Outcome(epsilon, rate):
@@ -87,6 +100,8 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weight: float, draws: ran
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
     for player, start, regrets in late:
         book.add(tables[player], start, regrets, algorithm.plus)
+        if sampler == External(MATCH_OR_PICK) and not any(book.positive(tables[player], start, len(regrets))):
+            tables[player].pick[start] = draws.any_of(len(regrets))
 
 
 def leaves(state: Any) -> list[Any]:

@@ -6,17 +6,17 @@ How regrets are stored and how many threads work on them are options of a run be
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from treeplex.algorithms.full_width import FullWidth, LearnerState
-from treeplex.algorithms.options import exponent, named, number, turn_order
+from treeplex.algorithms.options import averaging, exponent, named, number, turn_order
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
 from treeplex.algorithms.tabular import Strategies
 from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import Learner, Matching
+from treeplex.engines.sequence.arrays import Learner, Matching, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import iterate_tiles
 from treeplex.engines.sequence.learners import (
@@ -30,9 +30,15 @@ from treeplex.engines.sequence.learners import (
 )
 from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
-from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus
-from treeplex.updates.schedules import Schedule, linear, power, uniform
+from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus, Weighted
+from treeplex.updates.schedules import Schedule, linear, power
 from treeplex.updates.storage import STORAGES
+from treeplex.updates.turns import ALTERNATING
+
+PLAYED: Final = 0  # iteration t adds both players' strategies before the update: those whose regret it measures
+FACED: Final = 1  # those that opponents learn against: player 0's new one if updates alternate
+NEXT: Final = 2  # both players' new ones
+ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
 
 
 class TiledState(NamedTuple):
@@ -63,6 +69,7 @@ class CFR(FullWidth[State]):
     turns: int
     storage: str = "float64"
     threads: int = 0  # 0: all cores for large games; no bit depends on it
+    order: int = PLAYED  # which of its strategies an iteration adds to the averages
 
     @property
     def stored_as(self) -> str:
@@ -87,15 +94,35 @@ class CFR(FullWidth[State]):
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        now = steps(state.iteration, iterations, self.weight, self.minimizer)
+        if self.order == PLAYED:
+            return self._iterated(game, state, steps(state.iteration, iterations, self.weight, self.minimizer))
+        for _ in range(iterations):  # kernels add what is played: with weight zero, the rest is done here
+            now = steps(state.iteration, 1, self.weight, self.minimizer)
+            weight = float(now.weight[0])
+            for player in (0, 1):
+                if not self._adds_new(player):
+                    _add_plan(state, player, weight)
+            state = self._iterated(game, state, now._replace(weight=np.zeros(1)))
+            for player in (0, 1):
+                if self._adds_new(player):
+                    _add_plan(state, player, weight)
+        return state
+
+    def _iterated(self, game: CompiledGame, state: State, now: Steps) -> State:
+        """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
+        done = state.iteration + len(now.weight)
         tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
         if tiles is not None:
             begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state)
             iterate_tiles(tiled_form(game, tiles, self.threads), begun.tiled, self.minimizer.predict, now, self.turns)
-            return begun._replace(iteration=state.iteration + iterations)
+            return begun._replace(iteration=done)
         rule, learners = Matching(self.minimizer.predict), state.learners
         iterate(sequence_form(game, self.threads, self.storage), learners, (rule, rule), now, self.turns)
-        return LearnerState(learners, state.iteration + iterations)
+        return LearnerState(learners, done)
+
+    def _adds_new(self, player: int) -> bool:
+        """Whether an iteration adds the new strategy of this player to its average."""
+        return self.order == NEXT or (self.order == FACED and self.turns == ALTERNATING and player == 0)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -121,18 +148,33 @@ def _in_tiles(game: TiledGame, state: LearnerState) -> TiledState:
     return TiledState(in_places(game.layouts, cast(Any, state.learners)), (first.place, second.place), state.iteration)
 
 
-def cfr(turns: str = "alternating") -> CFR:
-    """Counterfactual regret minimization (Zinkevich et al. 2007), uniform average."""
-    return CFR(RegretMatching(), uniform(), turn_order(turns))
+def _add_plan(state: State, player: int, weight: float) -> None:
+    """Add the current realization plan of ``player`` to its average, in place."""
+    learner = state.tiled[player] if isinstance(state, TiledState) else state.learners[player]
+    learner.average[:] += weight * learner.plan
 
 
-def cfr_plus(delay: int = 0, turns: str = "alternating") -> CFR:
-    """CFR+ (Tammelin 2014, Algorithm 1): regret matching+, alternating, average weighted by max(t - delay, 0).
+def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:
+    """Counterfactual regret minimization (Zinkevich et al. 2007), uniform average.
 
-    Differs from the paper in: both players' averages start with their first, uniform strategies. Algorithm 1 adds
-    player 0's strategy after its update, so there the average of player 0 starts with the second one.
+    ``weight``: of iterations, in regrets and average alike, as in ``mccfr_external``. ``order``: as in ``cfr_plus``.
     """
-    return CFR(RegretMatchingPlus(), linear(non_negative("delay", delay)), turn_order(turns))
+    schedule = averaging(weight)
+    minimizer = RegretMatching() if weight == "uniform" else Weighted(schedule)
+    return CFR(minimizer, schedule, turn_order(turns), order=named("order", order, ORDERS))
+
+
+def cfr_plus(delay: int = 0, turns: str = "alternating", order: str = "played") -> CFR:
+    """CFR+ (Tammelin 2014): regret matching+, alternating, average weighted by max(t - delay, 0).
+
+    ``order``: what iteration t adds to the averages. "played", both players' strategies before the update; "faced", as
+    in the paper's Algorithm 1, the strategies that opponents learn against, so that player 0's average starts with its
+    second strategy; "next", both players' strategies after the update.
+
+    Differs from the paper in: the default order, which is that of other implementations. Hold'em spots have "faced".
+    """
+    schedule = linear(non_negative("delay", delay))
+    return CFR(RegretMatchingPlus(), schedule, turn_order(turns), order=named("order", order, ORDERS))
 
 
 def lcfr(turns: str = "alternating") -> CFR:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.cfr import CFR, NEXT
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.arrays import aligned
@@ -230,6 +230,8 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
     named("storage", storage, STORAGES)
     if member.turns != ALTERNATING:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
+    if member.order == NEXT:
+        raise ParameterError("On hold'em spots averages take the strategies that are faced; leave out order=next.")
     if member.minimizer.predict and STORAGES[storage].scaled:
         raise ParameterError(
             f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."

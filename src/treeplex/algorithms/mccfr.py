@@ -1,8 +1,9 @@
 """Monte Carlo CFR: iterations that enter a sample of the tree, with regret matching or with pure strategies.
 
 Weights multiply regrets and averages alike, which is what the bound for weighted averages is about (equation (16) of
-Ju et al.). Averages are updated at the opponent's nodes ("stochastically weighted averaging"): there the chance of
-coming by is chance's times that of the player whose average it is, so the expected sum is the average by reach.
+Ju et al.), unless averages have weights of their own. Averages are updated at the opponent's nodes ("stochastically
+weighted averaging"): there the chance of coming by is chance's times that of the player whose average it is, so the
+expected sum is the average by reach.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms.options import averaging, counted, named, number, turn_order
+from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
 from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
@@ -70,6 +71,7 @@ class Stream(NamedTuple):
     tables: tuple[Table, Table]
     counter: Counter
     nodes: Longs  # [2] entered; looked at but not entered
+    marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
 
 
 class State(NamedTuple):
@@ -94,6 +96,8 @@ class MonteCarlo(Tabular[State]):
     plus: bool  # regret matching+: negative regret is forgotten
     streams: int
     workers: int = 0
+    average_weight: Schedule | None = None  # of averages, if it is not that of regrets
+    recent: bool = False  # the answer is the average since the last power of two in the first half of the run
 
     def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
@@ -116,7 +120,18 @@ class MonteCarlo(Tabular[State]):
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
         last = state.iteration + iterations
-        weights = self.weight(np.arange(state.iteration + 1, last + 1, dtype=np.float64))
+        if self.recent:
+            while (mark := 1 << state.iteration.bit_length()) <= last:  # the next power of two
+                state = self._advanced(game, state, mark)
+                for stream in state.streams:
+                    for marks, table in zip(stream.marks, stream.tables, strict=True):
+                        marks[1], marks[0] = marks[0], table.average
+        return self._advanced(game, state, last)
+
+    def _advanced(self, game: CompiledGame, state: State, last: int) -> State:
+        """After iteration ``last``, without marks on the way."""
+        t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
+        weights = self.weight(t), (self.average_weight or self.weight)(t)
         form = sample_tree(game)
         if self.streams == 1:
             self._iterate(form, state.streams[0], weights)
@@ -126,13 +141,19 @@ class MonteCarlo(Tabular[State]):
         return State(state.streams, last)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
-        """All streams' averages, added up by reach."""
+        """All streams' averages, added up by reach; if ``recent``, what was added since a mark, where anything was."""
         form = sample_tree(game)
-        first, second = (
-            form.of_player(player, sum((stream.tables[player].average for stream in state.streams[1:]), start))
-            for player, start in enumerate(table.average for table in state.streams[0].tables)
-        )
-        return normalised(game, (first, second))
+        sums: list[Floats] = []
+        for player, treeplex in enumerate(game.treeplexes):
+            first, *others = (stream.tables[player].average for stream in state.streams)
+            total = form.of_player(player, sum(others, first))
+            if self.recent and treeplex.infosets:
+                marks: list[Floats] = [stream.marks[player][1] for stream in state.streams]
+                since = total - form.of_player(player, sum(marks[1:], marks[0]))
+                visited = np.add.reduceat(since, treeplex.first[:-1]) > 0.0
+                total = np.where(np.concatenate(([True], np.repeat(visited, treeplex.actions))), since, total)
+            sums.append(total)
+        return normalised(game, (sums[0], sums[1]))
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """What the first stream plays next."""
@@ -148,30 +169,31 @@ class MonteCarlo(Tabular[State]):
         return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
 
     def _initial(self, form: Sampling, seed: int, stream: int) -> Stream:
-        pick = self._pure or self.sampler == Chance(MATCH_OR_PICK)
+        pick = self._pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
         random = counter(seed, stream)
         if pick:
             held = form.tree.hands.max(axis=1) + 1
             scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
-        return Stream((first, second), random, np.zeros(2, dtype=np.int64))
+        marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
+        return Stream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
-    def _iterate(self, form: Sampling, stream: Stream, weights: Floats) -> None:
-        """Run iterations on one stream, which is modified in place."""
-        tables, random, nodes = stream
+    def _iterate(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats]) -> None:
+        """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
+        tables, random, nodes, _ = stream
         simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
         joint = every or isinstance(self.sampler, Chance)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         first, second = form.sequences if simultaneous or joint else (1, 1)
         waits = not isinstance(self.sampler, PureExternal)
         logs = (log(first, regrets=waits), log(second, regrets=waits))
-        batch = Batch(form.tree, pre_deal, tables, weights, self.plus, self.turns, logs, frames(form), random, nodes)
+        batch = Batch(form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
-            case External():
-                external_iterations(EVERY_MOVE, batch)
+            case External(rule):
+                external_iterations((*EVERY_MOVE, rule), batch)
             case AverageStrategy(epsilon, tau, beta):
-                external_iterations((epsilon, tau, beta), batch)
+                external_iterations((epsilon, tau, beta, MATCH), batch)
             case Outcome(epsilon, rate):
                 outcome_iterations((epsilon, rate), batch)
             case PureExternal():
@@ -195,10 +217,20 @@ class MonteCarlo(Tabular[State]):
 
 
 def mccfr_external(
-    weight: str = "uniform", turns: str = "alternating", regret: str = "plain", streams: int = 1
+    weight: str = "uniform",
+    turns: str = "alternating",
+    regret: str = "plain",
+    streams: int = 1,
+    average: str = "same",
+    fallback: str = "uniform",
 ) -> MonteCarlo:
-    """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+."""
-    return _assembly(External(), weight, turns, regret, streams)
+    """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+.
+
+    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight; "recent" is the
+    plain average since the last power of two in the first half of the run, where an infoset was visited since.
+    ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
+    """
+    return _assembly(External(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams)
 
 
 def mccfr_outcome(
@@ -208,6 +240,7 @@ def mccfr_outcome(
     turns: str = "alternating",
     regret: str = "plain",
     streams: int = 1,
+    average: str = "same",
 ) -> MonteCarlo:
     """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
 
@@ -216,7 +249,7 @@ def mccfr_outcome(
     probability zero.
     """
     sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
-    return _assembly(sampler, weight, turns, regret, streams)
+    return _assembly(sampler, weight, average, turns, regret, streams)
 
 
 def mccfr_average(
@@ -227,12 +260,13 @@ def mccfr_average(
     turns: str = "alternating",
     regret: str = "plain",
     streams: int = 1,
+    average: str = "same",
 ) -> MonteCarlo:
     """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
     sampler = AverageStrategy(
         number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 1e-6, 1e12)
     )
-    return _assembly(sampler, weight, turns, regret, streams)
+    return _assembly(sampler, weight, average, turns, regret, streams)
 
 
 def mccfr_chance(
@@ -241,38 +275,51 @@ def mccfr_chance(
     regret: str = "plain",
     fallback: str = "uniform",
     streams: int = 1,
+    average: str = "same",
 ) -> MonteCarlo:
     """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
 
-    ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
+    ``fallback``: as in ``mccfr_external``.
     """
-    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, turns, regret, streams)
+    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams)
 
 
-def pure_cfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
+def pure_cfr(
+    weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1, average: str = "same"
+) -> MonteCarlo:
     """Pure CFR (Ju et al. 2023, equations (20) and (21)): sums of values instead of regrets, and the best action.
 
     Differs from the paper in: players take turns unless ``turns="simultaneous"``; values are weighted as the averages
     are, which with ``weight="uniform"`` is equation (20).
     """
-    return _assembly(Reached(PURE), weight, turns, regret, streams)
+    return _assembly(Reached(PURE), weight, average, turns, regret, streams)
 
 
-def pure_mccfr(weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1) -> MonteCarlo:
-    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies and log weights.
+def pure_mccfr(
+    weight: str = "square",
+    turns: str = "alternating",
+    regret: str = "plain",
+    streams: int = 1,
+    average: str = "recent",
+) -> MonteCarlo:
+    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies.
 
-    Differs from the paper as ``pure_cfr``. With ``turns="simultaneous"`` both learn from one walk.
+    Differs from the paper as ``pure_cfr``, and in the defaults of ``weight`` and ``average``: the paper's are "log" and
+    "same", with which a long beginning stays in values and average (``benchmarks/pure_weights.py``). With
+    ``turns="simultaneous"`` both learn from one walk.
     """
-    return _assembly(PureExternal(), weight, turns, regret, streams)
+    return _assembly(PureExternal(), weight, average, turns, regret, streams)
 
 
-def _assembly(sampler: Sampler, weight: str, turns: str, regret: str, streams: int) -> MonteCarlo:
+def _assembly(sampler: Sampler, weight: str, average: str, turns: str, regret: str, streams: int) -> MonteCarlo:
     return MonteCarlo(
         sampler,
         averaging(weight),
         turn_order(turns),
         named("regret", regret, REGRETS),
         counted("streams", streams, MOST_STREAMS),
+        average_weight=separate(average),
+        recent=average == RECENT,
     )
 
 

@@ -9,6 +9,7 @@ from treeplex.errors import ParameterError, quoted, within
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
+RECENT: Final = "recent"  # a plain average that forgets the beginning of the run
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 
 
@@ -20,6 +21,11 @@ def turn_order(name: object) -> int:
 def averaging(name: object) -> Schedule:
     """Averaging weights by name."""
     return named("weight", name, WEIGHTS)()
+
+
+def separate(name: object) -> Schedule | None:
+    """Weights of averages alone, by name; None for "same": those that regrets have."""
+    return None if name == "same" else named("average", name, {"same": uniform, RECENT: uniform, **WEIGHTS})()
 
 
 WEIGHTS: Final[dict[str, Callable[[], Schedule]]] = {

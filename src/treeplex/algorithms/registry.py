@@ -48,7 +48,7 @@ ALGORITHMS: dict[str, Entry] = {
     for entry in (
         Entry("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
         Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
-        Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, Algorithm 1"),
+        Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2"),
         Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
         Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
         Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
@@ -146,7 +146,7 @@ def canonical(spec: str) -> str:
     """The same with every parameter: what a run is known by.
 
     >>> canonical("cfr+")
-    'cfr+(delay=0,turns="alternating")'
+    'cfr+(delay=0,turns="alternating",order="played")'
     """
     entry, values = _bound(spec)
     shown = (parameters(entry.build) | values).items()

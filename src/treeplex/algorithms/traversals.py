@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from treeplex.engines.history.arrays import Pruning
+from treeplex.engines.sampling.arrays import MATCH
 
 Bound = Literal["payoff", "expected"]
 BOUNDS: Final[dict[str, Bound]] = {"payoff": "payoff", "expected": "expected"}
@@ -76,8 +77,10 @@ def nested_regret_based(
 class External(NamedTuple):
     """All moves of the player who learns; the opponent's and chance's are sampled.
 
-    Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2.
+    Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2. ``rule``: as in ``Chance``.
     """
+
+    rule: int = MATCH
 
 
 class Outcome(NamedTuple):

@@ -6,7 +6,9 @@ are let back in as soon as a best response gains by them, so that the answer con
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -29,6 +31,11 @@ from treeplex.updates import Minimizer, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear
 from treeplex.updates.turns import ALTERNATING
 
+SAMPLERS: Final[dict[str, Callable[..., mccfr.MonteCarlo]]] = {
+    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # as in the paper
+    "mccfr-external": mccfr.mccfr_external,
+    "mccfr-chance": partial(mccfr.mccfr_chance, fallback="random"),
+}
 MODES: Final = {"safe": True, "unsafe": False}
 LOOK: Final = 1.5  # a look at the whole game each time there have been so many times as many iterations
 FIRST_LOOK: Final = 10
@@ -195,13 +202,13 @@ def warm_start(
     """Pure MCCFR, then CFR+ without rare actions: probability below ``elimination_threshold`` / ``warmup``.
 
     Ju et al. (2023). ``mode="unsafe"`` is the paper's: what is taken out stays out, and the answer may not converge.
-    ``sampler``: what finds the actions; the paper compares "pure-mccfr" with "mccfr-external".
+    ``sampler``: what finds the actions; the paper compares "pure-mccfr" with "mccfr-external", which in its
+    authors' code samples chance alone and plays a random action without positive regret: "mccfr-chance".
 
     Differs from the paper in: "safe" lets actions back in; where the reduced game holds nothing to learn from, the
     sampler's strategy is played.
     """
-    samplers = {"pure-mccfr": mccfr.pure_mccfr, "mccfr-external": mccfr.mccfr_external}
-    make = named("sampler", sampler, samplers)
+    make = named("sampler", sampler, SAMPLERS)
     iterations = counted("warmup", warmup, 10**12)
     least = number("elimination_threshold", elimination_threshold, 0.0, 1e12) / iterations
     return WarmStart(

@@ -10,6 +10,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.files import is_file
 from treeplex.games.continuous import continuous_leduc
 from treeplex.games.goofspiel import Goofspiel
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.games.liars_dice import liars_dice
 from treeplex.games.matrix import MatrixGame, gaussian_matrix
 from treeplex.games.openspiel import PREFIX, OpenSpielGame
@@ -57,6 +58,12 @@ CATALOG: dict[str, Entry] = {
         ),
         Entry(
             "leduc_ext", leduc_ext, "Leduc hold'em with more ranks, bet types and raises", "Ju et al. 2023, appendix E"
+        ),
+        Entry(
+            "leduc_pots",
+            leduc_pots,
+            "Leduc hold'em with an early fold, sizes that may be raised once, and a button that moves",
+            "Ju et al. 2023, the authors' code",
         ),
         Entry(
             "continuous_leduc",

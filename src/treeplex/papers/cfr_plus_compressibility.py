@@ -1,78 +1,136 @@
 """Tammelin (2014), section 3: regrets of CFR+ hold less information than those of CFR.
 
-Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (one scale per
-infoset, as ``storage="int16"`` keeps them), and their size after zstd.
+Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (as
+``storage="int16"`` keeps them), and their size after zstd, without and with the scales that belong to them: one float32
+per infoset of Leduc-5, one per public decision of the hold'em flop of ``cfr-plus-fig2``. There the solver forgets
+negative regret when it is next touched, and fills rows of hands up to whole vectors; here it is forgotten first, as
+Algorithm 1 says, and what fills rows up is left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
 from treeplex.api import load
 from treeplex.arrow import zstd
-from treeplex.engines.sequence.arrays import Learner16
+from treeplex.engines.boards.boards import open_spans
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.streets import Span
 from treeplex.evaluation.plot import drawing
+from treeplex.papers.cfr_plus_fig2 import SPOT
 from treeplex.papers.report import Report, Table, Tell, report
 
 ID: Final = "cfr-plus-compressibility"
 
 GAME: Final = "leduc5"
-CHECKPOINTS: Final = (1, 3, 10, 30, 100, 300, 1000, 3000)
+FLOP: Final = "hold'em flop"
+CHECKPOINTS: Final = {GAME: (1, 3, 10, 30, 100, 300, 1000, 3000), FLOP: (1, 3, 10, 30, 100, 300)}
+ALGORITHMS: Final = ("cfr", "cfr+")
+
+
+class Stored(NamedTuple):
+    """Regrets in 16 bits, of both players."""
+
+    regret: npt.NDArray[np.int16]  # [S]
+    scale: npt.NDArray[np.float32]  # [groups] what the whole numbers of a group are multiplied by
 
 
 class Compression(NamedTuple):
-    """How much information a player's regrets hold."""
+    """How much information regrets hold."""
 
     zeros: float  # share of exact zeros
     entropy: float  # bits per regret, of the values taken one by one
-    compressed: float  # bits per regret after zstd
+    compressed: float  # bits per regret after zstd, without scales
+    scales: float  # bits per regret that scales take as they are
+    scales_compressed: float  # the same after zstd
+    total: float  # bits per regret after zstd, with scales
+
+
+Rows = list[tuple[str, str, int, Compression]]
+"""By game, algorithm and iteration."""
 
 
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run CFR and CFR+ side by side; leaves a CSV and a figure."""
-    game = load(GAME)
-    rows: list[tuple[str, int, Compression]] = []
-    for name, algorithm in (("cfr", cfr()), ("cfr+", cfr_plus())):
-        stored = algorithm.prepared(game, Execution(storage="int16"))
-        state = stored.start(game)
-        for iteration in CHECKPOINTS:
-            tell(f"{GAME}, {name}: iteration {iteration}")
-            state = stored.advance(game, state, iteration - state.iteration)
-            regrets = np.concatenate([learner.regret for learner in state.learners if isinstance(learner, Learner16)])
-            rows.append((name, iteration, measure(regrets)))
-    last = {name: found for name, _, found in rows}
-    measured = {
-        "zeros_cfr_plus": last["cfr+"].zeros,
-        "zeros_cfr": last["cfr"].zeros,
-        "entropy_ratio": last["cfr"].entropy / last["cfr+"].entropy,
-        "compressed_ratio": last["cfr"].compressed / last["cfr+"].compressed,
-    }
-    table = Table(["algorithm", "iteration", *Compression._fields], [(*where, *found) for *where, found in rows])
+    rows: Rows = []
+    for game in CHECKPOINTS:
+        for name in ALGORITHMS:
+            for iteration, stored in states(game, name):
+                tell(f"{game}, {name}: iteration {iteration}")
+                rows.append((game, name, iteration, measure(stored)))
+    last = {(game, name): found for game, name, _, found in rows}
+    measured: dict[str, float] = {}
+    for game, short in ((GAME, ""), (FLOP, "flop_")):
+        plain, plus = (last[game, name] for name in ALGORITHMS)
+        measured |= {
+            f"{short}zeros_cfr_plus": plus.zeros,
+            f"{short}zeros_cfr": plain.zeros,
+            f"{short}entropy_ratio": plain.entropy / plus.entropy,
+            f"{short}compressed_ratio": plain.compressed / plus.compressed,
+            f"{short}total_ratio": plain.total / plus.total,
+        }
+    columns = ["game", "algorithm", "iteration", *Compression._fields]
+    table = Table(columns, [(*where, *found) for *where, found in rows])
     return report(ID, folder, measured, table, lambda path: _plot(rows, path))
 
 
-def measure(regrets: npt.NDArray[np.int16]) -> Compression:
-    """Zeros, entropy and zstd size of 16-bit regrets."""
-    _, counts = np.unique(regrets, return_counts=True)
-    share = counts / len(regrets)
-    packed = zstd(regrets.tobytes())
-    zeros = int(np.count_nonzero(regrets == 0)) / len(regrets)
+def states(game: str, name: str) -> Iterator[tuple[int, Stored]]:
+    """What an algorithm has stored at every checkpoint."""
+    loaded: Any = load_spot(SPOT) if game == FLOP else load(game)
+    algorithm = build(name).prepared(loaded, Execution(storage="int16"))
+    state = algorithm.start(loaded, 0)
+    held = [_held(loaded, player) if game == FLOP else slice(None) for player in (0, 1)]
+    done = 0
+    for iteration in CHECKPOINTS[game]:
+        state = algorithm.advance(loaded, state, iteration - done)
+        done = iteration
+        scale = "regret_scale" if game == FLOP else "scale"
+        regrets, scales = ([getattr(learner, part) for learner in state.learners] for part in ("regret", scale))
+        kept = np.concatenate([regret[mask] for regret, mask in zip(regrets, held, strict=True)])
+        if name == "cfr+":
+            kept = np.maximum(kept, np.int16(0))
+        yield iteration, Stored(kept, np.concatenate(scales))
+
+
+def _held(game: HoldemGame, player: int) -> Any:
+    """[S] which of a player's numbers are those of a hand: rows have as many as fill whole vectors."""
+    rows: list[npt.NDArray[np.bool_]] = []
+    for street, boards in zip(game.streets, game.boards, strict=True):
+        hands, spans = boards.hands[player], open_spans(street, player, boards.texture)
+        slots = spans[:, Span._fields.index("slots")]
+        for width, count, times in zip(np.diff(hands.start).tolist(), hands.held.tolist(), slots.tolist(), strict=True):
+            places: npt.NDArray[np.int64] = np.arange(width, dtype=np.int64)
+            rows.append(np.tile(np.less(places, count), times))
+    return np.concatenate(rows)
+
+
+def measure(stored: Stored) -> Compression:
+    """Zeros, entropy and zstd size of 16-bit regrets, and the size of their scales."""
+    regret, scale = stored
+    _, counts = np.unique(regret, return_counts=True)
+    share = counts / len(regret)
+    zeros = int(np.count_nonzero(regret == 0)) / len(regret)
     entropy = -float((share * np.log2(share)).sum())
-    return Compression(zeros, entropy, 8.0 * len(packed) / len(regrets))
+    sizes = (len(zstd(regret.tobytes())), scale.nbytes, len(zstd(scale.tobytes())))
+    packed, scales, packed_scales = (8.0 * size / len(regret) for size in sizes)
+    return Compression(zeros, entropy, packed, scales, packed_scales, packed + packed_scales)
 
 
-def _plot(rows: list[tuple[str, int, Compression]], path: Path) -> None:
-    labels = ("share of zeros", "entropy, bits per regret", "zstd, bits per regret")
-    with drawing(path, (12, 3.8), f"16-bit regrets in {GAME} (Tammelin 2014, section 3)", 1, 3) as panels:
-        for axes, column, label in zip(panels, Compression._fields, labels, strict=True):
-            for name in ("cfr", "cfr+"):
-                values = [getattr(found, column) for algorithm, _, found in rows if algorithm == name]
-                axes.plot(CHECKPOINTS, values, marker="o", markersize=4, label=name)
-            axes.set(xscale="log", ylim=(0.0, None), xlabel="iterations", ylabel=label)
+def _plot(rows: Rows, path: Path) -> None:
+    labels = {"zeros": "share of zeros", "entropy": "entropy, bits per regret", "total": "zstd with scales, bits"}
+    title = "16-bit regrets (Tammelin 2014, section 3)"
+    with drawing(path, (12, 7.2), title, len(CHECKPOINTS), len(labels)) as panels:
+        places = ((game, column) for game in CHECKPOINTS for column in labels)
+        for axes, (game, column) in zip(panels, places, strict=True):
+            for name in ALGORITHMS:
+                values = [getattr(found, column) for *where, _, found in rows if where == [game, name]]
+                axes.plot(CHECKPOINTS[game], values, marker="o", markersize=4, label=name)
+            axes.set(xscale="log", ylim=(0.0, None), xlabel="iterations", ylabel=labels[column], title=game)
             axes.legend(frameon=False)

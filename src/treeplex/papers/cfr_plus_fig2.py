@@ -3,6 +3,10 @@
 The paper does not say which flop, ranges or stacks. Ours: Ts 9s 6s with 6 big blinds in the pot and 6 behind, ranges of
 about forty hands, three bet sizes (a third and two thirds of the pot, all-in) and one raise: a few minutes of work.
 Exploitability is NashConv / 2. It is looked at every ten iterations, and every tenth part later from 100 on.
+
+Seconds are processor time of one thread. The ratio of seconds is that of iterations times that of what an iteration
+costs, the least of several stretches that CFR and CFR+ take in turn from where they ended: so other work on the machine
+does not decide it.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.game import HoldemGame, load_spot
@@ -24,6 +28,7 @@ ID: Final = "cfr-plus-fig2"
 BIG_BLIND: Final = 10  # chips
 TARGET: Final = 5.0  # thousandths of a big blind
 MOST: Final = 2_500  # iterations after which a curve is given up
+ROUNDS, STRETCH = 8, 10  # of iterations in turn, to compare what they cost
 SPOT: Final = Spot(
     "Ts 9s 6s",
     6 * BIG_BLIND,
@@ -48,7 +53,7 @@ class Point(NamedTuple):
     """A run at one moment; its last one is where the target was met, or the run given up."""
 
     iteration: int
-    seconds: float  # of iterating
+    seconds: float  # of iterating, processor time
     mbb: float  # exploitability in thousandths of a big blind
 
 
@@ -56,33 +61,45 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     """Run all curves; leaves a CSV and a figure."""
     game = load_spot(SPOT)
     found: dict[str, list[Point]] = {}
+    ended: dict[str, tuple[HoldemCFR, State]] = {}
     for label, (algorithm, iterate) in CURVES.items():
         tell(f"{game.name}, {game.nodes:,} nodes: {label}")
-        found[label] = fall(game, algorithm, iterate)
+        found[label], ended[label] = fall(game, algorithm, iterate)
     table = Table(["curve", *Point._fields], [(label, *point) for label, points in found.items() for point in points])
     last = {label: points[-1] for label, points in found.items()}
     plain, plus = last["CFR, average"], last["CFR+, average"]
     measured = {
         "iterations_ratio": plain.iteration / plus.iteration,
-        "seconds_ratio": plain.seconds / plus.seconds,
+        "seconds_ratio": plain.iteration / plus.iteration * pace(game, ended["CFR, average"], ended["CFR+, average"]),
         "best_delay_over_none": min(last[label].iteration for label in CURVES if "from" in label) / plus.iteration,
         "current_over_average": last["CFR+, current"].iteration / plus.iteration,
     }
     return report(ID, folder, measured, table, lambda path: _plot(found, path))
 
 
-def fall(game: HoldemGame, algorithm: str, iterate: str) -> list[Point]:
-    """Iterate until the target is met, or given up."""
-    solver = build(algorithm).prepared(game, Execution())
+def pace(game: HoldemGame, *runs: tuple[HoldemCFR, State]) -> float:
+    """How many times the processor time of an iteration of the second run one of the first takes."""
+    least = [float("inf"), float("inf")]
+    for _ in range(ROUNDS):
+        for place, (solver, state) in enumerate(runs):
+            began = time.process_time()
+            solver.advance(game, state, STRETCH)
+            least[place] = min(least[place], time.process_time() - began)
+    return least[0] / least[1]
+
+
+def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], tuple[HoldemCFR, State]]:
+    """Iterate until the target is met, or given up; the curve, and where it ended."""
+    solver = build(algorithm).prepared(game, Execution(threads=1))
     assert isinstance(solver, HoldemCFR)  # noqa: S101 - by the table above
     state = solver.start(game)
     points: list[Point] = []
     seconds = 0.0
     while state.iteration < MOST:
         step = max(10, state.iteration // 100 * 10)
-        began = time.perf_counter()
+        began = time.process_time()
         state = solver.advance(game, state, min(step, MOST - state.iteration))
-        seconds += time.perf_counter() - began
+        seconds += time.process_time() - began
         if iterate == "average" and not solver.schedules(state.iteration).weight[1:].any():
             continue  # the average has not begun
         played = solver.strategies(game, state, iterate)
@@ -90,7 +107,7 @@ def fall(game: HoldemGame, algorithm: str, iterate: str) -> list[Point]:
         points.append(Point(state.iteration, seconds, mbb))
         if mbb <= TARGET:
             break
-    return points
+    return points, (solver, state)
 
 
 def _plot(found: dict[str, list[Point]], path: Path) -> None:

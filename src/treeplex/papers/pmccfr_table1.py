@@ -7,24 +7,33 @@ drawn. And CFR+, CFR and MCCFR count a node when it is looked at, before it is f
 and PMCCFR never look at such nodes. We do the same for the comparison (``ours``), and report beside it the nodes
 entered, which is what ``nodes_touched`` means elsewhere, and external sampling as the paper describes it.
 
-Everybody starts from random strategies and both players update at once, as in the paper. Bets in ``kuhn_ext`` are 1, 2,
-3, ... chips; in the authors' code 1, 2, 4, 8, ...
+Everybody starts from random strategies and both players update at once, as in the paper. The Leduc extension is the
+authors', payoffs of folds included (``leduc_pots(folds="published")``), and their PCFR draws an action anew after every
+iteration where it has learnt nothing yet; ``mended`` is the count without either. Bets in ``kuhn_ext`` are 1, 2, 3, ...
+chips; in the authors' code 1, 2, 4, 8, ...
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.mccfr import MonteCarlo, mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.mccfr import (
+    MonteCarlo,
+    State,
+    mccfr_chance,
+    mccfr_external,
+    pure_cfr,
+    pure_mccfr,
+    sample_tree,
+)
 from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.evaluation.plot import drawing
-from treeplex.papers.leduc_pots import leduc_pots
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import SIMULTANEOUS
@@ -33,17 +42,32 @@ ID: Final = "pmccfr-table1"
 
 SEEDS: Final = 30
 ITERATIONS: Final = 5
-GAMES: Final = {"leduc": leduc_pots, "kuhn": lambda: "kuhn_ext(cards=3,bets=20,raises=7)"}
+GAMES: Final = {"leduc": 'leduc_pots(folds="published")', "kuhn": "kuhn_ext(cards=3,bets=20,raises=7)"}
+MENDED: Final = {"leduc": "leduc_pots", "kuhn": GAMES["kuhn"]}  # a fold loses the stake
 
 AT_ONCE: Final = "simultaneous"
+
+
+class FromRandom(MonteCarlo):
+    """Regret matching that starts from random strategies: from regrets too small to last."""
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        state, rng = super().start(game, seed), np.random.default_rng(seed)
+        for table in state.streams[0].tables:
+            table.regret[:] = 1e-12 * rng.random(len(table.regret))
+        return state
+
+
 ALGORITHMS: Final[dict[str, MonteCarlo]] = {
-    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
-    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
-    "PCFR": pure_cfr(turns=AT_ONCE),
-    "PMCCFR": pure_mccfr(turns=AT_ONCE),
+    "CFR+": FromRandom(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
+    "CFR": FromRandom(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
+    "PCFR": pure_cfr(weight="log", turns=AT_ONCE),
+    "PMCCFR": pure_mccfr(weight="log", average="same", turns=AT_ONCE),
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
+REDRAWN: Final = ("PCFR",)  # whose code draws an action anew where nothing has been learnt
 LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # who counts nodes that are looked at and not entered
 PAPER: Final = {  # average number of nodes touched per iteration
     "leduc": {"CFR+": 131615.8, "CFR": 110428.3, "PCFR": 11027.4, "PMCCFR": 110.4, "MCCFR": 221.3},
@@ -56,6 +80,7 @@ class Touched(NamedTuple):
 
     entered: float
     looked: float
+    error: float  # standard error of the mean over seeds, of the nodes entered
 
 
 class Row(NamedTuple):
@@ -68,24 +93,28 @@ class Row(NamedTuple):
     entered: float
     paper_percent: float
     ours_percent: float
+    error: float  # standard error of the ratio of ours to the paper's, of either alone
+    mended: float
 
 
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Count for every game, algorithm and seed; leaves a CSV and a figure."""
     rows: list[Row] = []
     measured: dict[str, float] = {}
-    for name, make in GAMES.items():
-        game = load(make())
-        for algorithm in ALGORITHMS:
+    for name, spec in GAMES.items():
+        game, mended = load(spec), load(MENDED[name])
+        for algorithm, assembled in ALGORITHMS.items():
             tell(f"{game.name}, {algorithm}")
-            nodes = touched(game, ALGORITHMS[algorithm])
-            ours = nodes.looked if algorithm in LOOKERS else nodes.entered
+            nodes, right = touched(game, assembled, redraw=algorithm in REDRAWN), touched(mended, assembled)
+            ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, right))
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
-            rows.append(Row(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share))
+            where = Row(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share, 0.0, other)
+            rows.append(where._replace(error=nodes.error / nodes.entered))
             measured[f"{name}_{algorithm}"] = ours * share
             if algorithm in PAPER[name]:
                 measured[f"{name}_{algorithm}_ratio"] = ours / paper
+                measured[f"{name}_{algorithm}_mended"] = other / paper
         measured[f"{name}_nodes"] = game.nodes
         measured[f"{name}_pmccfr_fewest"] = float(
             measured[f"{name}_PMCCFR"] == min(measured[f"{name}_{other}"] for other in PAPER[name])
@@ -93,18 +122,30 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     return report(ID, folder, measured, Table(Row._fields, rows), lambda path: _plot(rows, path))
 
 
-def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int = SEEDS) -> Touched:
+def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None, *, redraw: bool = False) -> Touched:
     """The average over seeds and the first iterations."""
-    total = np.zeros(2)
-    for seed in range(seeds):
+    counts: list[Any] = []
+    for seed in range(SEEDS if seeds is None else seeds):
         state = algorithm.start(game, seed)
-        if isinstance(algorithm.sampler, Reached) and algorithm.sampler.rule == MATCH:
-            rng = np.random.default_rng(seed)  # random strategies to start from: regrets too small to last
-            for table in state.streams[0].tables:
-                table.regret[:] = 1e-12 * rng.random(len(table.regret))
-        total += algorithm.advance(game, state, ITERATIONS).streams[0].nodes
-    entered, refused = (total / (seeds * ITERATIONS)).tolist()
-    return Touched(entered, entered + refused)
+        rng = np.random.default_rng(seed)
+        for _ in range(ITERATIONS):
+            state = algorithm.advance(game, state, 1)
+            if redraw:
+                _draw_again(game, state, rng)
+        counts.append(state.streams[0].nodes / ITERATIONS)
+    entered, refused = np.mean(counts, axis=0).tolist()
+    return Touched(entered, entered + refused, float(np.std(counts, axis=0)[0] / np.sqrt(len(counts))))
+
+
+def _draw_again(game: CompiledGame, state: State, rng: np.random.Generator) -> None:
+    """Pick an action at random wherever all values are zero; modified in place."""
+    form = sample_tree(game)
+    for player, (treeplex, table) in enumerate(zip(game.treeplexes, state.streams[0].tables, strict=True)):
+        place, first = form.place[player], treeplex.first[:-1]
+        known = np.add.reduceat(np.abs(table.regret[place]), first) > 0.0
+        pick = (rng.random(len(first)) * treeplex.actions).astype(np.int32)
+        here = place[first]
+        table.pick[here] = np.where(known, table.pick[here], pick)
 
 
 def _plot(rows: list[Row], path: Path) -> None:

@@ -4,5 +4,6 @@ from treeplex.updates.discounted import Discounted
 from treeplex.updates.predictive import PredictivePlus
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching, RegretMatchingPlus
+from treeplex.updates.weighted import Weighted
 
-__all__ = ["Discounted", "Minimizer", "PredictivePlus", "RegretMatching", "RegretMatchingPlus"]
+__all__ = ["Discounted", "Minimizer", "PredictivePlus", "RegretMatching", "RegretMatchingPlus", "Weighted"]

@@ -13,15 +13,16 @@ from treeplex.jit import inlined, kernel
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1
 MATCHING: Final = 2  # no Hedge but regret matching
-LEAST_RANGE: Final = 1e-6  # of Delta(I): what 3 sqrt(VAR(I)) is taken to be at least
+LEAST_RANGE: Final = 1e-6  # of ``payoff_range``: what 3 sqrt(VAR(I)) is taken to be at least
 
 
 @kernel
 def step_size(rule: int, log_actions: float, payoff_range: float, squares: float, t: float) -> float:
-    """eta after t iterations, with ``log_actions`` = ln |A|, ``payoff_range`` = Delta(I), ``squares`` = t VAR(I).
+    """eta after t iterations, with ``log_actions`` = ln |A|, ``payoff_range`` = D, ``squares`` = t VAR(I).
 
-    THEORY: sqrt(8 ln |A|) / (Delta(I) sqrt(t)). VARIANCE: sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I))
-    is kept between ``LEAST_RANGE`` Delta(I) and Delta(I), and is Delta(I) while nothing has varied.
+    THEORY, with D = Delta(I): sqrt(8 ln |A|) / (D sqrt(t)). VARIANCE, with D the range of the whole game:
+    sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` D and D, and is D
+    while nothing has varied.
     """
     if rule == VARIANCE:
         width = payoff_range

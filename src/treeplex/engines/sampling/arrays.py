@@ -56,7 +56,8 @@ class Batch(NamedTuple):
     tree: SampleTree
     pre_deal: int  # nodes that drawing a deal enters
     tables: tuple[Table, Table]
-    weights: Floats  # [T] of the iterations
+    weights: Floats  # [T] of the iterations in regrets, or in values
+    average_weights: Floats  # [T] in the averages
     plus: bool  # regrets are cut off at zero
     turns: int
     logs: tuple[Log, Log]

@@ -70,7 +70,7 @@ class HedgeRule(NamedTuple):
     """Hedge in every infoset of one player."""
 
     log_actions: Floats  # [I] ln |A|
-    payoff_range: Floats  # [I] Delta(I)
+    payoff_range: Floats  # [I] THEORY: Delta(I); VARIANCE: the range of the whole game, which clips the step
     limit: Floats  # [I] the threshold, to be divided by sqrt(t)
     step_size: int  # VARIANCE or THEORY
 

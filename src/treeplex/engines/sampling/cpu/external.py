@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.sampling.arrays import MATCH, Batch, Frames, Log, Table
 from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, SCALE, START, TOTAL, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -20,8 +20,8 @@ from treeplex.updates.rules import matched, positive
 
 
 @uncounted_kernel
-def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> float:
-    """The value of an infoset: those of its moves weighted by positive regret, or evenly without any."""
+def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util: Floats, row: Any) -> float:
+    """The value of an infoset: those of its moves weighted by positive regret; without any, evenly or of its pick."""
     total, value = 0.0, 0.0
     for k in range(width):
         r = positive(float(regret[start + k]))
@@ -30,20 +30,28 @@ def expected(regret: Floats, start: Any, width: Any, util: Floats, row: Any) -> 
     some, mean = matched(value, total, 0.0, 1.0)
     if some:
         return mean
+    if rule != MATCH:
+        return float(util[row, np.uint64(pick[start])])
     for k in range(width):
         value += util[row, k]
     return value / np.float64(width)
 
 
 @uncounted_kernel
-def chosen(regret: Floats, average: Floats, start: Any, width: Any, weight: float, counter: Counter) -> Any:
-    """Draw a move of the opponent by regret matching, and add its strategy, times ``weight``, to the average."""
+def chosen(
+    regret: Floats, average: Floats, pick: Ints, rule: int, start: Any, width: Any, share: float, counter: Counter
+) -> Any:
+    """Draw a move of the opponent by regret matching, and add its strategy, times ``share``, to the average."""
     total = 0.0
     for s in range(start, start + width):
         total += positive(regret[s])
-    some, part = matched(weight, total, 0.0, 1.0)
+    some, part = matched(share, total, 0.0, 1.0)
     if not some:
-        even = weight / np.float64(width)
+        if rule != MATCH:
+            move = np.uint64(pick[start])
+            average[start + move] += share
+            return move
+        even = share / np.float64(width)
         for s in range(start, start + width):
             average[s] += even
         return np.uint64(uniform(counter) * np.float64(width))
@@ -60,21 +68,31 @@ def chosen(regret: Floats, average: Floats, start: Any, width: Any, weight: floa
     return move
 
 
+@uncounted_kernel
+def redraw(regret: Floats, pick: Ints, start: Any, width: Any, counter: Counter) -> None:
+    """Pick a move at random for an infoset without positive regret."""
+    for s in range(start, start + width):
+        if regret[s] > 0.0:
+            return
+    pick[start] = np.uint64(uniform(counter) * np.float64(width))
+
+
 @inlined
 def walk(
-    options: tuple[float, float, float], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    options: tuple[float, float, float, int], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
-    """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior.
+    """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior, rule.
 
     Every move of the player is tried with probability ``max(least, (prior + bonus * s) / (prior + sum s))``, where s is
-    its average so far; with ``least`` one, all are, and that is external sampling.
+    its average so far; with ``least`` one, all are, and that is external sampling. ``weight`` is
+    that of regrets, ``share`` that of the average; ``rule``: what is played without positive regret.
     """
-    least, bonus, prior = options
+    least, bonus, prior, rule = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, number, util, _ = frames
-    mine_regret, mine_average, _, _ = mine
-    regret, average, _, _ = theirs
+    mine_regret, mine_average, mine_pick, _ = mine
+    regret, average, pick, _ = theirs
     deals = np.uint64(hands.shape[1])
     own, other = np.uint64(hands[player, deal]), np.uint64(hands[1 - player, deal])
     me, sign = np.uint64(player), 1.0 if player == 0 else -1.0
@@ -106,7 +124,7 @@ def walk(
                     break
             else:
                 start += other * width
-                node = child + chosen(regret, average, start, width, weight * scale, counter)
+                node = child + chosen(regret, average, pick, rule, start, width, share * scale, counter)
         while depth > ZERO:  # up
             top = depth - ONE
             move, width = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH])
@@ -129,8 +147,10 @@ def walk(
                 node = np.uint64(place[top, CHILD]) + move
                 break
             start = np.uint64(place[top, FIRST])
-            value = expected(mine_regret, start, width, util, top)
+            value = expected(mine_regret, mine_pick, rule, start, width, util, top)
             observe(mine_regret, start, width, util, top, weight, value, plus, later, log)
+            if rule != MATCH and not later:
+                redraw(mine_regret, mine_pick, start, width, counter)
             arrived = True
             depth = top
         if depth == ZERO:
@@ -138,6 +158,6 @@ def walk(
 
 
 @uncounted_kernel
-def external_iterations(options: tuple[float, float, float], batch: Batch) -> None:
+def external_iterations(options: tuple[float, float, float, int], batch: Batch) -> None:
     """As ``frame.iterations``."""
-    iterations(walk, options, batch)
+    iterations(walk, options, options[3], batch)

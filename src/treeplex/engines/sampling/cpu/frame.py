@@ -105,23 +105,28 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
 
 
 @inlined
-def iterations(walk: Callable[..., Any], options: tuple[float, ...], batch: Batch) -> None:
+def iterations(walk: Callable[..., Any], options: tuple[float, ...], rule: int, batch: Batch) -> None:
     """One iteration for each weight of ``batch``. ``options``: the walk's own numbers.
 
     Each player in turn: a deal is drawn, then one walk. With simultaneous updates regrets wait until both are over.
+    ``rule``: how a strategy comes from them.
     """
-    tree, pre_deal, (first, second), weights, plus, turns, logs, frames, counter, nodes = batch
+    tree, pre_deal, (first, second), weights, shares, plus, turns, logs, frames, counter, nodes = batch
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals, later = np.uint64(tree.hands.shape[1]), turns == SIMULTANEOUS
     entered = 0
     for t in range(len(weights)):
         deal = dealt(threshold, alias, deals, counter)
         entered += pre_deal
-        entered += walk(options, 0, deal, tree, first, second, weights[t], plus, later, logs[0], frames, counter)
+        entered += walk(
+            options, 0, deal, tree, first, second, weights[t], shares[t], plus, later, logs[0], frames, counter
+        )
         deal = dealt(threshold, alias, deals, counter)
         entered += pre_deal
-        entered += walk(options, 1, deal, tree, second, first, weights[t], plus, later, logs[1], frames, counter)
+        entered += walk(
+            options, 1, deal, tree, second, first, weights[t], shares[t], plus, later, logs[1], frames, counter
+        )
         if later:
-            settle(first.regret, first.pick, MATCH, 1.0, plus, logs[0], counter)
-            settle(second.regret, second.pick, MATCH, 1.0, plus, logs[1], counter)
+            settle(first.regret, first.pick, rule, 1.0, plus, logs[0], counter)
+            settle(second.regret, second.pick, rule, 1.0, plus, logs[1], counter)
     nodes[ZERO] += entered

@@ -35,9 +35,9 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
 
 
 @uncounted_kernel
-def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, weight: float) -> None:
-    """One walk for ``who``: 0, 1, or both."""
-    tree, _, tables, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
+def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, share: float) -> None:
+    """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
+    tree, _, tables, _, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
     deals = np.uint64(hands.shape[1])
     node, depth, value, first, second = ZERO, ZERO, 0.0, 1.0, 1.0
@@ -61,7 +61,7 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 strategy(table, start, width, rule, sigma, depth)
                 if reach > 0.0 and np.uint64(who) != actor:
                     for k in range(width):
-                        table.average[start + k] += weight * chance * reach * sigma[depth, k]
+                        table.average[start + k] += share * chance * reach * sigma[depth, k]
             place[depth, columns.FIRST], place[depth, columns.WIDTH], place[depth, columns.CHILD] = start, width, child
             place[depth, columns.NEXT], place[depth, columns.ACTOR] = 0, actor
             number[depth, columns.REACH_0], number[depth, columns.REACH_1] = first, second
@@ -125,7 +125,7 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
 @uncounted_kernel
 def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
     """One iteration for each weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
-    tree, pre_deal, tables, weights, plus, turns, logs, _, counter, nodes = batch
+    tree, pre_deal, tables, weights, shares, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
         for turn in range(1 if turns == SIMULTANEOUS else 2):
@@ -133,10 +133,10 @@ def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
             nodes[ZERO] += pre_deal
             if sampled:
                 deal = dealt(tree.chances.threshold, tree.chances.alias, deals, counter)
-                walk(batch, rule, True, who, deal, 1.0, weights[t])
+                walk(batch, rule, True, who, deal, 1.0, shares[t])
             else:
                 for deal in range(deals):
-                    walk(batch, rule, False, who, deal, tree.chances.probability[deal], weights[t])
+                    walk(batch, rule, False, who, deal, tree.chances.probability[deal], shares[t])
             if who != 1:
                 settle(tables[0].regret, tables[0].pick, rule, weights[t], plus, logs[0], counter)
             if who != 0:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import Batch, Frames, Log, Table
+from treeplex.engines.sampling.arrays import MATCH, Batch, Frames, Log, Table
 from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, ONE, SCALE, START, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -34,11 +34,12 @@ def draw(odds: Floats, row: Any, width: Any, counter: Counter) -> Any:
 @inlined
 def walk(
     options: tuple[float, float], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.
 
-    ``util`` serves for probabilities of drawing, then for estimates.
+    ``weight`` is that of regrets, ``share`` that of the average. ``util`` serves for probabilities of drawing, then for
+    estimates.
     """
     epsilon, rate = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
@@ -66,7 +67,7 @@ def walk(
             matched(regret, start, width, sigma, depth)
             for k in range(width):
                 util[depth, k] = sigma[depth, k]
-                average[start + k] += weight * scale * sigma[depth, k]
+                average[start + k] += share * scale * sigma[depth, k]
         move = draw(util, depth, width, counter)
         place[depth, FIRST], place[depth, WIDTH], place[depth, NEXT], place[depth, ACTOR] = start, width, move, actor
         number[depth, DRAWN], number[depth, SCALE] = util[depth, move], scale
@@ -98,4 +99,4 @@ def walk(
 @uncounted_kernel
 def outcome_iterations(options: tuple[float, float], batch: Batch) -> None:
     """As ``frame.iterations``."""
-    iterations(walk, options, batch)
+    iterations(walk, options, MATCH, batch)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import BOTH, Batch, Frames, Log, Table
+from treeplex.engines.sampling.arrays import BOTH, PURE, Batch, Frames, Log, Table
 from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -38,9 +38,12 @@ def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int]
 @inlined
 def walk(
     options: tuple[()], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
-    """One walk for ``player``; returns how many nodes were entered."""
+    """One walk for ``player``; returns how many nodes were entered.
+
+    ``weight`` is that of values, ``share`` that of the average.
+    """
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, _, util, _ = frames
     mine_value, _, mine_pick, _ = mine
@@ -69,7 +72,7 @@ def walk(
             else:
                 start += other * width
                 move = np.uint64(pick[start])
-                average[start + move] += weight
+                average[start + move] += share
                 node = child + move
         while depth > ZERO:  # up
             top = depth - ONE
@@ -91,8 +94,8 @@ def walk(
 
 @inlined
 def walk_for_both(
-    deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, plus: bool, logs: tuple[Log, Log],
-    frames: Frames, counter: Counter,
+    deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
+    logs: tuple[Log, Log], frames: Frames, counter: Counter,
 ) -> tuple[int, Any]:  # fmt: skip
     """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
 
@@ -126,7 +129,7 @@ def walk_for_both(
                 played = width  # none: nobody else is to learn below
             else:
                 played = np.uint64(pick[start])
-                average[start + played] += weight
+                average[start + played] += share
                 if who != both:
                     refused += width - ONE
                     node = child + played
@@ -174,15 +177,17 @@ def decide(value: Floats, pick: Ints, log: Log, counter: Counter) -> None:
 @uncounted_kernel
 def pure_iterations(options: tuple[()], batch: Batch) -> None:
     """As ``frame.iterations`` if updates alternate; if not, an iteration is one walk for both."""
-    tree, pre_deal, (first, second), weights, plus, turns, logs, frames, counter, nodes = batch
+    tree, pre_deal, (first, second), weights, shares, plus, turns, logs, frames, counter, nodes = batch
     if turns != SIMULTANEOUS:
-        iterations(walk, options, batch)
+        iterations(walk, options, PURE, batch)
         return
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
         deal = dealt(threshold, alias, deals, counter)
-        entered, refused = walk_for_both(deal, tree, (first, second), weights[t], plus, logs, frames, counter)
+        entered, refused = walk_for_both(
+            deal, tree, (first, second), weights[t], shares[t], plus, logs, frames, counter
+        )
         nodes[ZERO] += pre_deal + entered
         nodes[ONE] += refused
         decide(first.regret, first.pick, logs[0], counter)

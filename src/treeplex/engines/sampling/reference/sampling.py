@@ -51,6 +51,12 @@ class Walk:
     refused: int = 0
     later: list[tuple[int, int, list[float]]] | None = None  # to be added later: player, first sequence, regrets
     regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
+    average_weight: float | None = None  # if it is not ``weight``
+
+    @property
+    def share(self) -> float:
+        """The weight of the walk in the averages."""
+        return self.weight if self.average_weight is None else self.average_weight
 
     def enter(self, node: int) -> Node:
         """Count a node and look at it."""
@@ -99,13 +105,15 @@ def mean(weights: list[float], values: list[float]) -> float:
 
 
 def external(
-    walk: Walk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0
-) -> float:
+    walk: Walk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0,
+    rule: int = MATCH,
+) -> float:  # fmt: skip
     """External and average-strategy sampling; the estimate of the player's value below ``node``.
 
     v(z) = u(z) / q;  v(h) at chance nodes and the opponent's is that of one sampled move;  v(I) = sum_a sigma(a) v(a)
     over the moves tried, the others count 0;  r(a) = v(a) - v(I). Lanctot et al. (2009) with q = 1; Gibson et al.
-    (2012), Algorithm 1, with q the product of the probabilities of trying.
+    (2012), Algorithm 1, with q the product of the probabilities of trying. ``rule``: what is played without positive
+    regret.
     """
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
@@ -114,13 +122,17 @@ def external(
         return (1.0 if player == 0 else -1.0) * scale * here.payoff
     if here.actor == CHANCE_NODE:
         move = walk.draws.chance(walk.tree.chances, here.start, width)
-        return external(walk, player, least, bonus, prior, here.moves[move], scale)
+        return external(walk, player, least, bonus, prior, here.moves[move], scale, rule)
     if here.actor != player:
         weights = positive(theirs, here.start, width)
-        norm, weight = total(weights), walk.weight * scale
+        norm, weight = total(weights), walk.share * scale
+        if norm <= 0.0 and rule != MATCH:
+            move = int(theirs.pick[here.start])
+            theirs.average[here.start + move] += weight
+            return external(walk, player, least, bonus, prior, here.moves[move], scale, rule)
         for k in range(width):
             theirs.average[here.start + k] += weight / norm * weights[k] if norm > 0.0 else weight / width
-        return external(walk, player, least, bonus, prior, here.moves[walk.draws.move(weights)], scale)
+        return external(walk, player, least, bonus, prior, here.moves[walk.draws.move(weights)], scale, rule)
     values: list[float] = []
     norm = prior
     for k in range(width):
@@ -130,13 +142,16 @@ def external(
         if least < 1.0:
             odds = max(least, (prior + bonus * float(mine.average[here.start + k])) / norm)
         if odds >= 1.0:
-            values.append(external(walk, player, least, bonus, prior, child, scale))
+            values.append(external(walk, player, least, bonus, prior, child, scale, rule))
         elif walk.draws.coin(odds):
-            values.append(external(walk, player, least, bonus, prior, child, scale / odds))
+            values.append(external(walk, player, least, bonus, prior, child, scale / odds, rule))
         else:
             values.append(0.0)
-    expected = mean(positive(mine, here.start, width), values)
+    weights = positive(mine, here.start, width)
+    expected = values[int(mine.pick[here.start])] if rule != MATCH and not any(weights) else mean(weights, values)
     walk.learn(player, here.start, [walk.weight * (value - expected) for value in values])
+    if rule != MATCH and walk.later is None and not any(positive(mine, here.start, width)):
+        mine.pick[here.start] = walk.draws.any_of(width)
     return expected
 
 
@@ -151,7 +166,7 @@ def pure(walk: Walk, player: int, node: int = 0) -> float:
         return pure(walk, player, here.moves[walk.draws.chance(walk.tree.chances, here.start, width)])
     if here.actor != player:
         move = int(theirs.pick[here.start])
-        theirs.average[here.start + move] += walk.weight
+        theirs.average[here.start + move] += walk.share
         return pure(walk, player, here.moves[move])
     values = [pure(walk, player, child) for child in here.moves]
     played = values[int(mine.pick[here.start])]
@@ -192,7 +207,7 @@ def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0,
     xi = [epsilon / width + (1.0 - epsilon) * p if own else p for p in sigma]
     if not own:
         for k in range(width):
-            table.average[here.start + k] += walk.weight * scale * sigma[k]
+            table.average[here.start + k] += walk.share * scale * sigma[k]
     move = walk.draws.odds(xi)
     below = outcome(walk, player, epsilon, rate, here.moves[move], scale / xi[move] if own else scale)
     values = [float(table.baseline[here.start + k]) if rate > 0.0 else 0.0 for k in range(width)]
@@ -233,7 +248,7 @@ def joint(
     sigma = played(table, here.start, width, rule)
     if reach[actor] > 0.0 and who != actor:
         for k in range(width):
-            table.average[here.start + k] += walk.weight * chance * reach[actor] * sigma[k]
+            table.average[here.start + k] += walk.share * chance * reach[actor] * sigma[k]
     values: list[float] = []
     for child, p in zip(here.moves, sigma, strict=True):
         after = (reach[0] * p, reach[1]) if actor == 0 else (reach[0], reach[1] * p)

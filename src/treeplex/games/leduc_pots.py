@@ -1,13 +1,15 @@
-"""The Leduc extension behind Ju et al.'s Table 1: "5 card, 5 bet action, 1 len", 245,336 nodes.
+"""The Leduc extensions of Ju et al. (2023): "5 card, 5 bet action, 1 len" of Table 1 and "14-Card 1-Action 1-Len".
 
-The paper states no rules. Its authors' published code (github.com/Zealoter/CFVFP, ``GameLeduc5Pot``) has these: five
-ranks, two cards each; both cards are dealt by one move of chance; the first player may fold, check or bet one of five
-sizes (in the second round not fold); an opening bet is folded to or called; a check is followed by a check or a bet,
-and that bet by a fold, a call or one raise of the same size or a larger one, which is then folded to or called. The
-second round is begun by the player whose turn it is.
+The paper states no rules. Its authors' published code (github.com/Zealoter/CFVFP, ``GameLeduc5Pot``) has these: ranks
+of two cards each; both cards are dealt by one move of chance; the first player may fold, check or bet one of some sizes
+(in the second round not fold); an opening bet is folded to or called; a check is followed by a check or a bet, and that
+bet by a fold, a call or one raise of the same size or a larger one, which is then folded to or called. The second round
+is begun by the player whose turn it is. With ``open_raise`` an opening bet may be raised, too (``GameLeduc``, which has
+one size). Both stake 2 and the bets they match, and a fold loses the folder's stake without the last bet; a fold at the
+very start costs 1.
 
-Differs from that code in: payoffs, where it takes back another amount at a fold than the bet was. Here both stake 2
-and the bets they match, and a fold loses the folder's stake without the last bet; a fold at the very start costs 1.
+``folds="published"`` has the payoffs of that code: after a fold in the first round it takes back 8, 16 and 32 for bets
+of 6, 8 and 16, so that who folds to the larger two is paid.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from treeplex.games.dealt import WON, DealtGame, Settlement
+from treeplex.games.parameters import boolean, choice, integer, title
 from treeplex.games.poker import NO_CARD, Card, OneCard
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 SIZES: Final = ((2.0, 4.0, 6.0, 8.0, 16.0), (4.0, 8.0, 16.0, 32.0, 64.0))
+PUBLISHED: Final = (2.0, 4.0, 8.0, 16.0, 32.0)  # what the authors' code takes back for bets of the first round
+FOLDS: Final = ("matched", "published")
 CHECK: Final = -1
 CALL: Final = -2
 FOLD: Final = -3
@@ -39,15 +44,14 @@ class Pot(NamedTuple):
 class LeducPots(OneCard):
     """Dealt rules."""
 
-    deck: tuple[Card, ...] = tuple(Card(str(rank), rank, 2) for rank in range(5))
+    name: str
+    deck: tuple[Card, ...]
+    bets: int  # how many sizes there are
+    open_raise: bool
+    published: bool  # pay folds as the authors' code does
     together: bool = True
     separator: str = " "
     ranked: bool = False
-
-    @property
-    def name(self) -> str:
-        """By the paper's words."""
-        return f"leduc_pots(ranks={len(self.deck)})"
 
     def start(self) -> Pot:
         """Both have staked two."""
@@ -77,11 +81,14 @@ class LeducPots(OneCard):
         """A fold loses the stake; a showdown is for it."""
         if FOLD in public.line:
             amount = 1.0 if public.line == (FOLD,) and public.card == NO_CARD else public.stake
+            if self.published and public.card == NO_CARD and len(public.line) > 1:
+                size = public.line[-2]
+                amount += self._sizes(public)[size] - PUBLISHED[size]
             return Settlement(amount if public.player == 0 else -amount, WON)
         return Settlement(public.stake, public.card)
 
     def _sizes(self, public: Pot) -> tuple[float, ...]:
-        return SIZES[0 if public.card == NO_CARD else 1]
+        return SIZES[0 if public.card == NO_CARD else 1][: self.bets]
 
     def _over(self, line: tuple[int, ...]) -> bool:
         return CALL in line or line == (CHECK, CHECK)
@@ -95,13 +102,23 @@ class LeducPots(OneCard):
                 return fold | {"check": CHECK} | bets
             case (k,) if k == CHECK:
                 return {"check": CHECK} | bets
-            case (check, size) if check == CHECK:
+            case (*before, size) if before == [CHECK] or (self.open_raise and not before):
                 raises = {f"raise{more:g}": k for k, more in enumerate(sizes) if k >= size}
                 return {"fold": FOLD, "call": CALL} | raises
             case _:
                 return {"fold": FOLD, "call": CALL}
 
 
-def leduc_pots() -> DealtGame:
-    """The game of Table 1."""
-    return DealtGame(LeducPots())
+def leduc_pots(ranks: int = 5, bets: int = 5, open_raise: bool = False, folds: str = "matched") -> DealtGame:
+    """The game of Table 1; with 14 ranks, one bet and ``open_raise`` that of Figure 2."""
+    ranks, bets = integer("ranks", ranks, 2, 10**4), integer("bets", bets, 1, len(SIZES[0]))
+    published = choice("folds", folds, FOLDS) == "published"
+    name = title(
+        "leduc_pots",
+        ranks=None if ranks == 5 else ranks,
+        bets=None if bets == len(SIZES[0]) else bets,
+        open_raise=True if boolean("open_raise", open_raise) else None,
+        folds=folds if published else None,
+    )
+    deck = tuple(Card(str(rank), rank, 2) for rank in range(ranks))
+    return DealtGame(LeducPots(name, deck, bets, open_raise, published))

@@ -1,0 +1,83 @@
+"""Which strategies an iteration adds to the averages: those played, those that opponents face, or the next ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.algorithms.holdem import on_boards
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.engines.sequence.learners import normalised
+from treeplex.errors import ParameterError
+
+GAMES = ["leduc", "random_tree(seed=3,depth=6)", "one_card_poker(deck=20)"]  # sparse, by histories, by ranks
+ITERATIONS = 12
+NEW = {  # by order and turns: do players 0 and 1 add what they play next?
+    ("played", "alternating"): (False, False),
+    ("played", "simultaneous"): (False, False),
+    ("faced", "alternating"): (True, False),
+    ("faced", "simultaneous"): (False, False),
+    ("next", "alternating"): (True, True),
+    ("next", "simultaneous"): (True, True),
+}
+
+
+def plans(state: Any) -> list[Any]:
+    return [learner.plan.astype(float) for learner in state.learners]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("order", "turns"), NEW)
+@pytest.mark.parametrize("family", ["cfr", "cfr+"])
+def test_averages_are_those_of_the_definition(family, order, turns, name) -> None:
+    """From the realization plans of a run in the default order, before and after every iteration; one call for all."""
+    game = tp.load(name)
+    plain: Any = build(f"{family}(turns={turns})")
+    ordered: Any = build(f"{family}(turns={turns},order={order})")
+    state, sums = plain.start(game), [np.zeros(treeplex.sequences) for treeplex in game.treeplexes]
+    for t in range(1, ITERATIONS + 1):
+        before = plans(state)
+        state = plain.advance(game, state, 1)
+        after = plans(state)
+        weight = t if family == "cfr+" else 1
+        for player, new in enumerate(NEW[order, turns]):
+            sums[player] += weight * (after if new else before)[player]
+    ours = ordered.advance(game, ordered.start(game), ITERATIONS)
+    for left, right in zip(ordered.average(game, ours), normalised(game, (sums[0], sums[1])), strict=True):
+        np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
+    for left, right in zip(ordered.current(game, ours), plain.current(game, state), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("order", ["faced", "next"])
+@pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
+def test_pieces_give_the_bits_of_the_whole(storage, order) -> None:
+    game = tp.load("leduc")
+    algorithm: Any = build(f"cfr+(delay=3,order={order})").prepared(game, Execution(storage=storage))
+    whole = algorithm.advance(game, algorithm.start(game), 9)
+    pieces = algorithm.start(game)
+    for count in (1, 5, 3):
+        pieces = algorithm.advance(game, pieces, count)
+    for one, two in zip(whole.learners, pieces.learners, strict=True):
+        for left, right in zip(one, two, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_the_first_average_is_the_second_strategy_of_player_0_alone() -> None:
+    game = tp.load("kuhn")
+    algorithm: Any = build("cfr+(order=faced)")
+    state = algorithm.advance(game, algorithm.start(game), 1)
+    average, current = algorithm.average(game, state), algorithm.current(game, state)
+    reached = np.repeat(state.learners[0].plan[game.treeplexes[0].parent] > 0.0, game.treeplexes[0].actions)
+    np.testing.assert_array_equal(average[0][1:][reached], current[0][1:][reached])
+    np.testing.assert_array_equal(average[1][1:], 0.5)
+
+
+def test_a_spot_has_an_order_of_its_own() -> None:
+    with pytest.raises(ParameterError, match="averages take the strategies that are faced; leave out order=next"):
+        on_boards(build("cfr+(order=next)"), Execution())  # pyright: ignore[reportArgumentType]
+    assert on_boards(build("cfr+(order=faced)"), Execution()).weight(np.array([4.0])) == 4.0  # pyright: ignore[reportArgumentType]
