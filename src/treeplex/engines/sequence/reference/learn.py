@@ -19,9 +19,9 @@ iterations and Delta(I) the range of payoffs below I:
     sigma(a) = 0 if it is below limit(I) / sqrt(t + 1); then all are divided by their new sum
 
 In VARIANCE, 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` times D and D, which keeps the guarantee of convergence (the
-paper's footnote 1, which names no bounds); while nothing has varied it is D. D stands in ``HedgeRule.payoff_range``: not
-Delta(I) but the range of the whole game, 2 max |u|, which needs no history tree (``algorithms.hedge``). An infoset whose
-limit is zero is not thresholded.
+paper's footnote 1, which names no bounds); while nothing has varied it is D. D stands in ``HedgeRule.payoff_range``:
+not Delta(I) but the range of the whole game, 2 max |u|, which needs no history tree (``algorithms.hedge``). An infoset
+whose limit is zero is not thresholded.
 
 Fictitious play: x <- x + w (BR - x), for realization plans.
 """
