@@ -11,6 +11,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.mccfr import pure_mccfr
+from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
 from treeplex.papers.registry import REPRODUCTIONS
 from treeplex.papers.seeded_curves import Point, band, crossing, curve, grid_of, reached
@@ -29,6 +30,31 @@ def test_table_1_row_by_row() -> None:
         nodes = pmccfr_table1.touched(game, pmccfr_table1.ALGORITHMS[name], seeds, redraw=redraw)
         ours = nodes.looked if name in pmccfr_table1.LOOKERS else nodes.entered
         assert 0.8 < ours / paper < 1.25, name
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes"),
+    [
+        ("leduc_pots", 245_336),  # Table 1
+        ("leduc_pots(folds=published)", 245_336),
+        ("leduc_pots(ranks=14,bets=1,open_raise=true)", 207_887),  # Figure 2, by the authors' code
+        ("kuhn_ext(cards=3,bets=20,raises=7)", 4_967_263),
+    ],
+)
+def test_the_games_of_the_paper_have_its_nodes(name, nodes) -> None:
+    assert tp.load(name).nodes == nodes
+
+
+def test_folds_as_published_pay_who_folds_to_a_large_bet() -> None:
+    """2 staked and 16 bet in the first round: 18 less the bet is 2; the authors' code takes back 32."""
+    lost = {}
+    for folds in ("matched", "published"):
+        rules = leduc_pots(folds=folds)
+        history = rules.root()
+        for action in (rules.actions(history)[1], "bet16", "fold"):
+            history = rules.child(history, action)
+        lost[folds] = rules.payoff(history)
+    assert lost == {"matched": 2.0, "published": -14.0}
 
 
 def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:

@@ -145,11 +145,9 @@ class MonteCarlo(Tabular[State]):
         form = sample_tree(game)
         sums: list[Floats] = []
         for player, treeplex in enumerate(game.treeplexes):
-            first, *others = (stream.tables[player].average for stream in state.streams)
-            total = form.of_player(player, sum(others, first))
+            total = form.of_player(player, _sum([stream.tables[player].average for stream in state.streams]))
             if self.recent and treeplex.infosets:
-                marks: list[Floats] = [stream.marks[player][1] for stream in state.streams]
-                since = total - form.of_player(player, sum(marks[1:], marks[0]))
+                since = total - form.of_player(player, _sum([stream.marks[player][1] for stream in state.streams]))
                 visited = np.add.reduceat(since, treeplex.first[:-1]) > 0.0
                 total = np.where(np.concatenate(([True], np.repeat(visited, treeplex.actions))), since, total)
             sums.append(total)
@@ -321,6 +319,11 @@ def _assembly(sampler: Sampler, weight: str, average: str, turns: str, regret: s
         average_weight=separate(average),
         recent=average == RECENT,
     )
+
+
+def _sum(arrays: list[Floats]) -> Floats:
+    """Of arrays of one shape, in order; the array itself if there is one."""
+    return sum(arrays[1:], arrays[0])
 
 
 _FORMS: WeakKeyDictionary[CompiledGame, Sampling] = WeakKeyDictionary()

@@ -106,8 +106,9 @@ def _held(game: HoldemGame, player: int) -> Any:
         hands, spans = boards.hands[player], open_spans(street, player, boards.texture)
         slots = spans[:, Span._fields.index("slots")]
         for width, count, times in zip(np.diff(hands.start).tolist(), hands.held.tolist(), slots.tolist(), strict=True):
-            places: npt.NDArray[np.int64] = np.arange(width, dtype=np.int64)
-            rows.append(np.tile(np.less(places, count), times))
+            row = np.zeros(width, dtype=np.bool_)
+            row[:count] = True
+            rows.append(np.tile(row, times))
     return np.concatenate(rows)
 
 
