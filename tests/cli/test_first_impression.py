@@ -77,7 +77,7 @@ def test_list_fits_the_terminal_and_names_every_parameter(columns, cli, monkeypa
     ("line", "offered"),
     [
         ("treeplex so", "solve"),
-        ("treeplex solve led", "leduc leduc5 leduc_ext"),
+        ("treeplex solve led", "leduc leduc5 leduc_ext leduc_pots"),
         ("treeplex info game", "game.efg game_folder/"),
         ("treeplex solve kuhn --algorithm pd", "pdcfr+"),
         ("treeplex compare kuhn cfr-b", "cfr-br"),

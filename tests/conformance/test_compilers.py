@@ -30,6 +30,7 @@ DEALT = [
     'leduc(sizes="dt")',
     "leduc_ext(2,1,1)",
     "leduc_ext(3,2,2)",
+    "leduc_pots(3,1)",
     "continuous_leduc(sizes=[[0.01,1],[0.5]])",
     "rhode_island(ranks=2,suits=2)",
     "rhode_island(ranks=2,suits=2,whole=true)",

@@ -17,6 +17,7 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.registry import build
+from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
 from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, kernel, remove_old, uncounted_kernel
@@ -121,7 +122,8 @@ def test_an_uncounted_kernel_counts_no_references(decorator, counts) -> None:
     """A sampler's innermost part, compiled afresh: Numba shows no code that it has read from disk."""
     chosen: Any = external.chosen
     compiled: Any = numba.jit(**decorator(chosen.py_func).targetoptions)(chosen.py_func)
-    assert compiled(np.ones(3), np.zeros(3), np.uint64(0), np.uint64(3), 1.0, counter(1, 0)) < 3
+    picks = np.zeros(3, np.int32)
+    assert compiled(np.ones(3), np.zeros(3), picks, MATCH, np.uint64(0), np.uint64(3), 1.0, counter(1, 0)) < 3
     (code,) = compiled.inspect_asm().values()
     assert ("NRT_incref" in code) == counts
 
