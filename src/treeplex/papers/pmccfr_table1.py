@@ -9,8 +9,8 @@ entered, which is what ``nodes_touched`` means elsewhere, and external sampling 
 
 Everybody starts from random strategies and both players update at once, as in the paper. The Leduc extension is the
 authors', payoffs of folds included (``leduc_pots(folds="published")``), and their PCFR draws an action anew after every
-iteration where it has learnt nothing yet; ``mended`` is the count if a fold loses the stake. Bets in ``kuhn_ext`` are 1, 2, 3, ...
-chips; in the authors' code 1, 2, 4, 8, ...
+iteration where it has learnt nothing yet; ``mended`` is the count if a fold loses the stake. Bets in ``kuhn_ext`` are
+1, 2, 3, ... chips; in the authors' code 1, 2, 4, 8, ...
 """
 
 from __future__ import annotations
