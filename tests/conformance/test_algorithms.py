@@ -336,13 +336,14 @@ def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
 # What is done if nobody says otherwise, and whose choice it is. How numbers are stored and who shares the work is not
 # part of an algorithm but of a run.
 IN_TURN = {"turns": "alternating"}
-SAMPLING = {"weight": "uniform", "turns": "alternating", "regret": "plain", "streams": 1}  # Lanctot et al. 2009
+PLAYED = {"order": "played"}  # averages as in OpenSpiel; "faced" in Tammelin 2014, Algorithm 1
+SAMPLING = {"weight": "uniform", "average": "same", "turns": "alternating", "regret": "plain", "streams": 1}
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 DEFAULTS: dict[str, dict[str, Any]] = {
     "lp": {},
-    "cfr": IN_TURN,  # ours; the paper updates at once
-    "cfr+": IN_TURN | {"delay": 0},  # Tammelin 2014, Algorithm 1; d = 0: weights 1, 2, 3, ...
+    "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # ours; the paper updates at once
+    "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...
     "lcfr": IN_TURN,  # Brown & Sandholm 2019
     "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # Brown & Sandholm 2019
     "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
@@ -356,12 +357,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-rbp": IN_TURN | RBP,
     "cfr-zero-reach-br": IN_TURN,
     "cfr+-zero-reach-br": IN_TURN,
-    "mccfr-external": SAMPLING,
+    "mccfr-external": SAMPLING | {"fallback": "uniform"},  # Lanctot et al. 2009
     "mccfr-outcome": SAMPLING | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
     "mccfr-average": SAMPLING | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
     "mccfr-chance": SAMPLING | {"fallback": "uniform"},  # Zinkevich et al. 2007
     "pure-cfr": PURE,
-    "pure-mccfr": PURE,
+    "pure-mccfr": PURE | {"weight": "square", "average": "recent"},  # ours: benchmarks/pure_weights.py
     "warm-start": {  # Ju et al. 2023: 10 / T
         "warmup": 10_000,
         "elimination_threshold": 10.0,

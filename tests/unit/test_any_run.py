@@ -333,7 +333,11 @@ def test_folders_of_the_first_version_are_refused_in_a_sentence(how, old, tmp_pa
 @pytest.mark.parametrize(
     ("own", "other", "said"),
     [
-        ({"algorithm": "dcfr"}, {"algorithm": "cfr"}, "its algorithm is 'cfr(turns=\"alternating\")', not 'dcfr("),
+        (
+            {"algorithm": "dcfr"},
+            {"algorithm": "cfr"},
+            'its algorithm is \'cfr(turns="alternating",weight="uniform",order="played")\', not \'dcfr(',
+        ),
         ({"algorithm": "dcfr"}, {"algorithm": "dcfr(alpha=2)"}, "its algorithm is "),
         ({"algorithm": "mccfr-external"}, {"algorithm": "mccfr-external", "seed": 2}, "its seed is 2, not 0"),
         ({}, {"game": "random_tree(seed=11,depth=7)"}, "its game is 'random_tree(seed=11,depth=7)', not "),

@@ -802,7 +802,7 @@ def test_the_run_folder(pictures, tmp_path) -> None:
     assert pq.read_table(tmp_path / "run" / "log.parquet").equals(solution.log)
     asked = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (asked["game"], asked["asked"], asked["iterate"]) == (TREE, "cfr", "best")
-    assert asked["algorithm"] == 'cfr(turns="alternating")'
+    assert asked["algorithm"] == 'cfr(turns="alternating",weight="uniform",order="played")'
     assert asked["limits"] == {"nash_conv": None, "seconds": None, "iterations": 30, "nodes": None}
     text = (tmp_path / "run" / "README.md").read_text()
     assert all(f"`{name}`" in text for name in FILES - {"README.md"})
