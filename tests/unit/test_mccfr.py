@@ -153,6 +153,26 @@ def test_full_walks_are_cfr(regret, turns) -> None:
         np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize(("iterations", "since"), [(1, 0), (2, 1), (3, 1), (64, 32), (100, 32), (127, 32), (128, 64)])
+def test_a_recent_average_leaves_the_beginning_out(iterations, since) -> None:
+    """The plain average of what was added since the last power of two in the first half, where anything was."""
+    game = tp.load("leduc")
+    recent, plain = build("pure-mccfr"), build("pure-mccfr(average=uniform)")
+    assert isinstance(recent, MonteCarlo)
+    assert isinstance(plain, MonteCarlo)
+    ours = recent.average(game, recent.advance(game, recent.start(game, 2), iterations))
+    form, state = sample_tree(game), plain.advance(game, plain.start(game, 2), since)
+    before = [form.of_player(player, table.average) for player, table in enumerate(state.streams[0].tables)]
+    state = plain.advance(game, state, iterations - since)
+    for player, treeplex in enumerate(game.treeplexes):
+        total = form.of_player(player, state.streams[0].tables[player].average)
+        for start, end in zip(treeplex.first[:-1].tolist(), treeplex.first[1:].tolist(), strict=True):
+            counts = total[start:end] - before[player][start:end]
+            counts = counts if counts.any() else total[start:end]
+            expected = counts / counts.sum() if counts.any() else np.full(end - start, 1.0 / (end - start))
+            np.testing.assert_allclose(ours[player][start:end], expected, rtol=0, atol=1e-15)
+
+
 def test_weights_are_what_they_are_called() -> None:
     t = np.arange(1.0, 6.0)
     for name, expected in {"uniform": t**0, "linear": t, "square": t**2, "log": np.log(1 + t)}.items():

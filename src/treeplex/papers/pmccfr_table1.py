@@ -9,8 +9,8 @@ entered, which is what ``nodes_touched`` means elsewhere, and external sampling 
 
 Everybody starts from random strategies and both players update at once, as in the paper. The Leduc extension is the
 authors', payoffs of folds included (``leduc_pots(folds="published")``), and their PCFR draws an action anew after every
-iteration where it has learnt nothing yet; ``mended`` is the count without either. Bets in ``kuhn_ext`` are 1, 2, 3, ...
-chips; in the authors' code 1, 2, 4, 8, ...
+iteration where it has learnt nothing yet; ``mended`` is the count if a fold loses the stake. Bets in ``kuhn_ext`` are
+1, 2, 3, ... chips; in the authors' code 1, 2, 4, 8, ...
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         game, mended = load(spec), load(MENDED[name])
         for algorithm, assembled in ALGORITHMS.items():
             tell(f"{game.name}, {algorithm}")
-            nodes, right = touched(game, assembled, redraw=algorithm in REDRAWN), touched(mended, assembled)
+            nodes, right = (touched(each, assembled, redraw=algorithm in REDRAWN) for each in (game, mended))
             ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, right))
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
