@@ -29,8 +29,8 @@ BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread'
 SEPARATOR: Final = 2  # one with something below it in another run
 
 PIECE: Final = 512  # vectors of payoffs, children and actions that a thread has at least: about 5 us
-MEETING: Final = 300  # vectors in the time of a meeting: about 3 us
-GAIN: Final = 1.1  # times faster that threads must be by this count
+MEETING: Final = 700  # vectors in the time of a meeting and of unequal pieces: about 7 us
+GAIN: Final = 1.3  # times faster that threads must be by this count
 UNASKED: Final = 1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
 ENTRY: Final = 12  # bytes of an operator that count as a number
 NUMBERS: Final = 2**13  # numbers that a thread has at least in walks, and in gradients by blocks
