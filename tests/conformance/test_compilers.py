@@ -22,6 +22,7 @@ DEALT = [
     "kuhn_ext(2,1,1)",
     "kuhn_ext(3,3,3)",
     "kuhn_ext(5,2,1)",
+    "kuhn_ext(3,3,2,sizes=doubled)",
     "one_card_poker(2)",
     "one_card_poker(5)",
     "one_card_poker(66)",  # enough cards to be compiled by rank
