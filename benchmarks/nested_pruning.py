@@ -34,9 +34,6 @@ HEDGES = (
     "hedge-dt-rbp(d=5,turns=simultaneous)",
     "hedge-dt-rbp(d=5,threshold=5,turns=simultaneous)",
     "hedge-dt-rbp(d=5,threshold=100,turns=simultaneous)",
-    "hedge-dt-rbp(d=5,bound=expected,turns=simultaneous)",
-    "hedge-dt-rbp(d=20,turns=simultaneous)",
-    "hedge-dt-rbp(d=50,turns=simultaneous)",
 )
 
 
