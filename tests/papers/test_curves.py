@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 
 import pytest
 
@@ -14,6 +16,7 @@ from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
 from treeplex.runs.log import LogRow
+from treeplex.system import Interrupted
 
 
 def curve(*points: tuple[int, int, float]) -> Curve:
@@ -34,6 +37,15 @@ def test_costs_are_read_off_straight_lines_in_logarithms() -> None:
     assert math.isnan(line.cost_of(0.001))
     assert line.nodes_per_iteration() == [100.0, 1100.0, pytest.approx(30_000 / 90), 500.0]
     assert nodes(line.rows[0]) == 100
+
+
+def test_a_curve_that_was_interrupted_is_judged_by_nobody() -> None:
+    def tell(line: str) -> None:
+        if "iteration 5," in line:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        run_curve(tp.load("kuhn"), "", "cfr", Limits(iterations=100_000), tell)
 
 
 def test_a_curve_is_a_run_with_rows_a_tenth_apart_and_tells_how_it_goes() -> None:
