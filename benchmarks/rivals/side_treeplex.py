@@ -7,10 +7,8 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-
 import treeplex as tp
-from treeplex.algorithms.cfr import cfr, cfr_plus
+from treeplex.algorithms.cfr import NEXT, cfr, cfr_plus
 from treeplex.algorithms.mccfr import mccfr_external, pure_mccfr
 from treeplex.algorithms.protocol import Execution
 from treeplex.evaluation.exact import evaluate_strategies
@@ -53,12 +51,6 @@ class Side:
 
     def liteefg_nash_conv(self, algorithm: str, iterations: int) -> float:
         """NashConv after LiteEFG's variant of the algorithm, which adds strategies to the average after updates."""
-        solver = LITEEFG[algorithm]
-        state = solver.start(self.game)
-        sums = [np.zeros(treeplex.sequences) for treeplex in self.game.treeplexes]
-        for t in range(1, iterations + 1):
-            state = solver.advance(self.game, state, 1)
-            weight = t if algorithm == "cfr+" else 1
-            sums = [total + weight * learner.plan for total, learner in zip(sums, state.learners, strict=True)]
-        shifted = tuple(learner._replace(average=total) for learner, total in zip(state.learners, sums, strict=True))
-        return evaluate_strategies(self.game, solver.average(self.game, state._replace(learners=shifted))).nash_conv
+        solver = replace(LITEEFG[algorithm], order=NEXT)
+        state = solver.advance(self.game, solver.start(self.game), iterations)
+        return evaluate_strategies(self.game, solver.average(self.game, state)).nash_conv
