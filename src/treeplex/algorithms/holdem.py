@@ -17,6 +17,7 @@ from treeplex.algorithms.cfr import CFR, NEXT
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.arrays import aligned
+from treeplex.engines import backend_of
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
@@ -226,6 +227,7 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
     >>> on_boards(cfr_plus(delay=10), Execution()).minimizer
     RegretMatchingPlus(predict=0.0)
     """
+    backend_of("boards", execution.backend, 0.0, execution.device)
     storage = execution.storage or "float32"
     named("storage", storage, STORAGES)
     if member.turns != ALTERNATING:
