@@ -149,8 +149,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
     parser.add_argument("--only", default="", help="tasks whose name contains this")
+    parser.add_argument("--add", nargs="+", default=[], metavar="ALGORITHM@GAME", help="more tasks")
     given = parser.parse_args()
     tasks = {name: task for name, task in (ARRAYS | SPOTS).items() if given.only in name}
+    for algorithm, game in (text.split("@") for text in given.add):
+        tasks[f"{algorithm} {game}"] = {"game": game, "algorithm": algorithm}
     sides = [Side(tree, json.dumps(tasks), given.clock) for tree in (given.old, given.old, given.new)]
     counts, *_ = [side.counts() for side in sides]  # the same for all: iterations of one run may differ in cost
     print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old, least to most':>24}")

@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def constants(options: argparse.Namespace) -> dict[str, Any]:
     for name in options.games:
         game = tp.load(name)
         for turns in TURNS:
-            arrays, walk = build(f"cfr(turns={turns})"), build(f"cfr-nested-rbp(turns={turns})")
+            arrays, walk = replace(build(f"cfr(turns={turns})"), threads=1), build(f"cfr-nested-rbp(turns={turns})")
             one, two = arrays.advance(game, arrays.start(game), 2), walk.advance(game, walk.start(game), 2)
             count = max(1, int(2e7 / sweep(game)))
             for warm in options.warm:
@@ -93,7 +94,9 @@ class Runner:
     def __init__(self, game: Any, name: str) -> None:
         from treeplex.algorithms.registry import build
 
-        self.game, self.algorithm, self.seconds, self.pace = game, build(name), 0.0, 1.0
+        algorithm: Any = build(name)
+        self.algorithm = replace(algorithm, threads=1) if hasattr(algorithm, "threads") else algorithm
+        self.game, self.seconds, self.pace = game, 0.0, 1.0
         self.state = self.algorithm.start(game)
         self.rows: list[tuple[float, float, int]] = []
         self.due = 1
@@ -109,7 +112,9 @@ class Runner:
             self.seconds += spent
             self.pace = min(8.0 * self.pace, max(1.0, count * SLICE / max(spent, 1e-6)))
             if self.state.iteration >= self.due:
-                value = float(evaluate_strategies(self.game, self.algorithm.average(self.game, self.state)).nash_conv)
+                value = float(
+                    evaluate_strategies(self.game, self.algorithm.average(self.game, self.state), 1).nash_conv
+                )
                 lowest = min(value, self.rows[-1][1]) if self.rows else value
                 self.rows.append((self.seconds, lowest, self.state.iteration))
                 self.due = self.state.iteration + max(1, self.state.iteration // 20)
@@ -127,6 +132,15 @@ class Runner:
         return math.inf
 
 
+def compile_all(side: Runner) -> None:
+    """Every kernel of a hybrid, so that no race is charged with compiling."""
+    algorithm, game = side.algorithm, side.game
+    state = algorithm.advance(game, side.state, 2)
+    algorithm.average(game, state)
+    algorithm.walk.average(game, algorithm.walk.advance(game, algorithm.handed_over(game, state.arrays), 2))
+    side.state = algorithm.start(game)
+
+
 def race(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Hybrid and arrays, game by game."""
     import treeplex as tp
@@ -140,9 +154,7 @@ def race(options: argparse.Namespace) -> list[dict[str, Any]]:
             for turns in TURNS:
                 slow = "hedge" if family == "hedge-dt" else family
                 sides = [Runner(game, f"{each}(turns={turns})") for each in (slow, f"{family}-hybrid")]
-                sides[1].algorithm.average(game, sides[1].algorithm.advance(game, sides[1].state, 2))  # compiles
-                sides[1].algorithm.walk.advance(game, sides[1].algorithm.walk.start(game), 2)
-                sides[1].state = sides[1].algorithm.start(game)
+                compile_all(sides[1])
                 while min(side.seconds for side in sides) < options.seconds:
                     min(sides, key=lambda side: side.seconds).go()
                 goal = max(side.rows[-1][1] for side in sides)

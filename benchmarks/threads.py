@@ -28,6 +28,7 @@ GAMES = [
     "kuhn_ext(13,8,4)",
     "one_card_poker(1000)",
     "one_card_poker(20000)",
+    "rhode_island",
 ]
 STRETCH = 0.05  # seconds of iterations between two looks at the clock
 
@@ -38,9 +39,13 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=GAMES)
     parser.add_argument("--storage", default="float64")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--piece", type=int, help="vectors of a thread, instead of what the engine has")
+    parser.add_argument("--numbers", type=int, help="numbers of a thread in walks and gradients by blocks, likewise")
     given = parser.parse_args()
+    from treeplex.engines.sequence import partition
+
+    partition.PIECE, partition.NUMBERS = given.piece or partition.PIECE, given.numbers or partition.NUMBERS
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    os.environ.setdefault("NUMBA_NUM_THREADS", str(cores))
     counts = sorted({1, *(count for count in given.threads if count <= cores)} - {0}) + [0] * (0 in given.threads)
     print(f"{cores} cores; microseconds per iteration (efficiency)")
     print(f"{'':24}{'ns/seq':>8}{'form':>8}{'pieces':>8}", *(f"{count or 'told 0':>18}" for count in counts))
@@ -71,8 +76,8 @@ def measure(name: str, counts: list[int], storage: str, rounds: int) -> bool:
             states[count] = solvers[count].advance(game, states[count], stretch)
             best[count] = min(best[count], (time.perf_counter() - began) / stretch)
     found = tiled(game, storage)
-    tables = (None, None) if found is None else runs(found, max(counts))
-    pieces = 1 if tables[0] is None else max(len(set(row.tolist())) - 1 for table in tables for row in table)
+    table = None if found is None else runs(found, max(counts))[0]
+    pieces = 1 if table is None else max(len(set(row.tolist())) - 1 for row in table.up)
     sequences = sum(treeplex.sequences for treeplex in game.treeplexes)
     row = f"{name:24}{best[1] / sequences * 1e9:8.2f}{'walks' if found is None else 'tiles':>8}{pieces:>8}"
     cells = [f"{best[c] * 1e6:10.1f} ({best[1] / best[c] / c:4.2f})" if c else f"{best[c] * 1e6:18.1f}" for c in counts]

@@ -81,7 +81,7 @@ def remove_old(parent: Path) -> None:
 CACHE_FOLDER: Final = cache_folder()
 
 
-def kernel(function: Function, *, parallel: bool = False, counted: bool = True) -> Function:
+def kernel(function: Function, *, counted: bool = True) -> Function:
     """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs.
 
     It is kept in our folder; the user's own functions stay where they are.
@@ -90,15 +90,10 @@ def kernel(function: Function, *, parallel: bool = False, counted: bool = True) 
     options: Any = {} if counted else {"_nrt": False}
     before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
     try:
-        jitted = numba.njit(cache=True, nogil=True, fastmath=False, parallel=parallel, **options)
+        jitted = numba.njit(cache=True, nogil=True, fastmath=False, **options)
         return cast(Function, jitted(function))
     finally:
         settings.CACHE_DIR = before
-
-
-def parallel_kernel(function: Function) -> Function:
-    """As ``kernel``, with ``prange`` loops spread over Numba's threads."""
-    return kernel(function, parallel=True)
 
 
 def uncounted_kernel(function: Function) -> Function:

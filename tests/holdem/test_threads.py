@@ -15,6 +15,7 @@ import pytest
 
 from treeplex.engines.boards import engine
 from treeplex.holdem import Spot, load_spot, sizes_for, solve
+from treeplex.threads import helpers
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm
@@ -71,8 +72,8 @@ def test_threads_that_are_called_again_change_no_bit(patience, monkeypatch):
         call(mail, threads)
         called.append(bool(threads[1]))
 
-    call = engine.call
-    monkeypatch.setattr(engine, "call", noted)
+    call = helpers.call
+    monkeypatch.setattr(helpers, "call", noted)
     monkeypatch.setattr(engine, "PATIENCE", patience)
     monkeypatch.setattr(engine, "cores", lambda: 2)
     solver = algorithm("dcfr(gamma=4)", game, "float32", 2)

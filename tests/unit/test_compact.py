@@ -10,6 +10,7 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.cfr import cfr
 from treeplex.algorithms.protocol import Execution
+from treeplex.engines.sequence import partition
 from treeplex.engines.sequence.arrays import Learner, Matching, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import iterations as compiled
 from treeplex.engines.sequence.learners import initial_learners_16, sequence_form
@@ -34,7 +35,7 @@ def test_five_iterations_are_the_references(name, rule, turns) -> None:
     t = np.arange(1.0, 6.0)
     steps = Steps(t, t, *rule.discounts(t))
     ours, theirs = initial_learners_16(game), initial_learners_16(game)
-    compiled.iterate(sparse(game), ours, MATCHING, steps, turns)
+    compiled.iterate(sparse(game), ours, MATCHING, steps, turns, None)
     written.iterate(sparse(game), theirs, MATCHING, steps, turns)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.average, other.average, atol=1e-12)
@@ -74,7 +75,7 @@ def test_an_iteration_is_that_of_float64_and_rounding_to_the_nearest(name, rule,
             for learner, treeplex in zip(rounded, game.treeplexes, strict=True)
         )
         for learners in (exact, rounded):
-            compiled.iterate(sparse(game), learners, MATCHING, steps, turns)
+            compiled.iterate(sparse(game), learners, MATCHING, steps, turns, None)
         for treeplex, mine, full in zip(game.treeplexes, rounded, exact, strict=True):
             np.testing.assert_allclose(mine.strategy[1:], full.strategy[1:], rtol=0, atol=1e-12)
             np.testing.assert_allclose(mine.average[1:], full.average[1:], rtol=1e-12, atol=0)
@@ -94,11 +95,14 @@ def test_predictive_rules_are_not_offered() -> None:
 
 @pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("name", ["leduc", "random_tree(seed=9,depth=7)"])
-def test_threads_do_not_change_a_bit(name, turns) -> None:
+def test_threads_do_not_change_a_bit(name, turns, monkeypatch) -> None:
+    monkeypatch.setattr(partition, "cores", lambda: 3)
+    monkeypatch.setattr(partition, "NUMBERS", 1)
     game, seen = tp.load(name), []
-    for threads in (1, 2):
+    for threads in (1, 2, 3):
         algorithm: Any = cfr(turns).prepared(game, Execution(storage="int16", threads=threads))
+        assert sequence_form(game, threads, "int16").threads == threads
         state = algorithm.advance(game, algorithm.start(game), 20)
         seen.append([array.tobytes() for learner in state.learners for array in learner])
-    assert seen[0] == seen[1]
+    assert seen[0] == seen[1] == seen[2]
     assert len(set(seen[0])) > 2

@@ -19,7 +19,6 @@ from treeplex.compile.public import build_public
 from treeplex.compile.storage import FORMAT
 from treeplex.engines.sequence.cpu import operators as fast
 from treeplex.engines.sequence.cpu import treeplex as walks
-from treeplex.engines.sequence.partition import partition
 from treeplex.engines.sequence.reference import operators as plain
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import Policy, evaluate_policy
@@ -366,19 +365,6 @@ def test_sums_over_strengths_are_the_matrix(ranks, suits) -> None:
         plain.gradient(game.blocks[player], -1.0, weights, slow)
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13)
         np.testing.assert_allclose(ours, slow, rtol=0, atol=1e-13)
-
-
-@pytest.mark.slow
-def test_threads_change_no_bit() -> None:
-    game = compile_game(one_bet(4, 3))
-    copy = replace(game)
-    copy.__dict__["operator"] = game.blocks
-    one, two = (tp.solve(copy, "cfr+", iterations=20, threads=threads) for threads in (1, 2))
-    assert one.nash_conv == two.nash_conv
-    for ours, theirs in zip(one.policy.aligned(copy), two.policy.aligned(copy), strict=True):
-        assert ours.tobytes() == theirs.tobytes()
-    assert game.blocks is not None
-    assert len(partition(game.treeplexes[0], game.blocks.rows.start, 2).rows) == 3
 
 
 # --- policies and refusals -------------------------------------------------------------------------------------------

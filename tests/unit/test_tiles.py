@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,23 +15,26 @@ from treeplex.algorithms import cfr as module
 from treeplex.algorithms.cfr import CFR, LearnerState, TiledState, cfr, cfr_plus, dcfr, pcfr_plus
 from treeplex.algorithms.protocol import Execution
 from treeplex.compile import CompiledGame, compile_game
-from treeplex.compile.blocks import BlockRows, RankedRows
+from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
 from treeplex.compile.dealt import compile_dealt
+from treeplex.engines.sequence import partition
 from treeplex.engines.sequence import tiles as layout_module
 from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import iterate_tiles
 from treeplex.engines.sequence.learners import in_places, sequence_form, steps, tiled_form
-from treeplex.engines.sequence.partition import stretches, threads_for
+from treeplex.engines.sequence.partition import passes, paying, runs
 from treeplex.engines.sequence.reference import iterations as reference
 from treeplex.engines.sequence.tiles import NOWHERE, TiledGame, common_unit, lay_out, tiled
+from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
+from treeplex.threads.crew import share
 from treeplex.vectors import LANES
 
 RULES = {"cfr": cfr, "cfr+": cfr_plus, "dcfr": dcfr, "pcfr+": pcfr_plus}
 TURNS = ["alternating", "simultaneous"]
-DEALT = {BlockRows: "kuhn_ext(9,2,2)", RankedRows: "one_card_poker(20)"}
+DEALT = {BlockRows: "kuhn_ext(9,2,2)", RankedRows: "one_card_poker(20)", ClassRows: "rhode_island(ranks=3,suits=2)"}
 
 trees = st.builds(
     RandomTree,
@@ -47,7 +51,11 @@ def _tiles_however_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout_module, "FILLED", np.inf)
 
 
-def walked(algorithm: CFR, game: CompiledGame, counts: list[int], using: Any = iterate) -> LearnerState:
+def walk(*given: Any) -> None:
+    iterate(*given, None)
+
+
+def walked(algorithm: CFR, game: CompiledGame, counts: list[int], using: Any = walk) -> LearnerState:
     """Without tiles: by walks, or by the reference."""
     state, rule = algorithm.start(game), Matching(algorithm.minimizer.predict)
     assert isinstance(state, LearnerState)
@@ -77,6 +85,14 @@ def same(one: Any, other: Any) -> None:
 
 def alone(algorithm: CFR, game: CompiledGame, storage: str = "float64") -> Any:
     return algorithm.prepared(game, Execution(storage=storage, threads=1))
+
+
+def by_blocks(name: str) -> CompiledGame:
+    """A game with the operator that larger ones of its kind have."""
+    game = replace(tp.load(name))
+    if game.blocks is not None:
+        game.__dict__["operator"] = game.blocks
+    return game
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------
@@ -183,9 +199,9 @@ def test_first_iterations_are_the_references(rule, turns) -> None:
 
 
 @pytest.mark.parametrize("turns", TURNS)
-@pytest.mark.parametrize("kind", [BlockRows, RankedRows], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [BlockRows, RankedRows, ClassRows], ids=lambda kind: kind.__name__)
 def test_operators_of_blocks_give_the_bits_of_walks(kind, turns) -> None:
-    game = tp.load(DEALT[kind]) if kind is RankedRows else compile_dealt(make(DEALT[kind]).rules, ranked_from=99)  # pyright: ignore
+    game = compile_dealt(make(DEALT[kind]).rules, ranked_from=99) if kind is BlockRows else by_blocks(DEALT[kind])  # pyright: ignore
     assert isinstance(game.operator.rows, kind)
     algorithm = alone(cfr_plus(turns=turns), game)
     same(in_tiles(algorithm, game, [1, 9]), walked(algorithm, game, [10]))
@@ -236,10 +252,11 @@ def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[
     learners = in_places(found.layouts, algorithm.start(game).learners)
     form = tiled_form(game, found, 1)
     if threads > 1:
-        shared = tuple(stretches(own, rows, threads, 1) for own, rows in zip(found.layouts, found.rows, strict=True))
-        assert any((table[:, 1] < table[:, -1]).any() for table in shared)
+        shared = passes(found, threads, 1)
+        assert all((table[:, 1] < table[:, -1]).any() for table in shared[0])
         form = form._replace(runs=shared, scratch=np.zeros((threads, form.scratch.shape[1])))
-    iterate_tiles(form, learners, 1.0, steps(0, 8, algorithm.weight, algorithm.minimizer), turns)
+    told = learners, 1.0, steps(0, 8, algorithm.weight, algorithm.minimizer), turns
+    share(threads, lambda worker: iterate_tiles(form, *told, worker))
     return learners
 
 
@@ -260,8 +277,11 @@ def test_stretches_hold_every_tile_once_and_no_height_twice(tree, threads, least
     game = compile_game(tree)
     found = tiled(game)
     assert found is not None
-    for layout, rows in zip(found.layouts, found.rows, strict=True):
-        table = stretches(layout, rows, threads, least)
+    for layout, table in [
+        (layout, table)
+        for layout, own in zip(found.layouts, passes(found, threads, least), strict=True)
+        for table in own
+    ]:
         assert table.shape[1] == threads + 1
         assert (np.diff(table.ravel()) >= 0).all()
         assert table[0, 0] == 0
@@ -271,10 +291,50 @@ def test_stretches_hold_every_tile_once_and_no_height_twice(tree, threads, least
             assert [row[0], row[-1]] in [list(pair) for pair in zip(layout.bounds, layout.bounds[1:], strict=False)]
 
 
-def test_a_thread_has_enough_to_do() -> None:
-    assert threads_for(100, 8) == 1
-    assert threads_for(10**9, 1) == 1
-    assert 1 <= threads_for(10**9, 2) <= 2
+def test_a_thread_has_enough_to_do(monkeypatch) -> None:
+    monkeypatch.setattr(partition, "cores", lambda: 4)
+    assert paying(100, 8) == 1
+    assert paying(10**9, 1) == 1
+    assert paying(10**9, 2) == 2
+    assert paying(10**9, 8) == paying(10**9, 0) == 4
+    assert paying(3 * partition.NUMBERS, 4) == 3
+    assert paying(3 * partition.NUMBERS, 0) == 1
+    monkeypatch.setattr(partition, "cores", lambda: 16)
+    assert paying(10**9, 0) == 14  # other programs need some too
+
+
+def test_threads_are_used_where_they_are_faster_by_count(monkeypatch) -> None:
+    monkeypatch.setattr(partition, "cores", lambda: 16)
+    used = {}
+    for name in ("leduc", "goofspiel(cards=5)", "leduc5"):
+        found = tiled(tp.load(name))
+        assert found is not None
+        tables = [runs(found, threads)[0] for threads in (1, 2, 16, 0)]
+        used[name] = [1 if table is None else table.up.shape[1] - 1 for table in tables]
+    assert used == {"leduc": [1, 1, 1, 1], "goofspiel(cards=5)": [1, 1, 1, 1], "leduc5": [1, 2, 16, 14]}
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", ["leduc", "one_card_poker(40)", "rhode_island(ranks=3,suits=2)"])
+def test_runs_by_threads_have_the_bits_of_one(name, turns, monkeypatch) -> None:
+    """Tiles, gradients by blocks and evaluation; for as many threads as nobody would use."""
+    monkeypatch.setattr(partition, "cores", lambda: 5)
+    monkeypatch.setattr(partition, "PIECE", 1)
+    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "NUMBERS", 1)
+    game = by_blocks(name)
+    found = tiled(game)
+    assert found is not None
+    for threads in (2, 5):
+        assert tiled_form(game, found, threads).threads == threads
+    states, values = [], []
+    for threads in (1, 2, 5):
+        algorithm = cast(CFR, cfr_plus(turns=turns).prepared(game, Execution(threads=threads)))
+        states.append(in_tiles(algorithm, game, [1, 7]))
+        values.append(evaluate_strategies(game, algorithm.average(game, states[-1]), threads))
+    same(states[0], states[1])
+    same(states[0], states[2])
+    assert values[0] == values[1] == values[2]
 
 
 # --- states ----------------------------------------------------------------------------------------------------------

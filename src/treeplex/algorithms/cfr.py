@@ -19,7 +19,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines import backend_of
 from treeplex.engines.sequence.arrays import Learner, Matching, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.cpu.tiled import iterate_tiles
+from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
 from treeplex.engines.sequence.learners import (
     in_places,
     initial_learners,
@@ -31,6 +31,7 @@ from treeplex.engines.sequence.learners import (
 )
 from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
+from treeplex.threads.crew import share
 from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus, Weighted
 from treeplex.updates.schedules import Schedule, linear, power
 from treeplex.updates.storage import STORAGES
@@ -48,6 +49,7 @@ class TiledState(NamedTuple):
     tiled: tuple[Learner, Learner]  # in the places of tiles
     place: tuple[Ints, Ints]  # [S] place of each sequence
     iteration: int
+    form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
 
     @property
     def learners(self) -> tuple[Learner, Learner]:
@@ -118,11 +120,14 @@ class CFR(FullWidth[State]):
         done = state.iteration + len(now.weight)
         tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
         if tiles is not None:
-            begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state)
-            iterate_tiles(tiled_form(game, tiles, self.threads), begun.tiled, self.minimizer.predict, now, self.turns)
+            form = state.form if isinstance(state, TiledState) else tiled_form(game, tiles, self.threads)
+            begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state, form)
+            told = form, begun.tiled, self.minimizer.predict, now, self.turns
+            share(form.threads, lambda worker: iterate_tiles(*told, worker))
             return begun._replace(iteration=done)
         rule, learners = Matching(self.minimizer.predict), state.learners
-        iterate(sequence_form(game, self.threads, self.storage), learners, (rule, rule), now, self.turns)
+        form = sequence_form(game, self.threads, self.storage)
+        share(form.threads, lambda worker: iterate(form, learners, (rule, rule), now, self.turns, worker))
         return LearnerState(learners, done)
 
     def adds_new(self, player: int) -> bool:
@@ -148,9 +153,10 @@ class CFR(FullWidth[State]):
         return super().save(LearnerState(state.learners, state.iteration))
 
 
-def _in_tiles(game: TiledGame, state: LearnerState) -> TiledState:
+def _in_tiles(game: TiledGame, state: LearnerState, form: TiledForm) -> TiledState:
     first, second = game.layouts
-    return TiledState(in_places(game.layouts, cast(Any, state.learners)), (first.place, second.place), state.iteration)
+    learners = in_places(game.layouts, cast(Any, state.learners))
+    return TiledState(learners, (first.place, second.place), state.iteration, form)
 
 
 def _add_plan(state: State, player: int, weight: float) -> None:

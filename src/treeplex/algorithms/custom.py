@@ -76,7 +76,7 @@ class CustomCFR(FullWidth[State]):
         rules = OwnRule(self.update, memory[0]), OwnRule(self.update, memory[1])
         now = steps(done, iterations, self.weight)
         try:
-            _iterate(sequence_form(game), learners, rules, now, self.turns)
+            _iterate(sequence_form(game), learners, rules, now, self.turns, None)
         except UNCOMPILED as error:
             cause = _cause(self.update, error)
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error

@@ -52,4 +52,4 @@ class FullWidth(Tabular[State]):
 
 def iterate_in(game: CompiledGame, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
     """One thread, float64; ``learners`` are modified in place."""
-    iterate(sequence_form(game), learners, rules, steps, turns)
+    iterate(sequence_form(game), learners, rules, steps, turns, None)

@@ -155,7 +155,7 @@ class WarmStart(Tabular[State]):
         )
         values = (np.empty(len(first.regret)), np.empty(len(second.regret)))
         form = SequenceForm(left.treeplexes, left.payoffs, (None, None), values)
-        iterate(form, (first, second), (rule, rule), now, ALTERNATING)
+        iterate(form, (first, second), (rule, rule), now, ALTERNATING, None)
         for learner, small, own in zip(state.learners, (first, second), left.sequences, strict=True):
             for whole, part in zip(learner, small, strict=True):
                 whole[own] = part

@@ -110,6 +110,41 @@ class ClassRows(NamedTuple):
         return int((self.base + (np.diff(self.classes)[self.board] - 1) * self.stride).max()) + 1
 
 
+class PlacedClassRows(NamedTuple):
+    """The same with a list of each row's sequences, or of the places that they were moved to."""
+
+    start: Ints  # as in ``ClassRows``, up to ``not_above``
+    column: Ints
+    amount: Floats
+    showdown: Ints
+    board: Ints
+    classes: Ints
+    copies: Floats
+    below: Ints
+    not_above: Ints
+    own_start: Ints  # [R + 1] where the list of a row begins
+    own: Ints  # [sequences but the empty one]
+    other_start: Ints  # [opponent's R + 1]
+    other: Ints
+
+
+def placed(blocks: ClassBlocks, place: tuple[Ints, Ints]) -> tuple[PlacedClassRows, PlacedClassRows]:
+    """Both players' rows, with sequence s of a player in ``place[player][s]``."""
+    lists = [_listed(side, place[player]) for player, side in enumerate(blocks)]
+    first, second = (
+        PlacedClassRows(*side[:5], *side[9:], *lists[player], *lists[1 - player]) for player, side in enumerate(blocks)
+    )
+    return first, second
+
+
+def _listed(side: ClassRows, place: Ints) -> tuple[Ints, Ints]:
+    width = np.diff(side.classes)[side.board]
+    width[0] = 0  # the row of the empty sequence
+    start = np.concatenate(([0], np.cumsum(width))).astype(np.int32)
+    number = np.arange(int(start[-1]), dtype=np.int32) - np.repeat(start[:-1], width)
+    return start, place[np.repeat(side.base, width) + number * np.repeat(side.stride, width)]
+
+
 class ClassBlocks(NamedTuple):
     """Both players' orientation of the operator over classes."""
 

@@ -16,6 +16,7 @@ from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
 from treeplex.engines.sequence.partition import partitions
 from treeplex.evaluation.policy import Policy, policy_of
 from treeplex.html import html_table
+from treeplex.threads.crew import share
 
 
 class Evaluation(NamedTuple):
@@ -68,7 +69,11 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
 
     ``threads``: 0 for all cores in large games; no bit depends on it.
     """
-    value, first, second = evaluate(game.treeplexes, game.operator, partitions(game, threads), strategies)
+    pieces, found = partitions(game, threads), np.empty(3)
+    scratch = _scratch(game, 0), _scratch(game, 1), _scratch(game, 0), _scratch(game, 1)
+    told = game.treeplexes, game.operator, pieces, strategies, scratch, found
+    share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
+    value, first, second = found.tolist()
     gain, rounding, unit = first + second, 1e-12 * game.largest_payoff, game.unit
     if -rounding < gain < 0.0:
         gain = 0.0

@@ -247,7 +247,7 @@ class Results(NamedTuple):
     passes: Offsets  # [., 3] what to do: see ``Pass``
     rule: Floats  # [2] see ``Rule``
     chosen: Offsets  # [2] level and board of the snapshot; -1: none
-    sync: Offsets  # see ``engines.boards.cpu.threads``
+    sync: Offsets  # see ``engines.boards.cpu.tasks``
     mail: Offsets
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Sequence
-from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -32,10 +30,12 @@ from treeplex.engines.boards.arrays import (
 )
 from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
-from treeplex.engines.boards.cpu.threads import ABORTED, LEFT, PATIENCE, call, new_mail, new_sync
+from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
 from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
 from treeplex.system import cores
+from treeplex.threads.helpers import HELPERS, Run
+from treeplex.threads.meeting import PATIENCE, new_mail
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -105,7 +105,7 @@ class Engine:
         (where, locked), weights = playing.frozen, start or self.start
         players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
         found, *shared = self._shared
-        sync = new_sync(len(found), max(len(self._part), len(found) * self._tiles), self._threads)
+        sync = new_board_sync(len(found), max(len(self._part), len(found) * self._tiles), self._threads)
         with self.busy:
             crew = self._crews.get(stored.name) or Crew(self.streets, self._chances, self._threads, self._work, stored)
             results = Results(
@@ -129,7 +129,7 @@ class Engine:
             if self._threads == 1:
                 crew.run(0)
             else:
-                _HELPERS.run(crew, sync, keep=(self, players, results, given))
+                HELPERS.run(crew, sync, keep=(self, players, results, given))
         return values
 
     def rows(self, player: int) -> tuple[Array, Array]:
@@ -183,89 +183,11 @@ class Engine:
         return table
 
 
-class Helpers:
-    """Threads that wait for work: to start them anew takes as long as a small subgame's iteration.
-
-    Threads of one run meet at barriers, so ``busy`` keeps two runs from having half of them each.
-    """
-
-    def __init__(self) -> None:
-        self.busy, self.making = threading.RLock(), threading.Lock()
-        self._given: list[SimpleQueue[tuple[Crew, int, Run]]] = []
-
-    def run(self, crew: Crew, sync: Offsets, keep: Any) -> None:
-        """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
-        run = Run(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
-        with self.busy:
-            while len(self._given) < crew.threads - 1:
-                given: SimpleQueue[tuple[Crew, int, Run]] = SimpleQueue()
-                threading.Thread(target=_serve, args=(given,), name="treeplex", daemon=True).start()
-                self._given.append(given)
-            crew.current = run
-            try:
-                call(crew.mail, run.called)
-                for k in np.flatnonzero(~run.called[1:]).tolist():
-                    run.queued.append(k + 1)
-                    self._given[k].put((crew, k + 1, run))
-                crew.run(0)
-            except BaseException:
-                sync[ABORTED] = 1
-                raise
-            finally:
-                if not run.over():
-                    _NEVER_FREED.append(run)  # better than arrays that a thread may still look at
-            if run.failed:
-                raise run.failed[0]
-
-
-class Run(NamedTuple):
-    """One run of a crew."""
-
-    sync: Offsets
-    keep: Any
-    called: npt.NDArray[np.bool_]  # threads that were waiting
-    queued: list[int]  # threads that had to be woken
-    failed: list[BaseException]  # of threads that were woken
-
-    def over(self) -> bool:
-        """Wait until helpers have left, as they have in a run that ends well; for a second at most if one failed."""
-        for _ in range(1000):
-            if int(self.sync[LEFT]) + len(self.failed) >= int(self.called.sum()) + len(self.queued):
-                return True
-            time.sleep(0.001)
-        return False
-
-
-_NEVER_FREED: list[Run] = []
-
-
-def _serve(given: SimpleQueue[tuple[Crew, int, Run]]) -> None:
-    while True:
-        crew, k, run = given.get()
-        if crew.current is not run:  # which was given up before this thread woke
-            continue
-        sync, failed = run.sync, run.failed
-        del run  # it is kept by the caller, and this thread may stay for other runs
-        try:
-            crew.run(k)
-        except BaseException as error:
-            failed.append(error)
-            sync[ABORTED] = 1
-        del crew, sync, failed
-
-
-_HELPERS = Helpers()
 _ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
 
 
-def _in_child() -> None:
-    """A child has none of its parent's threads: nobody waits, and whoever held a lock is gone."""
-    _HELPERS.__init__()
-    _ENGINES.clear()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_ENGINES.clear)  # threads that a child does not have may hold their locks
 
 
 def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
@@ -274,7 +196,7 @@ def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     known = _ENGINES.setdefault(game, {})
     work = STORAGES[storage].work
     key = (np.dtype(work).name, workers)
-    with _HELPERS.making:
+    with HELPERS.making:
         if key not in known:
             known[key] = Engine(game, work, workers)
         return known[key]

@@ -90,6 +90,11 @@ class SequenceForm(NamedTuple):
     partitions: Partitions
     values: tuple[npt.NDArray[Any], npt.NDArray[Any]]  # [S] in the precision of the learners; modified in place
 
+    @property
+    def threads(self) -> int:
+        """How many work on it."""
+        return 1 if self.partitions[0] is None else len(self.partitions[0].runs) - 1
+
 
 class Run(NamedTuple):
     """A run of infosets of one treeplex that one thread walks over; without a partition, all of them."""

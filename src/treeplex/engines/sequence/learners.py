@@ -13,7 +13,7 @@ from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
-from treeplex.engines.sequence.partition import partitions, runs, threads_for
+from treeplex.engines.sequence.partition import partitions, partitions_for, paying, runs
 from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
@@ -76,9 +76,9 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
 def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
     """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
     (first, second), rows, blocks, storage = found
-    pieces = (None, None) if blocks[0] is None else partitions(game, threads_for(blocks[0].sequence.size, threads))
-    shared = runs(found, threads)
-    count = 1 if shared[0] is None else shared[0].shape[1] - 1
+    by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
+    shared = runs(found, threads, by_blocks)
+    count = 1 if shared[0] is None else shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
     values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
     worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
@@ -89,7 +89,7 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
         (first.tiles, second.tiles),
         rows,
         blocks,
-        pieces,
+        partitions_for(game, by_blocks),
         shared,
         (values[0], values[1]),
         (worth[0], worth[1]),

@@ -15,10 +15,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-import numba
 import numpy as np
 
-from treeplex.arrays import Bytes, Ints
+from treeplex.arrays import Bytes, Floats, Ints, Longs
 from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.tiles import Layout, TiledGame, TiledRows
@@ -29,10 +28,13 @@ INTERIOR: Final = 0  # an infoset that concerns one thread alone
 BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread's, or of a separator
 SEPARATOR: Final = 2  # one with something below it in another run
 
-THREADS_FROM: Final = 64 * 2**20  # bytes touched in an iteration from which threads pay for their meetings
-PIECE: Final = 2048  # vectors of payoffs, children and actions of a thread: about 25 us, to pay for a meeting
-NUMBERS: Final = 2**14  # the same of gradients by blocks
-UNASKED: Final = 16  # times as much, where nobody has asked for threads: a meeting waits for whom other programs delay
+PIECE: Final = 512  # vectors of payoffs, children and actions that a thread has at least: about 5 us
+MEETING: Final = 700  # vectors in the time of a meeting and of unequal pieces: about 7 us
+GAIN: Final = 1.3  # times faster that threads must be by this count
+UNASKED: Final = 1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
+ENTRY: Final = 12  # bytes of an operator that count as a number
+NUMBERS: Final = 2**13  # numbers that a thread has at least in walks, and in gradients by blocks
+UNASKED_NUMBERS: Final = 2**16  # the same, where nobody has asked
 
 
 class Partition(NamedTuple):
@@ -42,25 +44,36 @@ class Partition(NamedTuple):
     shared: Ints  # infosets of the other two kinds, in order
     runs: Ints  # [K + 1] where each thread's run of infosets begins
     rows: Ints  # [K + 1] where each thread's rows of the operator begin
+    boundary: Floats  # [I] values of infosets on the boundary; float64 whatever the storage, as any sum; modified
 
 
 Partitions = tuple[Partition, Partition] | tuple[None, None]
 """Both players'; None: one thread."""
 
-Runs = tuple[Ints, Ints] | tuple[None, None]
-"""Both players' ``stretches``; None: one thread."""
+
+class Passes(NamedTuple):
+    """Who does which tiles of one player: [stretches, K + 1], as ``stretches`` cuts them."""
+
+    up: Ints
+    down: Ints
+
+
+Runs = tuple[Passes, Passes] | tuple[None, None]
+"""Both players'; None: one thread."""
 
 _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] = WeakKeyDictionary()
 
 
 def partitions(game: CompiledGame, threads: int) -> Partitions:
-    """Pieces of a game for ``threads``; 0: all cores for large games, else one. Numba is told their number."""
-    work = operator_bytes(game.operator) + 40 * sum(treeplex.sequences for treeplex in game.treeplexes)
-    wanted = threads or (cores() if work >= THREADS_FROM else 1)
-    pieces = min(wanted, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
+    """Pieces of a game for walks by at most ``threads``, as many as pay; 0: all cores."""
+    numbers = sum(treeplex.sequences for treeplex in game.treeplexes) + operator_bytes(game.operator) // ENTRY
+    return partitions_for(game, paying(numbers, threads))
+
+
+def partitions_for(game: CompiledGame, pieces: int) -> Partitions:
+    """So many pieces of a game, with scratch of their own."""
     if pieces == 1:
         return None, None
-    numba.set_num_threads(pieces)
     known = _KNOWN.setdefault(game, {})
     if pieces not in known:
         first, second = (
@@ -68,41 +81,69 @@ def partitions(game: CompiledGame, threads: int) -> Partitions:
             for treeplex, side in zip(game.treeplexes, game.operator, strict=True)
         )
         known[pieces] = first, second
-    return known[pieces]
-
-
-def runs(game: TiledGame, threads: int) -> Runs:
-    """Who does which tiles of a game, by at most ``threads``; 0: all cores, in large games. Numba is told their number.
-
-    Each thread of a meeting has enough to do, so more threads than pay are never used.
-    """
-    wanted, least = available(threads), PIECE if threads else UNASKED * PIECE
-    first, second = (
-        stretches(layout, rows, wanted, least) for layout, rows in zip(game.layouts, game.rows, strict=True)
-    )
-    if all(row[1] == row[-1] for table in (first, second) for row in table):
-        return None, None
-    numba.set_num_threads(wanted)
+    first, second = (own._replace(boundary=np.empty(len(own.role))) for own in known[pieces])
     return first, second
 
 
-def threads_for(numbers: int, threads: int) -> int:
-    """How many of ``threads`` pay for gradients of so many numbers by blocks; at least one."""
-    return max(1, min(available(threads), numbers // (NUMBERS if threads else UNASKED * NUMBERS)))
+def runs(game: TiledGame, threads: int, others: int = 1) -> Runs:
+    """Who does which tiles of a game, by at most ``threads``, as many as are fastest by count; 0: by all cores.
+
+    ``others``: how many there are anyway.
+    """
+    most, need = available(threads), GAIN if threads else UNASKED
+    best, fastest = 1, _cost(game, 1) / need
+    for count in sorted({most, *(2**k for k in range(1, most.bit_length()))} - {1}) if others == 1 else ():
+        cost = _cost(game, count)
+        if cost < fastest:
+            best, fastest = count, cost
+    count = max(best, others)
+    return (None, None) if count == 1 else passes(game, count, PIECE)
+
+
+def passes(game: TiledGame, threads: int, least: int) -> tuple[Passes, Passes]:
+    """Both players' tiles for so many threads, each of which has at least ``least`` vectors."""
+    first, second = (
+        Passes(*(stretches(layout, work, threads, least) for work in _works(layout, rows)))
+        for layout, rows in zip(game.layouts, game.rows, strict=True)
+    )
+    return first, second
+
+
+def _works(layout: Layout, rows: TiledRows) -> tuple[Longs, Longs]:
+    """[T + 1] vectors of all tiles before, bottom-up and top-down."""
+    first = layout.tiles.first
+    slices = 2 * first.astype(np.int64)
+    return slices + rows.start[first] + layout.tiles.start[first], slices
+
+
+def _cost(game: TiledGame, threads: int) -> int:
+    """The time of an iteration by so many threads, in vectors: those of the slowest in every stretch, and meetings."""
+    cost = 0
+    for own, layout, rows in zip(passes(game, threads, PIECE), game.layouts, game.rows, strict=True):
+        for table, work in zip(own, _works(layout, rows), strict=True):
+            cost += int(np.diff(work[table], axis=1).max(axis=1).sum()) + (threads > 1) * MEETING * len(table)
+    return cost
+
+
+def paying(numbers: int, threads: int) -> int:
+    """How many of ``threads`` pay for walks or gradients by blocks over so many numbers; at least one."""
+    return max(1, min(available(threads), numbers // (NUMBERS if threads else UNASKED_NUMBERS)))
 
 
 def available(threads: int) -> int:
-    """At most as many as Numba has; 0: as there are cores."""
-    return min(threads or cores(), numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
+    """At most as many as there are cores: threads that wait for each other need one each.
+
+    0: most of them, as other programs need some too.
+    """
+    return min(threads or cores() - cores() // 8, cores())
 
 
-def stretches(layout: Layout, rows: TiledRows, threads: int, least: int) -> Ints:
+def stretches(layout: Layout, work: Longs, threads: int, least: int) -> Ints:
     """[stretches, threads + 1] where each thread's tiles begin, a stretch after the other.
 
     A stretch is a height with work for at least two threads, in equal pieces, or all heights between such, in one.
+    ``work`` [T + 1]: of all tiles before.
     """
-    first, below = layout.tiles.first, layout.tiles.start
-    work = first.astype(np.int64) + rows.start[first] + below[first]  # [T + 1] of all tiles before
     table = [[0] * (threads + 1)]
     for begin, stop in pairwise(layout.bounds.tolist()):
         amount = int(work[stop] - work[begin])
@@ -129,7 +170,7 @@ def partition(treeplex: Treeplex, row_start: Ints, pieces: int) -> Partition:
     work = row_start + np.arange(len(row_start), dtype=np.int32)
     rows = np.searchsorted(work, np.linspace(0, int(work[-1]), pieces + 1)).astype(np.int32)
     rows[0], rows[-1] = 0, len(row_start) - 1
-    return Partition(role, shared, runs, rows)
+    return Partition(role, shared, runs, rows, np.empty(0))
 
 
 @kernel

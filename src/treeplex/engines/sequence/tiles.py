@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints, aligned
-from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
+from treeplex.compile.blocks import BlockRows, ClassBlocks, PlacedClassRows, RankedRows, placed
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
@@ -80,7 +80,12 @@ class TiledRows(NamedTuple):
     unit: float
 
 
-Dealt = tuple[BlockRows, BlockRows] | tuple[RankedRows, RankedRows] | tuple[None, None]
+Dealt = (
+    tuple[BlockRows, BlockRows]
+    | tuple[RankedRows, RankedRows]
+    | tuple[PlacedClassRows, PlacedClassRows]
+    | tuple[None, None]
+)
 """Both players' rows of an operator that is not a matrix, with places instead of sequences; None: there are slices."""
 
 
@@ -112,12 +117,7 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
 
 
 def _paying(game: CompiledGame) -> tuple[Layout, Layout] | None:
-    """Both players' layouts, if tiles are full enough.
-
-    Classes of hands are not put into tiles: their operator finds sequences by counting, in the game's own order.
-    """
-    if isinstance(game.operator.rows, ClassRows):
-        return None
+    """Both players' layouts, if tiles are full enough."""
     sparse = isinstance(game.operator.rows, Csr)
     found: list[Layout] = []
     numbers, places = 0, 0
@@ -166,13 +166,21 @@ def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str)
         if isinstance(side, Csr):
             rows.append(_sliced(side, player, own, other, dtype))
             blocks.append(None)
-        elif not isinstance(side, ClassRows):  # which have no tiles
+        else:
             nothing = np.zeros(len(own.tiles.start), dtype=np.int32)
             rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype), 1.0))
-            numbers = {key: array.astype(dtype) for key, array in side._asdict().items() if array.dtype == np.float64}
-            moved = {"sequence": _places(own, side.sequence), "other": _places(other, side.other)}
-            blocks.append(side._replace(**numbers, **moved))
+            moved = _moved(game.operator, player, layouts)
+            numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
+            blocks.append(moved._replace(**numbers))
     return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage)
+
+
+def _moved(operator: Any, player: int, layouts: tuple[Layout, Layout]) -> Any:
+    """One player's rows of an operator of blocks, with places instead of sequences."""
+    own, other, side = layouts[player], layouts[1 - player], operator[player]
+    if isinstance(operator, ClassBlocks):
+        return placed(operator, (layouts[0].place, layouts[1].place))[player]
+    return side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
 
 
 def _sliced(side: Csr, player: int, own: Layout, other: Layout, dtype: npt.DTypeLike) -> TiledRows:

@@ -32,18 +32,10 @@ from treeplex.engines.boards.cpu.chance import (
     width_of,
 )
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
+from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
 from treeplex.engines.boards.cpu.terminals import settle
-from treeplex.engines.boards.cpu.threads import (
-    announce,
-    await_all,
-    await_board,
-    barrier,
-    claim,
-    finished,
-    leave_run,
-    linger,
-)
 from treeplex.jit import callee, kernel
+from treeplex.threads.meeting import await_all, barrier, leave_run, linger
 from treeplex.vectors import LANES, load, spread, store
 
 Array = npt.NDArray[Any]

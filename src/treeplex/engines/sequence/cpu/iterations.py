@@ -19,6 +19,7 @@ from treeplex.engines.sequence.cpu.learn import learn, python_class
 from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.jit import kernel
+from treeplex.threads.crew import Worker, given_up, meet, part
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -54,8 +55,15 @@ def _response(
 
 
 @kernel
-def iterate(form: SequenceForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
-    """One iteration for each of ``steps``; ``learners`` and scratch are modified in place."""
+def iterate(
+    form: SequenceForm,
+    learners: tuple[Any, Any],
+    rules: tuple[Any, Any],
+    steps: Steps,
+    turns: int,
+    worker: Worker | None,
+) -> None:
+    """One iteration for each of ``steps``, as one of the threads; ``learners`` and scratch are modified in place."""
     (treeplex_0, treeplex_1), (rows, columns), (pieces_0, pieces_1), (values_0, values_1) = form
     (learner_0, learner_1), (rule_0, rule_1) = learners, rules
     plan_0, plan_1 = learner_0.plan, learner_1.plan  # taken out of tuples once: each time costs a count of references
@@ -63,10 +71,15 @@ def iterate(form: SequenceForm, learners: tuple[Any, Any], rules: tuple[Any, Any
         step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
         faced_0 = faced(treeplex_0, rows, 1.0, rule_0, plan_0, plan_1, values_0)
         faced_1 = faced(treeplex_1, columns, -1.0, rule_1, plan_1, plan_0, values_1)
-        gradient_by(rows, pieces_0, 1.0, faced_1, values_0)
+        gradient_by(rows, pieces_0, 1.0, faced_1, values_0, worker)
         if turns == SIMULTANEOUS:
-            gradient_by(columns, pieces_1, -1.0, faced_0, values_1)
-        learn(treeplex_0, pieces_0, learner_0, rule_0, values_0, step)
+            gradient_by(columns, pieces_1, -1.0, faced_0, values_1, worker)
+        meet(worker)
+        learn(treeplex_0, pieces_0, learner_0, rule_0, values_0, step, worker)
         if turns != SIMULTANEOUS:
-            gradient_by(columns, pieces_1, -1.0, faced_0, values_1)
-        learn(treeplex_1, pieces_1, learner_1, rule_1, values_1, step)
+            gradient_by(columns, pieces_1, -1.0, faced_0, values_1, worker)
+            meet(worker)
+        learn(treeplex_1, pieces_1, learner_1, rule_1, values_1, step, worker)
+        if given_up(worker):
+            break
+    part(worker)

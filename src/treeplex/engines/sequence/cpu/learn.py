@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from numba import types
 from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats
@@ -21,7 +21,7 @@ from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner16,
 from treeplex.engines.sequence.cpu import bottom_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.jit import parallel_kernel
+from treeplex.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
 
@@ -36,23 +36,25 @@ def python_class(numba_type: Any) -> Any:
 # --- learning --------------------------------------------------------------------------------------------------------
 
 
-def learn(treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any) -> None:
+def learn(treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any, worker: Any) -> None:
     """Average, regrets and next strategy of one player from the gradient ``values``; callable inside kernels.
 
-    ``learner`` and ``values`` are modified in place.
+    ``learner`` and ``values`` are modified in place. Threads meet at the end.
     """
 
 
 @overload(learn, strict=False)
 def _choose_learn(
-    treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any
+    treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any, worker: Any
 ) -> Callable[..., None]:
     if python_class(learner) is Responder:
         return _respond
-    return _learn_alone if isinstance(partition, types.NoneType) else _learn_threads
+    return _learn_alone if isinstance(partition, types.NoneType) else _learn_together
 
 
-def _learn_alone(treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step) -> None:
+def _learn_alone(
+    treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step, worker: None
+) -> None:
     run = Run(treeplex, 0, len(treeplex.parent), None)
     _bottom_up(run, None, learner, rule, values, step)
     _finish(learner)
@@ -60,27 +62,33 @@ def _learn_alone(treeplex: Treeplex, partition: None, learner: Any, rule: Any, v
     _top_down(run, None, learner, rule, step)
 
 
-def _learn_threads(
-    treeplex: Treeplex, partition: Partition, learner: Any, rule: Any, values: Floats, step: Step
+def _learn_together(
+    treeplex: Treeplex, partition: Partition, learner: Any, rule: Any, values: Floats, step: Step, worker: Worker
 ) -> None:
-    role, shared, runs, _ = partition
-    boundary = np.empty(len(role))  # values of infosets on the boundary: float64, whatever the storage, as any sum
-    _bottom_up_runs(treeplex, role, runs, learner, rule, values, boundary, step)
-    for place in range(len(shared) - 1, -1, -1):
-        infoset = shared[place]
-        if role[infoset] == SEPARATOR:
-            _bottom_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
-        else:
-            values[treeplex.parent[infoset]] += boundary[infoset]
-    _finish(learner)
-    learner.average[0] += step.weight
-    for infoset in shared:
-        if role[infoset] == SEPARATOR:
-            _top_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
-    _top_down_runs(treeplex, role, runs, learner, rule, step)
+    role, shared, runs, _, boundary = partition
+    begin, stop = runs[worker.thread], runs[worker.thread + 1]
+    _bottom_up(Run(treeplex, begin, stop, boundary), role, learner, rule, values, step)
+    meet(worker)
+    if worker.thread == 0:
+        for place in range(len(shared) - 1, -1, -1):
+            infoset = shared[place]
+            if role[infoset] == SEPARATOR:
+                _bottom_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+            else:
+                values[treeplex.parent[infoset]] += boundary[infoset]
+        _finish(learner)
+        learner.average[0] += step.weight
+        for infoset in shared:
+            if role[infoset] == SEPARATOR:
+                _top_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+    meet(worker)
+    _top_down(Run(treeplex, begin, stop, None), role, learner, rule, step)
+    meet(worker)
 
 
-def _respond(treeplex: Treeplex, partition: None, learner: Responder, rule: None, values: Floats, step: Step) -> None:
+def _respond(
+    treeplex: Treeplex, partition: None, learner: Responder, rule: None, values: Floats, step: Step, worker: None
+) -> None:
     """Fictitious play: mix a best response into the average."""
     plan, response = learner
     best_response(treeplex, values, response)
@@ -167,17 +175,3 @@ def _top_down_hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: H
                 average[s] += weight * plan[s]
                 plan[s] = above * strategy[s]
         start = end
-
-
-@parallel_kernel
-def _bottom_up_runs(
-    treeplex: Treeplex, role: Bytes, runs: Any, learner: Any, rule: Any, values: Floats, boundary: Floats, step: Step
-) -> None:
-    for k in prange(len(runs) - 1):
-        _bottom_up(Run(treeplex, runs[k], runs[k + 1], boundary), role, learner, rule, values, step)
-
-
-@parallel_kernel
-def _top_down_runs(treeplex: Treeplex, role: Bytes, runs: Any, learner: Any, rule: Any, step: Step) -> None:
-    for k in prange(len(runs) - 1):
-        _top_down(Run(treeplex, runs[k], runs[k + 1], None), role, learner, rule, step)

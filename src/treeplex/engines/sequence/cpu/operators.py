@@ -10,14 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from numba import types
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
+from treeplex.compile.blocks import BlockRows, ClassRows, PlacedClassRows, RankedRows
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
-from treeplex.jit import kernel, parallel_kernel
+from treeplex.jit import Index, kernel
+from treeplex.threads.crew import Worker
 
 Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""
@@ -34,6 +35,7 @@ def _choose(side: Any, sign: Any, opponent: Any, values: Any, begin: Any, end: A
         BlockRows: _blocks,
         RankedRows: _ranked,
         ClassRows: _classes,
+        PlacedClassRows: _classes,
     }
     return forms.get(getattr(side, "instance_class", type(None)))
 
@@ -108,8 +110,10 @@ def _ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, beg
             values[np.uint64(sequence[row, hand])] = sign * out[hand]
 
 
-def _classes(side: ClassRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
-    start, column, amount, showdown, board, base, stride, other_base, other_stride, classes, copies, below, most = side
+def _classes(side: Any, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+    start, column, amount, showdown, board = side.start, side.column, side.amount, side.showdown, side.board
+    classes, copies, below, most = side.classes, side.copies, side.below, side.not_above
+    own, own_step, other, other_step = _numbering(side)
     widest = np.uint64(0)
     for place in range(len(classes) - 1):
         widest = max(widest, np.uint64(classes[place + 1] - classes[place]))
@@ -124,14 +128,11 @@ def _classes(side: ClassRows, sign: float, opponent: Floats, values: Floats, beg
         for k in range(width):
             out[k] = 0.0
         for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):
-            against, factor = np.uint64(column[entry]), amount[entry]
-            s, step = np.uint64(other_base[against]), np.uint64(other_stride[against])
-            total = 0.0
+            factor, total = amount[entry], 0.0
+            _fetch(side, other, other_step, np.uint64(column[entry]), width, opponent, weight)
             for k in range(width):
-                weight[k] = opponent[s]
                 before[k] = total
                 total += copies[first + k] * weight[k]
-                s += step
             before[width] = total
             if total == 0.0:
                 continue
@@ -142,10 +143,82 @@ def _classes(side: ClassRows, sign: float, opponent: Floats, values: Floats, beg
             else:
                 for k in range(width):
                     out[k] += factor * (total - weight[k])
-        s, step = np.uint64(base[row]), np.uint64(stride[row])
         for k in range(width):
-            values[s] = sign * copies[first + k] * out[k]
-            s += step
+            out[k] = sign * copies[first + k] * out[k]
+        _deliver(side, own, own_step, row, width, out, values)
+
+
+def _numbering(side: Any) -> Any:
+    """Where sequences of own rows are, and of the opponent's: two arrays each, taken out of the tuple once."""
+
+
+@overload(_numbering, strict=False, inline="always")
+def _choose_numbering(side: Any) -> Callable[..., Any]:  # pyright: ignore[reportUnusedFunction]
+    return _strided if side.instance_class is ClassRows else _listed
+
+
+def _strided(side: ClassRows) -> tuple[Ints, Ints, Ints, Ints]:
+    return side.base, side.stride, side.other_base, side.other_stride
+
+
+def _listed(side: PlacedClassRows) -> tuple[Ints, Ints, Ints, Ints]:
+    return side.own_start, side.own, side.other_start, side.other
+
+
+def _fetch(side: Any, at: Any, which: Any, row: Any, width: Any, opponent: Any, weight: Any) -> None:
+    """The weights of the opponent's classes at one of its rows; ``weight`` is modified in place."""
+
+
+@overload(_fetch, strict=False, inline="always")
+def _choose_fetch(  # pyright: ignore[reportUnusedFunction]
+    side: Any, at: Any, which: Any, row: Any, width: Any, opponent: Any, weight: Any
+) -> Callable[..., None]:
+    return _fetch_strided if side.instance_class is ClassRows else _fetch_listed
+
+
+def _fetch_strided(
+    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats
+) -> None:
+    s, step = np.uint64(at[row]), np.uint64(which[row])
+    for k in range(width):
+        weight[k] = opponent[s]
+        s += step
+
+
+def _fetch_listed(
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats
+) -> None:
+    begin = np.uint64(at[row])
+    for k in range(width):
+        weight[k] = opponent[np.uint64(which[begin + k])]
+
+
+def _deliver(side: Any, at: Any, which: Any, row: Any, width: Any, found: Any, values: Any) -> None:
+    """The values of the classes at a row; ``values`` is modified in place."""
+
+
+@overload(_deliver, strict=False, inline="always")
+def _choose_deliver(  # pyright: ignore[reportUnusedFunction]
+    side: Any, at: Any, which: Any, row: Any, width: Any, found: Any, values: Any
+) -> Callable[..., None]:
+    return _deliver_strided if side.instance_class is ClassRows else _deliver_listed
+
+
+def _deliver_strided(
+    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
+) -> None:
+    s, step = np.uint64(at[row]), np.uint64(which[row])
+    for k in range(width):
+        values[s] = found[k]
+        s += step
+
+
+def _deliver_listed(
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
+) -> None:
+    begin = np.uint64(at[row])
+    for k in range(width):
+        values[np.uint64(which[begin + k])] = found[k]
 
 
 @kernel
@@ -154,24 +227,32 @@ def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
     _gradient(side, sign, opponent, values, 0, len(side.start) - 1)
 
 
-@parallel_kernel
-def _gradient_threads(side: Side, rows: Ints, sign: float, opponent: Floats, values: Floats) -> None:
-    for k in prange(len(rows) - 1):  # rows of different threads write different sequences
-        _gradient(side, sign, opponent, values, rows[k], rows[k + 1])
+def gradient_by(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
+    """A thread's rows of the ``gradient``, or all where there is no partition; callable inside kernels.
 
-
-def gradient_by(side: Any, partition: Any, sign: float, opponent: Any, values: Any) -> None:
-    """``gradient`` by the threads of a ``partition``, or by one where it is None; callable inside kernels."""
+    Rows of different threads write different sequences. Nobody waits here.
+    """
 
 
 @overload(gradient_by, strict=False)
-def _choose_threads(side: Any, partition: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
-    return _gradient_alone if isinstance(partition, types.NoneType) else _gradient_shared
+def _choose_rows(side: Any, partition: Any, sign: Any, opponent: Any, values: Any, worker: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
+    if isinstance(partition, types.NoneType):
+        return _all_rows if isinstance(worker, types.NoneType) else _all_rows_by_first
+    return _own_rows
 
 
-def _gradient_alone(side: Side, partition: None, sign: float, opponent: Floats, values: Floats) -> None:
+def _all_rows(side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: None) -> None:
     gradient(side, sign, opponent, values)
 
 
-def _gradient_shared(side: Side, partition: Partition, sign: float, opponent: Floats, values: Floats) -> None:
-    _gradient_threads(side, partition.rows, sign, opponent, values)
+def _all_rows_by_first(
+    side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: Worker
+) -> None:
+    if worker.thread == 0:
+        gradient(side, sign, opponent, values)
+
+
+def _own_rows(side: Side, partition: Partition, sign: float, opponent: Floats, values: Floats, worker: Worker) -> None:
+    k, rows = worker.thread, partition.rows
+    if k + 1 < len(rows):
+        _gradient(side, sign, opponent, values, rows[k], rows[k + 1])

@@ -6,8 +6,9 @@ plan that it began with; so after the first iteration plans are added when they 
 next, instead of being read once more.
 
 Every number comes from the operations of ``cpu.bottom_up`` and ``cpu.learn`` in their order, so it has the same bits.
-Storage is that of the learners; accumulation and the values of infosets are float64; no fastmath. With runs of tiles
-(``runs``) each thread works on tiles of its own; a tile writes nothing but its own slices and lanes.
+Storage is that of the learners; accumulation and the values of infosets are float64; no fastmath. Threads, if there
+are several, stay for all iterations: each has tiles of its own in every stretch of ``runs``, a tile writes nothing but
+its own slices and lanes, and all meet before the next stretch.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange, types  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from numba import types
 from numba.extending import overload
 
-from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.arrays import Bytes, Floats
 from treeplex.engines.sequence.arrays import Learner, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
-from treeplex.engines.sequence.partition import Partitions, Runs
+from treeplex.engines.sequence.partition import Partitions, Passes, Runs
 from treeplex.engines.sequence.tiles import Dealt, TiledRows, Tiles
-from treeplex.jit import inlined, kernel, parallel_kernel
+from treeplex.jit import inlined, kernel
+from treeplex.threads.crew import Worker, first, given_up, meet, part
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
 from treeplex.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
@@ -47,6 +49,11 @@ class TiledForm(NamedTuple):
     worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
     reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
     scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
+
+    @property
+    def threads(self) -> int:
+        """``K``."""
+        return len(self.scratch)
 
 
 class Tuning(NamedTuple):
@@ -158,16 +165,34 @@ def _top_down(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, 
 
 
 def _up(
-    tiles: Any, rows: Any, runs: Any, learner: Any, opponent: Any, values: Any, worth: Any, scratch: Any, tuning: Any
+    tiles: Any,
+    rows: Any,
+    runs: Any,
+    learner: Any,
+    opponent: Any,
+    values: Any,
+    worth: Any,
+    scratch: Any,
+    tuning: Any,
+    worker: Any,
 ) -> None:
     """Bottom-up over all tiles; callable inside kernels."""
 
 
 @overload(_up, strict=False)
 def _choose_up(
-    tiles: Any, rows: Any, runs: Any, learner: Any, opponent: Any, values: Any, worth: Any, scratch: Any, tuning: Any
+    tiles: Any,
+    rows: Any,
+    runs: Any,
+    learner: Any,
+    opponent: Any,
+    values: Any,
+    worth: Any,
+    scratch: Any,
+    tuning: Any,
+    worker: Any,
 ) -> Callable[..., None]:
-    return _up_alone if isinstance(runs, types.NoneType) else _up_threads
+    return _up_alone if isinstance(worker, types.NoneType) else _up_together
 
 
 def _up_alone(
@@ -180,117 +205,82 @@ def _up_alone(
     worth: Floats,
     scratch: Numbers,
     tuning: Tuning,
+    worker: None,
 ) -> None:
     _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, 0, len(tiles.first) - 1)
 
 
-def _up_threads(
+def _up_together(
     tiles: Tiles,
     rows: TiledRows,
-    runs: Ints,
+    runs: Passes,
     learner: Learner,
     opponent: Numbers,
     values: Numbers,
     worth: Floats,
     scratch: Numbers,
     tuning: Tuning,
+    worker: Worker,
 ) -> None:
-    for k in range(len(runs)):
-        if runs[k, 1] == runs[k, -1]:
-            _up_piece(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, runs[k, 0], runs[k, 1])
-        else:
-            _up_pieces(tiles, rows, learner, opponent, values, worth, scratch, tuning, runs[k])
+    own, k, cuts = scratch[worker.thread], worker.thread, runs.up
+    for stretch in range(len(cuts)):
+        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
+        if begin < stop:
+            _bottom_up(tiles, rows, learner, opponent, values, worth, own, tuning, begin, stop)
+        meet(worker)
 
 
-@kernel
-def _up_piece(
-    tiles: Tiles,
-    rows: TiledRows,
-    learner: Learner,
-    opponent: Numbers,
-    values: Numbers,
-    worth: Floats,
-    scratch: Numbers,
-    tuning: Tuning,
-    begin: int,
-    stop: int,
-) -> None:
-    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch, tuning, begin, stop)
-
-
-@parallel_kernel
-def _up_pieces(
-    tiles: Tiles,
-    rows: TiledRows,
-    learner: Learner,
-    opponent: Numbers,
-    values: Numbers,
-    worth: Floats,
-    scratch: Numbers,
-    tuning: Tuning,
-    pieces: Ints,
-) -> None:
-    for k in prange(len(pieces) - 1):
-        if pieces[k] < pieces[k + 1]:
-            _up_piece(tiles, rows, learner, opponent, values, worth, scratch[k], tuning, pieces[k], pieces[k + 1])
-
-
-def _down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> None:
+def _down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any, worker: Any) -> None:
     """Top-down over all tiles; callable inside kernels."""
 
 
 @overload(_down, strict=False)
-def _choose_down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any) -> Callable[..., None]:
-    return _down_alone if isinstance(runs, types.NoneType) else _down_threads
+def _choose_down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any, worker: Any) -> Callable[..., None]:
+    return _down_alone if isinstance(worker, types.NoneType) else _down_together
 
 
-def _down_alone(tiles: Tiles, runs: None, learner: Learner, reached: Bytes, weights: Weights) -> None:
+def _down_alone(tiles: Tiles, runs: None, learner: Learner, reached: Bytes, weights: Weights, worker: None) -> None:
     _top_down(tiles, learner, reached, weights, 0, len(tiles.first) - 1)
 
 
-def _down_threads(tiles: Tiles, runs: Ints, learner: Learner, reached: Bytes, weights: Weights) -> None:
-    for k in range(len(runs) - 1, -1, -1):
-        if runs[k, 1] == runs[k, -1]:
-            _down_piece(tiles, learner, reached, weights, runs[k, 0], runs[k, 1])
-        else:
-            _down_pieces(tiles, learner, reached, weights, runs[k])
-
-
-@kernel
-def _down_piece(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
-    _top_down(tiles, learner, reached, weights, begin, stop)
-
-
-@parallel_kernel
-def _down_pieces(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, pieces: Ints) -> None:
-    for k in prange(len(pieces) - 1):
-        if pieces[k] < pieces[k + 1]:
-            _down_piece(tiles, learner, reached, weights, pieces[k], pieces[k + 1])
+def _down_together(
+    tiles: Tiles, runs: Passes, learner: Learner, reached: Bytes, weights: Weights, worker: Worker
+) -> None:
+    k, cuts = worker.thread, runs.down
+    for count in range(len(cuts)):
+        stretch = len(cuts) - 1 - count
+        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
+        if begin < stop:
+            _top_down(tiles, learner, reached, weights, begin, stop)
+        meet(worker)
 
 
 # --- iterations ------------------------------------------------------------------------------------------------------
 
 
-def _ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any) -> None:
+def _ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
     """The gradient by blocks, where there are any; callable inside kernels."""
 
 
 @overload(_ask, strict=False)
-def _choose_ask(side: Any, partition: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:
+def _choose_ask(side: Any, partition: Any, sign: Any, opponent: Any, values: Any, worker: Any) -> Callable[..., None]:
     return _nothing if isinstance(side, types.NoneType) else _by_blocks
 
 
-def _nothing(side: None, partition: Any, sign: float, opponent: Numbers, values: Numbers) -> None:
+def _nothing(side: None, partition: Any, sign: float, opponent: Numbers, values: Numbers, worker: Any) -> None:
     pass
 
 
-def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values: Numbers) -> None:
-    gradient_by(side, partition, sign, opponent, values)
+def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values: Numbers, worker: Any) -> None:
+    gradient_by(side, partition, sign, opponent, values, worker)
+    meet(worker)
 
 
 @kernel
-def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int) -> None:
-    """One iteration for each of ``steps``; ``learners``, in places, and scratch are modified in place."""
+def iterate_tiles(
+    form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int, worker: Worker | None
+) -> None:
+    """One iteration for each of ``steps``, as one of the threads; ``learners``, in places, and scratch are modified."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
     (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
@@ -299,14 +289,18 @@ def iterate_tiles(form: TiledForm, learners: tuple[Learner, Learner], predict: f
     for i in range(count):
         tuning = Tuning(steps.positive[i], steps.negative[i], predict)
         weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
-        _ask(blocks_0, pieces_0, 1.0, plan_1, values_0)
-        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning)
+        _ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning, worker)
         if turns != SIMULTANEOUS:
-            _down(tiles_0, runs_0, learner_0, reached_0, weights)
-        _ask(blocks_1, pieces_1, -1.0, plan_0, values_1)
-        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning)
+            _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
+        _ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning, worker)
         if turns == SIMULTANEOUS:
-            _down(tiles_0, runs_0, learner_0, reached_0, weights)
-        _down(tiles_1, runs_1, learner_1, reached_1, weights)
-        learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
-        learner_1.average[0] += steps.weight[i]
+            _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
+        _down(tiles_1, runs_1, learner_1, reached_1, weights, worker)
+        if first(worker):
+            learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
+            learner_1.average[0] += steps.weight[i]
+        if given_up(worker):
+            break
+    part(worker)

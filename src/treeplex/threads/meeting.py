@@ -1,15 +1,10 @@
-"""A barrier, tasks to claim and flags for threads that run the same kernel side by side: a few atomic operations.
+"""Barriers for threads that run the same kernel side by side: a few atomic operations.
 
 Each thread is a Python thread inside a compiled kernel that has released the interpreter lock. ``sync`` holds, a cache
 line or two apart, how many have arrived at the barrier, how often all have passed it, and how many have left the run;
-then two numbers per board:
-how often it was announced, and how many of its parts have been finished in all; then one number per task, those of one
-thread side by side: in how many passes it has been claimed.
+what follows from ``FREE`` on is the engine's.
 
-Tasks belong to threads, so that in every pass the same numbers are wanted by the same core, which may have kept them;
-who has finished its own takes what is left of others'.
-
-To wake a thread takes longer than a small subgame's iteration, so one that has finished lingers for a moment, to be
+To wake a thread takes longer than an iteration of a small game, so one that has finished may linger for a moment, to be
 called to the next run: ``mail`` has a number for each, odd while it waits. Whoever raises it by one, thread or caller,
 has decided what happens: it leaves, or it goes on.
 """
@@ -39,16 +34,16 @@ ARRIVED: Final = 0
 ABORTED: Final = 1  # beside it, as it is never written to in a run that ends well
 PASSED: Final = LINE
 LEFT: Final = 2 * LINE
-BOARDS: Final = 3 * LINE
+FREE: Final = 3 * LINE
 SPINS: Final = 5000  # looks at a number that another thread is to change, before giving way
 PATIENCE: Final = 30_000  # looks for another call before leaving: a third of a millisecond to one
 CAN_YIELD: Final = sys.platform != "win32"
 CAN_PAUSE: Final = platform.machine() in ("x86_64", "AMD64")
 
 
-def new_sync(boards: int, tasks: int, threads: int) -> Sync:
-    """Nobody has arrived; no task has been taken, nothing announced."""
-    return aligned(claims_from(boards) + threads * claims_each(tasks, threads), np.int64)
+def new_sync(more: int = 0) -> Sync:
+    """Nobody has arrived; ``more``: zeros that follow."""
+    return aligned(FREE + more, np.int64)
 
 
 def new_mail(threads: int, patience: int = PATIENCE) -> Sync:
@@ -58,21 +53,8 @@ def new_mail(threads: int, patience: int = PATIENCE) -> Sync:
     return mail
 
 
-def claims_from(boards: int) -> int:
-    """Where claims start."""
-    return BOARDS + (2 * boards // LINE + 1) * LINE
-
-
-def claims_each(tasks: int, threads: int) -> int:
-    """Places for the claims of one thread's tasks: whole cache lines."""
-    return (tasks // threads // LINE + 1) * LINE
-
-
-_from, _each = callee(claims_from), callee(claims_each)
-
-
 @instruction
-def _add(typingctx, sync, place, amount):
+def add(typingctx, sync, place, amount):
     """Add to ``sync[place]`` in one step; returns what was there."""
 
     def codegen(context, builder, signature, arguments):
@@ -99,7 +81,7 @@ def _give_way(typingctx):
 
 
 @instruction
-def _look(typingctx, sync, place):
+def look(typingctx, sync, place):
     """``sync[place]`` as other threads have left it."""
 
     def codegen(context, builder, signature, arguments):
@@ -125,21 +107,21 @@ def _pause(typingctx):
 
 
 @callee
-def _wait(sync: Sync, place: int, before: int) -> bool:
+def wait(sync: Sync, place: int, before: int) -> bool:
     """Until ``sync[place]`` is no longer what it was, or another thread has failed: False then."""
     spins = 0
-    while _look(sync, place) == before:
+    while look(sync, place) == before:
         spins += 1
         _pause()
         if spins >= SPINS:
-            if _look(sync, ABORTED) != 0:
+            if look(sync, ABORTED) != 0:
                 return False
             _give_way()
     return True
 
 
 @instruction
-def _exchange(typingctx, sync, place, before):
+def exchange(typingctx, sync, place, before):
     """Raise ``sync[place]`` by one if it is ``before``; was it?"""
 
     def codegen(context, builder, signature, arguments):
@@ -157,68 +139,43 @@ def barrier(sync: Sync, threads: int) -> bool:
     """Wait until all threads are here; False if one never will be."""
     if threads == 1:
         return True
-    passed = _look(sync, PASSED)
-    if _add(sync, ARRIVED, 1) == threads - 1:
-        _add(sync, ARRIVED, -threads)
-        _add(sync, PASSED, 1)
+    passed = look(sync, PASSED)
+    if add(sync, ARRIVED, 1) == threads - 1:
+        add(sync, ARRIVED, -threads)
+        add(sync, PASSED, 1)
         return True
-    return _wait(sync, PASSED, passed)
-
-
-@callee
-def claim(sync: Sync, boards: int, task: int, tasks: int, threads: int, before: int) -> bool:
-    """Take a task, after ``before`` earlier passes: was it still to be had?"""
-    place = _from(boards) + task % threads * _each(tasks, threads) + task // threads
-    return _look(sync, place) == before and _exchange(sync, place, before)
-
-
-@callee
-def announce(sync: Sync, board: int) -> None:
-    """What other threads need of a board is there, for one more pass."""
-    _add(sync, BOARDS + 2 * board, 1)
-
-
-@callee
-def await_board(sync: Sync, board: int, before: int) -> bool:
-    """Until a board has been announced, after ``before`` earlier passes; False if it never will be."""
-    return _wait(sync, BOARDS + 2 * board, before)
-
-
-@callee
-def finished(sync: Sync, board: int, parts: int) -> bool:
-    """One more part of a board is done: was it the last of ``parts``?"""
-    return (_add(sync, BOARDS + 2 * board + 1, 1) + 1) % parts == 0
+    return wait(sync, PASSED, passed)
 
 
 @callee
 def leave_run(sync: Sync) -> None:
     """Look at nothing of the run any more."""
-    _add(sync, LEFT, 1)
+    add(sync, LEFT, 1)
 
 
 @callee
 def await_all(sync: Sync, threads: int) -> None:
     """Until all others have left the run, or one has failed."""
-    left = _look(sync, LEFT)
-    while left < threads - 1 and _wait(sync, LEFT, left):
-        left = _look(sync, LEFT)
+    left = look(sync, LEFT)
+    while left < threads - 1 and wait(sync, LEFT, left):
+        left = look(sync, LEFT)
 
 
 @callee
 def linger(mail: Sync, thread: int) -> bool:
     """Wait for another call for a moment: has it come?"""
     place = thread * LINE
-    waiting = _add(mail, place, 1) + 1
+    waiting = add(mail, place, 1) + 1
     for _ in range(mail[0]):
-        if _look(mail, place) != waiting:
+        if look(mail, place) != waiting:
             return True
         _pause()
-    return not _exchange(mail, place, waiting)
+    return not exchange(mail, place, waiting)
 
 
 @kernel
 def call(mail: Sync, called: npt.NDArray[np.bool_]) -> None:
     """Call all that are waiting: ``called`` says which threads those were."""
     for thread in range(1, len(called)):
-        waiting = _look(mail, thread * LINE)
-        called[thread] = waiting % 2 == 1 and _exchange(mail, thread * LINE, waiting)
+        waiting = look(mail, thread * LINE)
+        called[thread] = waiting % 2 == 1 and exchange(mail, thread * LINE, waiting)
