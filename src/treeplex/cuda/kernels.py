@@ -35,7 +35,7 @@ ALL: Final = 0xFFFFFFFF
 
 def kernel(function: Callable[..., None], **options: Any) -> Any:
     """A kernel; it is compiled at its first launch for the types of its arguments."""
-    return cuda.jit(**options)(function)
+    return cuda.jit(**({} if SIMULATED else options))(function)
 
 
 def callee(function: Callable[..., Any]) -> Any:
