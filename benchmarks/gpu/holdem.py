@@ -1,13 +1,14 @@
 """Hold'em on a GPU: is it right, and how long does it take?
 
-    python benchmarks/gpu/holdem.py tests/holdem/spots.json                    # checks, then T and F1
+    python benchmarks/gpu/holdem.py tests/holdem/spots.json                    # T and F1, then checks
     python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots F1 --parts time,tune
     python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots large,gtopen --target 0.3
     python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots huge --storage int16 --target 0.5 --limit 60
 
-Parts: ``check`` (one player's half of an iteration from the CPU's state against the CPU, float64; the same bits when
-repeated; the evaluation), ``time`` (building, transfer, compilation, milliseconds per iteration and kernel, seconds to
-the target with an evaluation every ten iterations, EVs), ``tune`` (other block sizes).
+Parts: ``check`` (of ``--checked``: one player's half of an iteration from the CPU's state against the CPU, float64; the
+same bits when repeated; the evaluation), ``time`` (building, transfer, compilation, milliseconds per iteration, seconds
+to the target with an evaluation every ten iterations, EVs), ``kernels`` (microseconds of each launch), ``tune`` (other
+block sizes), ``cpu`` (evaluates what the GPU found on the CPU).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ import time
 import traceback
 import types
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,8 @@ OWN = {
     "gtopen": lambda: Spot("Qs Jh 2h", 90, 955, OOP, IP, sizes_for("50%, a", "60%, a")),
     "huge": lambda: Spot("Ks 9h 4d", 60, 970, WIDE, WIDE, sizes_for("33%, 75%, 150%", "60%")),
 }
-CHECKED = {"R": range(50), "T": (0, 1, 2, 5, 10, 25)}
+MOST = 1000  # iterations
+CHECKED = {"R": range(50), "T": (0, 1, 2, 10)}
 
 
 def spot_named(name: str, file: str) -> Any:
@@ -176,6 +177,7 @@ class Solve:
         self.bytes = planned.bytes + room.learner_bytes(game, storage, False)
         self.gpu = self.timed("transfer", lambda: room.BoardsOnGPU(game, storage, planned))
         self.learners = self.gpu.new_learners(False)
+        self.schedules = self.solver.schedules(MOST)
         self.t = 0
         self.timed("compilation", lambda: (self.iterate(1), self.evaluate()))
 
@@ -186,18 +188,20 @@ class Solve:
         return found
 
     def iterate(self, count: int) -> None:
-        self.gpu.iterate(self.learners, self.solver._rule, self.solver.schedules(self.t + count), self.t, count)
+        self.gpu.iterate(self.learners, self.solver._rule, self.schedules, self.t, count)
         self.t += count
 
     def evaluate(self) -> tuple[float, float]:
         return evaluated(self.game, self.gpu, Sources(*(each.average for each in self.learners)))
 
     def restart(self) -> None:
+        from treeplex.cuda.kernels import cuda
         from treeplex.engines.boards.cuda.kernels import clear
 
         for learner in self.learners:
             for array in learner:
                 clear[self.blocks, 32](array)
+        cuda.synchronize()
         self.t = 0
 
     def milliseconds(self, rounds: int = 5, count: int = 10) -> float:
@@ -208,30 +212,22 @@ class Solve:
             found.append((time.perf_counter() - began) / count * 1e3)
         return statistics.median(found)
 
-    def by_kernel(self, rounds: int = 10) -> dict[str, list[float]]:
-        """Microseconds of each launch, by name and player, between events."""
-        from numba import cuda
-
-        self.gpu._tell(self.solver.schedules(self.t + 1), self.t + 1)
+    def by_kernel(self, count: int = 10) -> dict[str, list[float]]:
+        """Microseconds of each launch, by name and player; what is learnt meanwhile is wrong."""
+        self.iterate(1)
         found: dict[str, list[float]] = {}
         for player in (0, 1):
-            names: list[str] = []
-            samples: list[list[float]] = []
-            for _ in range(rounds):
-                events, names = [cuda.event()], []
-                events[0].record(self.gpu.stream.numba)
-
-                def watch(name: str, events: Any = events, names: Any = names) -> None:
-                    events.append(cuda.event())
-                    events[-1].record(self.gpu.stream.numba)
-                    names.append(name)
-
-                self.gpu._learn(self.learners, self.solver._rule, player, watch)
-                self.gpu.stream.wait()
-                pairs = pairwise(events)
-                samples.append([1e3 * cuda.event_elapsed_time(a, b) for a, b in pairs])
-            for name, row in zip(names, np.median(np.array(samples), axis=0), strict=True):
-                found.setdefault(name, []).append(float(row))
+            launches = self.gpu.learning(self.learners, self.solver._rule, player)
+            for name in dict.fromkeys(name for name, _ in launches):
+                these = [launch for each, launch in launches if each == name]
+                replay = self.gpu.stream.recorded(lambda these=these: [go() for _ in range(count) for go in these])
+                spent = []
+                for _ in range(4):
+                    began = time.perf_counter()
+                    replay()
+                    self.gpu.stream.wait()
+                    spent.append((time.perf_counter() - began) / count * 1e6)
+                found.setdefault(f"{name} x {len(these)}", []).append(min(spent))
         return found
 
 
@@ -245,36 +241,39 @@ def timed(name: str, spot: Any, arguments: Any) -> None:
         f" boards {boards}"
     )
     for level in solve.gpu.plan.levels[0]:
-        print(f"    tiles {len(level.betting.tile)}, rows {level.rows}, groups {len(level.betting.group)}")
-        for batch in level.batches:
-            print(f"      units {len(batch.units)}, inside {batch.inside}, shared {batch.shared}, {batch.shape}")
-    print("    seconds: " + ", ".join(f"{what} {spent:.2f}" for what, spent in solve.seconds.items()))
+        units = [len(stretch.units) for stretch in level.stretches]
+        print(f"    roots {level.roots}, rows {level.rows}, groups {level.groups}, units {units}, {level.sums}")
+    print("    seconds: " + ", ".join(f"{what} {spent:.2f}" for what, spent in solve.seconds.items()), flush=True)
     each = solve.milliseconds()
     moved = 5 * size * numbers / each / 1e9
-    print(f"    {each:.3f} ms per iteration ({moved:.2f} TB/s of 5 numbers each), ", end="")
     began = time.perf_counter()
     for _ in range(5):
         solve.evaluate()
-    print(f"{(time.perf_counter() - began) / 5e-3:.3f} ms per evaluation")
+    looked = (time.perf_counter() - began) / 5e-3
+    print(
+        f"    {each:.3f} ms per iteration ({moved:.2f} TB/s of 5 numbers each), {looked:.3f} ms per evaluation",
+        flush=True,
+    )
     if "kernels" in arguments.parts:
         for what, spent in solve.by_kernel().items():
-            print(f"    {what:10s} " + " ".join(f"{each:8.1f}" for each in spent) + " us")
+            print(f"    {what:14s} " + " ".join(f"{each:8.1f}" for each in spent) + " us", flush=True)
     solve.restart()
     began = time.perf_counter()
     while True:
         solve.iterate(10)
         value, nash_conv = solve.evaluate()
         spent, percent = time.perf_counter() - began, 50.0 * nash_conv / spot.pot
-        if percent <= arguments.target or spent > arguments.limit or solve.t >= 3000:
+        if percent <= arguments.target or spent > arguments.limit or solve.t + 10 > MOST:
             break
     print(
         f"    {percent:.4f} % of pot after {solve.t} iterations, {spent:.3f} s with {solve.t // 10} evaluations;"
-        f" EV {value:.4f}"
+        f" EV {value:.4f}",
+        flush=True,
     )
     if name not in OWN:
         known = json.loads(Path(arguments.file).read_text())["spots"][name].get("postflop_solver", {}).get("runs", [{}])
         print(f"    EVs of postflop-solver: {[run.get('ev') for run in known]}")
-    if solve.bytes < 4 * 2**30:
+    if "cpu" in arguments.parts:
         host = Sources(*(each.average.copy_to_host() for each in solve.learners))
         found = solve.solver.policy(game, host).evaluation()
         print(
@@ -289,8 +288,8 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"registers": 64}, {"registers": 96}, {"threads": 64}, {"threads": 256}, {"tile": 8 * 1024},
-        {"tile": 24 * 1024}, {"threads": 256, "tile": 24 * 1024}, {"upper": 256}, {"threads": 64, "tile": 8 * 1024},
+        {}, {"threads": 64}, {"threads": 256}, {"warps": 2}, {"warps": 8}, {"kept": 2**24}, {"kept": 2**26},
+        {"kept": 2**40},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)
@@ -301,22 +300,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="spots.json")
     parser.add_argument("--spots", default="T,F1")
+    parser.add_argument("--checked", default="R,T")
     parser.add_argument("--parts", default="check,time,kernels")
     parser.add_argument("--storage", default="float32")
     parser.add_argument("--target", type=float, default=0.1, help="per cent of the pot")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds of a solve")
     arguments = parser.parse_args()
-    if "check" in arguments.parts:
-        for name, moments in CHECKED.items():
-            for algorithm in (DEFAULT_SPOT_ALGORITHM, "pcfr+") if name == "R" else (DEFAULT_SPOT_ALGORITHM,):
-                spot = spot_named(name, arguments.file)
-                tried("check", lambda n=name, s=spot, m=moments, a=algorithm: checked(n, s, m, a))
     for name in arguments.spots.split(","):
         spot = spot_named(name, arguments.file)
         if "time" in arguments.parts:
             tried("time", lambda n=name, s=spot: timed(n, s, arguments))
         if "tune" in arguments.parts:
             tried("tune", lambda n=name, s=spot: tuned(n, s, arguments))
+    if "check" in arguments.parts:
+        for name in arguments.checked.split(","):
+            for algorithm in (DEFAULT_SPOT_ALGORITHM, "pcfr+") if name == "R" else (DEFAULT_SPOT_ALGORITHM,):
+                spot = spot_named(name, arguments.file)
+                tried("check", lambda n=name, s=spot, m=CHECKED[name], a=algorithm: checked(n, s, m, a))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """What GPU kernels of hold'em subgames are told and what they keep: NamedTuples of arrays, columns by name.
 
-A *tile* is a run of street roots whose betting one block of threads walks along on one board; a *unit* is a tile on a
-board. Rows of a unit have one number per hand, ``stride`` apart:
+A *unit* is a street root on a board. Its rows have one number per hand, ``stride`` apart:
 
-- reach rows of the opponent: street roots, then its actions. Where terminals are, the row is replaced by what the
+- reach rows of the opponent: the street root, then its actions. Where terminals are, the row is replaced by what the
   learner's hands meet, in place;
 - second rows of that kind, for reach rows with showdowns and folds (``EXTRA``);
 - the value of each of the learner's decisions;
@@ -11,6 +10,8 @@ board. Rows of a unit have one number per hand, ``stride`` apart:
 
 A value of one of the learner's actions is a sum of *items*: rows times chips, or times one. So values are gathered,
 each hand by one thread, and no two threads ever add to the same number.
+
+A reach row with a hand is *marked* with the number of the pass, so that nobody has to clear marks.
 """
 
 from __future__ import annotations
@@ -29,29 +30,28 @@ Array = npt.NDArray[Any]
 class Betting(NamedTuple):
     """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it."""
 
-    tile: Ints  # [tiles, 14]
+    root: Ints  # [roots, 9]
     theirs: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
-    own: Ints  # [., 4] the learner's decisions: REACHED, SLOT, ACTIONS, NUMBER
-    group: Ints  # [., 4] terminals that share a reach row: ROW, SHOWS, FOLDS, EXTRA
+    own: Ints  # [., 5] the learner's decisions: REACHED, SLOT, ACTIONS, NUMBER, MARK
+    group: Ints  # [., 5] terminals that share a reach row: ROW, SHOWS, FOLDS, EXTRA, TOP
     item_start: Ints  # [roots + slots + 1] items of the learner's street roots, then of its actions
-    item_row: Ints
-    item_chips: npt.NDArray[np.floating[Any]]
+    item: Ints  # row of the unit times four, plus the action's number modulo four
+    chips: npt.NDArray[np.floating[Any]]  # of each item
     entry: Ints  # [roots] row of the board above from which the street root is reached
 
 
-(
-    ROOT, ROOTS, THEIRS, THEIRS_END, OWN, OWN_END, GROUP, GROUP_END, THEIR_SLOT, OWN_SLOT, REACH, ROWS, FIRST_ROW,
-    CHANCES,
-) = range(14)  # fmt: skip
-"""Columns of ``Betting.tile``: first street root and how many; decisions of both; terminal groups; first slots; reach
-rows; all rows; rows of the tiles before it; chance nodes."""
+THEIRS, THEIRS_END, OWN, OWN_END, THEIR_SLOT, REACH, ROWS, FIRST_ROW, CHANCES = range(9)
+"""Columns of ``Betting.root``: decisions of both; the opponent's first slot; reach rows; all rows; rows of the units
+before it; chance nodes."""
 
-ABOVE, SLOT, ACTIONS, NUMBER = range(4)
+ABOVE, SLOT, ACTIONS, NUMBER, MARK = range(5)
 REACHED = 0
-"""Columns of decisions: the row above, or of the opponent's reach; first slot; actions; number."""
+"""Columns of decisions: the row above, or of the opponent's reach; first slot; actions; number; the row among all of
+the board."""
 
-ROW, SHOWS, FOLDS, EXTRA = range(4)
-"""Columns of ``Betting.group``: reach row; do chips go by strength, by hands alone; row for the second, -1: none."""
+ROW, SHOWS, FOLDS, EXTRA, TOP = range(5)
+"""Columns of ``Betting.group``: reach row; do chips go by strength, by hands alone; row for the second, -1: none; row
+of the street root. Rows are counted among all of the board."""
 
 
 class Cards(NamedTuple):
@@ -108,20 +108,19 @@ class Facing(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """The iteration, kept on the GPU so that a recorded launch may be repeated; discounts and weights of all."""
+    """Iteration and pass, kept on the GPU so that a recorded launch may be repeated; discounts and weights of all."""
 
     t: Ints  # [1]
+    stamp: Ints  # [1] the number of the pass
     positive: Floats
     negative: Floats
     weight: Floats
 
 
-class Shape(NamedTuple):
-    """How large the parts of shared memory are, in numbers; and how rows are added up."""
+class Sums(NamedTuple):
+    """How rows are added up: sizes of shared memory, in numbers."""
 
     each: int  # hands of a row that a lane adds up: an odd number, so that lanes meet no bank twice
-    scan: int  # numbers of a warp that adds up rows
-    scanners: int  # such warps
-    decisions: int  # of the learner in a tile, at most
-    marks: int  # reach rows of a tile, at most
-    rows: int  # numbers of a block's rows, where these are in memory
+    size: int  # numbers of a warp
+    warps: int  # of a block
+    blocks: int  # of a board

@@ -1,8 +1,8 @@
-"""Kernels over units (a tile on a board), and over chance nodes; the parts they are made of are in ``street``.
+"""Kernels over units (a street root on a board), terminals and chance nodes; see ``street`` and ``terminals``.
 
-A pass is: ``down`` for every street before the last, ``last``, then for those streets from below ``collect`` and
-``up``. Blocks take units in turn. Shared memory, in numbers of ``work``: warps that add up rows, ``SPARE``, two factors
-of each decision, and in ``last`` marks and rows of a tile, where these fit.
+A pass is: ``tick``, ``down`` for every street from the first, then from the last ``settle``, ``up`` and ``collect``. On
+the last street boards come in runs whose rows fit in the L2 cache: ``down``, ``settle`` and ``up`` of a run, then those
+of the next.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -11,126 +11,125 @@ of each decision, and in ``last`` marks and rows of a tile, where these fit.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numba
 import numpy as np
 
 from treeplex.cuda.kernels import SIMULATED, cuda, int32, kernel, uint32
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.meeting import LANES, meet_block, uint64
+from treeplex.engines.boards.cuda.meeting import LANES, uint64
 from treeplex.engines.boards.cuda.street import street
-from treeplex.engines.boards.cuda.tables import SPARE
 from treeplex.engines.boards.cuda.terminals import settling
 from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
+
+REGISTERS: Final = 48  # of a thread that works in float32: as few as are kept in registers, so that more threads run
 
 
 class Kernels(NamedTuple):
     """Compiled at their first launch, for numbers of one storage and passes that learn or do not."""
 
     down: Any
-    last: Any  # rows of a tile in shared memory
-    last_apart: Any  # in memory, as much for each block as it needs for a tile
+    settle: Any
     up: Any
 
 
 @cache
-def kernels(storage: str, learn: bool, registers: int) -> Kernels:
-    """For numbers of a storage, with so many registers at most."""
-    most = {} if SIMULATED else {"max_registers": registers}
+def kernels(storage: str, learn: bool) -> Kernels:
+    """For numbers of a storage."""
     parts, number = street(storage, learn), STORAGES[storage].work
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
-    go_down, find_factors, go_up, leave = parts
-    settle = settling(number)
+    go_down, find_factor, go_up = parts
+    settle_row = settling(number)
 
     def down(betting, cards, units, facing, clock, prune, above, above_alive, chance, rows, alive):
+        """Block (unit, part of its hands)."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-        board, tile = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
+        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
+        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
         weight = number(clock.weight[t]) if learn else number(0.0)
-        stride, first = int32(cards.board[board, layout.STRIDE]), betting.tile[tile, layout.FIRST_ROW]
+        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
         kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
         marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
-        go_down(betting, cards, board, tile, facing, weight, t, prune, above, above_alive, chance, kept, stride, marks,
-                shared, me, threads)  # fmt: skip
+        go_down(betting, cards, board, root, facing, weight, t, prune, above, above_alive, clock.stamp[0], chance, kept,
+                stride, marks, shared, me, threads, at, step)  # fmt: skip
 
-    def up(betting, cards, units, learning, clock, predict, best, roots, rows, alive, found, shape):
+    def settle(betting, cards, begin, groups, owns, rows, alive, learning, clock, factors, sums):
+        """Block (some terminal groups, a warp for each; then, in passes that learn, discounts of decisions; board)."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-        lane, warp = int32(me % LANES), int32(me // LANES)
-        board, tile = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
-        stride, first = int32(cards.board[board, layout.STRIDE]), betting.tile[tile, layout.FIRST_ROW]
+        lane, warp, stamp = int32(me % LANES), int32(me // LANES), clock.stamp[0]
+        board, g = int32(begin + cuda.blockIdx.y), int32(cuda.blockIdx.x * int32(sums.warps) + warp)
+        if cuda.blockIdx.x < sums.blocks:
+            if g < groups:
+                kept = rows[uint64(cards.board[board, layout.BOARD_ROWS]) :]
+                marks = alive[uint64(cards.board[board, layout.ALIVE]) :]
+                mine = shared[uint32(warp * sums.size) :]
+                settle_row(betting, cards, board, g, kept, marks, stamp, mine, int32(sums.each), lane)
+        elif learn:
+            n = int32((cuda.blockIdx.x - sums.blocks) * threads + me)
+            if n < owns:
+                kept = factors[uint64(2 * (np.int64(board) * owns + n)) :]
+                find_factor(betting, cards, board, n, learning, clock, t, alive, stamp, kept)
+
+    def up(betting, cards, units, learning, clock, predict, best, roots, owns, rows, alive, factors, found):
+        """Block (unit, part of its hands)."""
+        shared = cuda.shared.array(0, dtype=shared_type)
+        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
+        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
+        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
+        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
         kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
         marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
-        factors, sums = shared[SPARE:], shared[uint32(SPARE + 2 * shape.decisions) :]
-        if learn:
-            find_factors(betting, cards, board, tile, learning, clock, t, marks, factors, me, threads)
-        if warp < shape.scanners:
-            settle(betting, cards, board, tile, kept, stride, marks, sums, int32(shape.each), int32(shape.scan), lane,
-                   warp, int32(shape.scanners))  # fmt: skip
-        meet_block()
+        own = factors[uint64(2 * (np.int64(board) * owns + betting.root[root, layout.OWN])) :]
+        to = found[uint64(cards.board[board, layout.FOUND] + np.int64(root) * cards.board[board, layout.WIDTH]) :]
         good, bad = number(clock.positive[t]), number(clock.negative[t])
-        go_up(betting, cards, board, tile, learning, good, bad, predict, t, best, int32(roots), kept, stride, marks,
-              factors, shared, me, threads)  # fmt: skip
-        leave(betting, cards, board, tile, kept, stride, found, me, threads)
+        go_up(betting, cards, board, root, learning, good, bad, predict, t, best, int32(roots), kept, stride, marks,
+              clock.stamp[0], own, to, shared, me, threads, at, step)  # fmt: skip
 
-    def last(apart):
-        def both(betting, cards, units, facing, learning, clock, prune, predict, best, roots, above, above_alive,
-                 chance, found, scratch, shape):  # fmt: skip
-            shared = cuda.shared.array(0, dtype=shared_type)
-            me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-            lane, warp = int32(me % LANES), int32(me // LANES)
-            weight = number(clock.weight[t]) if learn else number(0.0)
-            good, bad = number(clock.positive[t]), number(clock.negative[t])
-            factors, marks = shared[SPARE:], shared[uint32(SPARE + 2 * shape.decisions) :]
-            sums = marks[uint32(shape.marks) :]
-            if apart:
-                rows = scratch[uint64(np.int64(cuda.blockIdx.x) * shape.rows) :]
-            else:
-                rows = sums[uint32(shape.scan * shape.scanners) :]
-            for unit in range(cuda.blockIdx.x, len(units), cuda.gridDim.x):
-                board, tile = units[unit, 0], units[unit, 1]
-                stride = int32(cards.board[board, layout.STRIDE])
-                go_down(betting, cards, board, tile, facing, weight, t, prune, above, above_alive, chance, rows, stride,
-                        marks, shared, me, threads)  # fmt: skip
-                meet_block()
-                if learn:
-                    find_factors(betting, cards, board, tile, learning, clock, t, marks, factors, me, threads)
-                if warp < shape.scanners:
-                    settle(betting, cards, board, tile, rows, stride, marks, sums, int32(shape.each), int32(shape.scan),
-                           lane, warp, int32(shape.scanners))  # fmt: skip
-                meet_block()
-                go_up(betting, cards, board, tile, learning, good, bad, predict, t, best, int32(roots), rows, stride,
-                      marks, factors, shared, me, threads)  # fmt: skip
-                leave(betting, cards, board, tile, rows, stride, found, me, threads)
-                meet_block()
-
-        return kernel(both, **most)
-
-    return Kernels(kernel(down, **most), last(False), last(True), kernel(up, **most))
+    most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
+    return Kernels(kernel(down, **most), kernel(settle, **most), kernel(up, **most))
 
 
 def _collect(deals, found, rows):
     """Values of a chance node to the hands of the board above: a sum over boards and their images, in float64.
 
     Block (board above and chance node, run of hands). Per hand and image 2 bytes of its place and one number are read,
-    the latter once from memory and else from caches, as all hands of a row are read by one block.
+    the latter once from memory and else from caches, as all hands of a row are read by one block. Four images are asked
+    for at a time.
     """
     above = cuda.blockIdx.x // len(deals.row)
     node = cuda.blockIdx.x % len(deals.row)
     h = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     if h < deals.above[above, 2]:
-        total = 0.0
-        for k in range(deals.first[above], deals.first[above + 1]):
+        total, k, end = 0.0, deals.first[above], deals.first[above + 1]
+        while k + 3 < end:
+            at = uint64(deals.image[k, 0] + node * deals.image[k, 1] + deals.back[uint64(deals.image[k, 2] + h)])
+            bt = uint64(
+                deals.image[k + 1, 0] + node * deals.image[k + 1, 1] + deals.back[uint64(deals.image[k + 1, 2] + h)]
+            )
+            ct = uint64(
+                deals.image[k + 2, 0] + node * deals.image[k + 2, 1] + deals.back[uint64(deals.image[k + 2, 2] + h)]
+            )
+            dt = uint64(
+                deals.image[k + 3, 0] + node * deals.image[k + 3, 1] + deals.back[uint64(deals.image[k + 3, 2] + h)]
+            )
+            x, y, z, w = found[at], found[bt], found[ct], found[dt]
+            total = total + np.float64(x) + np.float64(y) + np.float64(z) + np.float64(w)
+            k += 4
+        while k < end:
             place = deals.back[uint64(deals.image[k, 2] + h)]
             total += np.float64(found[uint64(deals.image[k, 0] + node * deals.image[k, 1] + place)])
+            k += 1
         rows[uint64(deals.above[above, 0] + deals.row[node] * deals.above[above, 1] + h)] = total
 
 
-def _tick(clock):
-    clock.t[0] += 1
+def _tick(clock, iterations):
+    clock.t[0] += iterations
+    clock.stamp[0] += 1
 
 
 def _clear(array):
@@ -138,6 +137,13 @@ def _clear(array):
         array[k] = 0
 
 
+def _keep(found, width, n, kept):
+    h = cuda.grid(1)
+    if h < width:
+        kept[n, h] = found[h]
+
+
 clear: Any = kernel(_clear)
 collect: Any = kernel(_collect)
+keep: Any = kernel(_keep)
 tick: Any = kernel(_tick)

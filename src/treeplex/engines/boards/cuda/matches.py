@@ -67,7 +67,7 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Any, first: Any, steps: Offsets
             lane[b, card], first[b, card] = least, load[least]
             load[least] += count[card]
             count[card] = 0
-        steps[b] = load.max()
+        steps[b] = (load.max() + 3) // 4 * 4
 
 
 @kernel
