@@ -1,7 +1,7 @@
 """Hold'em on a GPU: is it right, and how long does it take?
 
     python benchmarks/gpu/holdem.py tests/holdem/spots.json                    # T and F1, then checks
-    python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots F1 --parts time,tune
+    python benchmarks/gpu/holdem.py tests/holdem/spots.json --tuned F1 --parts tune
     python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots large,gtopen --target 0.3
     python benchmarks/gpu/holdem.py tests/holdem/spots.json --spots huge --storage int16 --target 0.5 --limit 60
 
@@ -300,18 +300,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="spots.json")
     parser.add_argument("--spots", default="T,F1")
+    parser.add_argument("--tuned", default="T,F1")
     parser.add_argument("--checked", default="R,T")
     parser.add_argument("--parts", default="check,time,kernels")
     parser.add_argument("--storage", default="float32")
     parser.add_argument("--target", type=float, default=0.1, help="per cent of the pot")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds of a solve")
     arguments = parser.parse_args()
-    for name in arguments.spots.split(","):
-        spot = spot_named(name, arguments.file)
-        if "time" in arguments.parts:
-            tried("time", lambda n=name, s=spot: timed(n, s, arguments))
-        if "tune" in arguments.parts:
-            tried("tune", lambda n=name, s=spot: tuned(n, s, arguments))
+    for part, names, task in (("time", arguments.spots, timed), ("tune", arguments.tuned, tuned)):
+        for name in names.split(",") if part in arguments.parts else ():
+            tried(part, lambda n=name, do=task: do(n, spot_named(n, arguments.file), arguments))
     if "check" in arguments.parts:
         for name in arguments.checked.split(","):
             for algorithm in (DEFAULT_SPOT_ALGORITHM, "pcfr+") if name == "R" else (DEFAULT_SPOT_ALGORITHM,):

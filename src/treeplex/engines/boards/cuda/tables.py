@@ -103,14 +103,12 @@ def sizes_of(game: HoldemGame, learner: int, levels: list[Level]) -> list[Sizes]
 
 
 def _begins(pair: Sequence[Hands], rows: int, most: int) -> list[int]:
-    """Where runs of boards begin that have up to ``most`` numbers of rows, or one board; 0: all are one run."""
-    begins, numbers, strides = [0], 0, _strides(pair)
-    for board, stride in enumerate(strides.tolist()):
-        if most and numbers and numbers + rows * stride > most:
-            begins.append(board)
-            numbers = 0
-        numbers += rows * stride
-    return [*begins, len(strides)]
+    """Where runs of boards begin that have about ``most`` numbers of rows each, at most; 0: all are one run."""
+    strides = _strides(pair)
+    before = np.cumsum(strides) - strides
+    runs = -(-rows * int(strides.sum()) // most) if most else 1
+    found = np.searchsorted(before, np.arange(runs) * (strides.sum() / runs))
+    return [*np.unique(found).tolist(), len(strides)]
 
 
 def _sums(groups: int, hands: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
