@@ -84,7 +84,7 @@ class CFR(FullWidth[State]):
         if not isinstance(game, CompiledGame):
             from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
 
-            return on_boards(self, execution)
+            return on_boards(self, execution, game)
         if backend_of("sequence", execution.backend, sweep(game), execution.device) == "cuda":
             from treeplex.algorithms.cfr_cuda import on_cuda  # noqa: PLC0415 - not without a GPU
 

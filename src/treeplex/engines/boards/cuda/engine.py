@@ -13,11 +13,11 @@ from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import SIMULATED, cuda
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
-from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, tick
+from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.engines.boards.locks import Frozen, fix, told
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -75,11 +75,15 @@ class BoardsOnGPU:
         self._alive = [zeros(size.alive, np.int32) for size in either]
         self._factors = [zeros(size.factors, self._work) for size in either]
         self._found = [[zeros(size.found, self._work) for size in sizes] for sizes in self.plan.sizes]
-        self._kept = cuda.to_device(np.zeros((3, max(self.widths)), self._work))
+        self._kept = cuda.to_device(np.zeros((4, max(self.widths)), self._work))
         self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
         self.frozen = self.sent_locks(fix(game, storage))
+        self._told_hands = [
+            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
+            for places, numbers in told(game, storage)
+        ]
         self._clock = _new_clock(PLANNED)
         self._told, self._now = np.ones((3, 0)), 0
         self._recorded: tuple[Any, Callable[[], None]] | None = None
@@ -106,6 +110,26 @@ class BoardsOnGPU:
             made.append(HandLearner(regret, average, predicted, last, *(zeros(scales, np.float32) for _ in range(2))))
         return made[0], made[1]
 
+    def hold(self, targets: Sequence[tuple[Any, Any]]) -> None:
+        """Write locked strategies into both players' arrays."""
+        for pair in targets:
+            for target, (places, numbers, count) in zip(pair, self._told_hands, strict=True):
+                if count and len(target) > 1:
+                    put[-(-count // BLOCK), BLOCK, self.stream.numba](target, places, numbers, count)
+        self.stream.wait()
+
+    def fetched(self, learners: Learners, predict: bool) -> Learners:
+        """Copies on the CPU, as long as the CPU's."""
+        scaled, found = STORAGES[self.storage].scaled, list[HandLearner]()
+        for learner, (numbers, decisions) in zip(learners, self._elements, strict=True):
+            lengths = numbers, numbers, predict * numbers, decisions, scaled * decisions, scaled * decisions
+            found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
+        return found[0], found[1]
+
+    def here(self, sources: Sources) -> Sources:
+        """The same of strategies."""
+        return Sources(*(here(array, size) for array, (size, _) in zip(sources, self._elements, strict=True)))
+
     def iterate(self, learners: Learners, rule: Rule, schedules: Schedules, first: int, count: int) -> None:
         """Iterations ``first`` + 1 to ``first`` + ``count``; the arrays of ``learners``, on the GPU, are modified."""
         self._tell(schedules, first)
@@ -127,7 +151,7 @@ class BoardsOnGPU:
         self.stream.wait()
 
     def values(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> Floats:
-        """[passes, H] what up to three passes (player, BEST or VALUE) find for the player's hands at the root."""
+        """[passes, H] what up to four passes (player, BEST or VALUE) find for the player's hands at the root."""
         key = (*(id(source) for source in sources), tuple(passes), len(self._clock.weight))
         if self._evaluation is None or self._evaluation[0] != key:
             self._evaluate(sources, passes)
@@ -271,6 +295,12 @@ def zeros(count: int, kind: Any) -> Any:
     clear[BLOCKS, BLOCK](array)
     cuda.synchronize()  # that was another stream
     return array
+
+
+def here(array: Any, count: int) -> Array:
+    """The first numbers of an array, copied from the GPU."""
+    found: Array = array.copy_to_host()[:count]
+    return found
 
 
 def _new_clock(size: int) -> Clock:

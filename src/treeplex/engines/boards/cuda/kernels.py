@@ -143,7 +143,14 @@ def _keep(found, width, n, kept):
         kept[n, h] = found[h]
 
 
+def _put(array, places, numbers, count):
+    k = cuda.grid(1)
+    if k < count:
+        array[places[k]] = numbers[k]
+
+
 clear: Any = kernel(_clear)
 collect: Any = kernel(_collect)
 keep: Any = kernel(_keep)
+put: Any = kernel(_put)
 tick: Any = kernel(_tick)

@@ -107,8 +107,8 @@ def _begins(pair: Sequence[Hands], rows: int, most: int) -> list[int]:
     strides = _strides(pair)
     before = np.cumsum(strides) - strides
     runs = -(-rows * int(strides.sum()) // most) if most else 1
-    found = np.searchsorted(before, np.arange(runs) * (strides.sum() / runs))
-    return [*np.unique(found).tolist(), len(strides)]
+    shares = [int(strides.sum()) * run // runs for run in range(runs)]
+    return [*sorted({int(np.searchsorted(before, share)) for share in shares}), len(strides)]
 
 
 def _sums(groups: int, hands: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
