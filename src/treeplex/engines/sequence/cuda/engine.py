@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,30 +18,40 @@ from treeplex.cuda.kernels import BLOCK, LANES
 from treeplex.cuda.memory import fetch, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
-from treeplex.engines.sequence.cuda.layout import ACTIONS, CHILDREN, SHAPE, Layout, Side, lay_out
+from treeplex.engines.sequence.cuda.kernels import ANY, BOTTOM, DOWN, FALL, ONE, SEVERAL, UP, bundle_kernels, kernels
+from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, Layout, lay_out
 from treeplex.updates.turns import SIMULTANEOUS
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
 
+BLOCK_OF_PHASES: Final = 3  # a kind of part, besides UP, DOWN and FALL: one block, phase by phase
 SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
+CROWN: Final = 64  # tiles of each of the upper heights that one block goes up through
 THREADS: Final = LANES if SIMULATED else 1024  # of that block
 LAUNCH: Final = 500  # iterations of one launch of that block
+APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
+LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles
+SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
 RECORDED: Final = 16  # iterations of a graph, where they are short
 SHORT: Final = 1_000_000  # places of a game whose iterations are
 WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
 
 
-class Phase(NamedTuple):
-    """Tiles that do not need each other."""
+class Part(NamedTuple):
+    """Tiles that do not need each other, or heights for one block; or a bundle."""
 
     kind: int
-    begin: int
+    begin: int  # first tile; of BLOCK, first row of the table
     end: int
     player: int
-    form: int = 0  # of UP: which kernel
+    form: int = ANY  # of UP
+    bundle: int = -1  # which one of the player's
+
+
+Phase = tuple[Part, ...]
+"""Parts that do not need each other."""
 
 
 class Engine:
@@ -59,10 +70,8 @@ class Engine:
             send(np.zeros(1, np.int32)),
             *(send(np.zeros(size, storage)) for size in (STRETCH, STRETCH, 2 * STRETCH)),
         )
-        self.phases = [phases_of(layout, player) for player in (0, 1)]
-        bundled = any(side.bundles for side in layout.sides)
-        self.alone = len(layout.tiles) <= SMALL and not bundled
-        self.table = send(np.array([phase[:4] for phase in self._order()], dtype=np.int32).reshape(-1, 4))
+        self.plan = Plan(layout, turns)
+        self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
         self._compile()
@@ -84,7 +93,6 @@ class Engine:
             send(np.full(len(layout.above), -1.0, storage)),
             send(np.ones(layout.rows, np.uint8)),
             send(np.zeros(max(layout.slots, 1) * LANES, storage)),
-            send(np.zeros(max(layout.spare, 1) * LANES, storage)),
         )
 
     def load(self, learners: tuple[Learner, Learner]) -> None:
@@ -141,11 +149,10 @@ class Engine:
 
     def _some(self, left: int) -> int:
         """Launch some of the iterations that are left; returns how many."""
-        if self.alone:
+        if self.plan.alone:
             count = min(left, LAUNCH)
-            self.kernels.block[1, THREADS, self.stream.numba](
-                self.shape, self.learning, self.steps, self.table, count, self.layout.unit, self.predict
-            )
+            self._launch_block(0, len(self.plan.table), 0, count, self.stream.numba)
+            self._tick(count)
             return count
         size = self.recorded if left >= self.recorded else 1
         replays = min(left // size, WAITING)
@@ -161,42 +168,46 @@ class Engine:
     def _launch(self, size: int) -> None:
         """``size`` iterations, as launches one after the other."""
         for i in range(size):
-            for phase in self._order():
+            for phase in self.plan.phases:
                 self.launch(phase, i)
-        self.kernels.tick[1, LANES, self.stream.numba](self.steps, size)
-
-    def _order(self) -> Iterator[Phase]:
-        """The phases of an iteration."""
-        (up_0, down_0), (up_1, down_1) = self.phases
-        parts = (up_0, up_1, down_0, down_1) if self.turns == SIMULTANEOUS else (up_0, down_0, up_1, down_1)
-        for part in parts:
-            yield from part
+        self._tick(size)
 
     def launch(self, phase: Phase, iteration: int = 0) -> None:
-        """One phase, with the bundles that belong to it."""
-        kind, begin, end, player, form = phase
-        own, stream = self.layout.sides[player], self.stream.numba
-        bottom = (begin, end) == own.heights[0] and kind != FALL
-        for bundle in own.bundles if bottom else ():
-            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
-            which = Bundle(*bundle[1:], player, iteration)
-            blocks = -(-bundle.tiles * LANES // BLOCK)
-            if kind == UP:
-                made.up[blocks, BLOCK, stream](
-                    self.shape, self.learning, self.steps, which, self.layout.unit, self.predict
-                )
-            else:
-                made.down[blocks, BLOCK, stream](self.shape, self.learning, self.steps, which)
-        if begin == end:
-            return
-        which, blocks = Range(begin, end, player, iteration), -(-(end - begin) * LANES // BLOCK)
-        if kind == UP:
-            self.kernels.up[form][blocks, BLOCK, stream](
-                self.shape, self.learning, self.steps, which, self.layout.unit, self.predict
-            )
+        """One phase."""
+        if SIDE_BY_SIDE:
+            self.stream.side_by_side([partial(self._launch_part, part, iteration) for part in phase])
         else:
-            chosen = self.kernels.fall if kind == FALL else self.kernels.down
-            chosen[blocks, BLOCK, stream](self.shape, self.learning, self.steps, which)
+            for part in phase:
+                self._launch_part(part, iteration, self.stream.numba)
+
+    def _launch_part(self, part: Part, iteration: int, stream: Any) -> None:
+        kind, begin, end, player, form, number = part
+        if kind == BLOCK_OF_PHASES:
+            self._launch_block(begin, end, iteration, 1, stream)
+            return
+        shape, learning, steps = self.shape, self.learning, self.steps
+        if number >= 0:
+            bundle = self.layout.sides[player].bundles[number]
+            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
+            tiles, which = bundle.tiles, Bundle(*bundle[1:], player, iteration)
+            chosen = made.up if kind == UP else made.down
+        else:
+            tiles, which = end - begin, Range(begin, end, player, iteration)
+            chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
+        launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
+        if kind == UP:
+            launch(shape, learning, steps, which, self.layout.unit, self.predict)
+        else:
+            launch(shape, learning, steps, which)
+
+    def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
+        which = Range(begin, end, 0, iteration)
+        self.kernels.block[1, THREADS, stream](
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.predict
+        )
+
+    def _tick(self, count: int) -> None:
+        self.kernels.tick[1, LANES, self.stream.numba](self.steps, count)
 
     def _launch_shares(self) -> None:
         tiles = len(self.layout.tiles)
@@ -206,20 +217,22 @@ class Engine:
         """Launch everything once without work, so that it can be recorded."""
         if SIMULATED:
             return
-        stream = self.stream.numba
-        nothing = Range(0, 0, 0, 0)
-        for form in {phase.form for phase in self._order() if phase.kind == UP}:
-            self.kernels.up[form][1, BLOCK, stream](
-                self.shape, self.learning, self.steps, nothing, self.layout.unit, self.predict
-            )
-        for made in (self.kernels.down, self.kernels.fall):
-            made[1, BLOCK, stream](self.shape, self.learning, self.steps, nothing)
+        stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
+        scale = self.layout.unit, self.predict
+        parts = [part for phase in self.plan.phases for part in phase]
+        nothing, empty = Range(0, 0, 0, 0), Bundle(0, 0, 0, 0, 0, 0)
+        for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
+            self.kernels.up[form][1, BLOCK, stream](*arguments, nothing, *scale)
+        for kind, made in ((DOWN, self.kernels.down), (FALL, self.kernels.fall)):
+            if any(part.kind == kind for part in parts):
+                made[1, BLOCK, stream](*arguments, nothing)
         for lengths in {bundle.lengths for side in self.layout.sides for bundle in side.bundles}:
             made = bundle_kernels(self.storage, self.predict > 0.0, lengths)
-            which = Bundle(0, 0, 0, 0, 0, 0)
-            made.up[1, BLOCK, stream](self.shape, self.learning, self.steps, which, self.layout.unit, self.predict)
-            made.down[1, BLOCK, stream](self.shape, self.learning, self.steps, which)
-        self.kernels.tick[1, LANES, stream](self.steps, 0)
+            made.up[1, BLOCK, stream](*arguments, empty, *scale)
+            made.down[1, BLOCK, stream](*arguments, empty)
+        if any(part.kind == BLOCK_OF_PHASES for part in parts):
+            self._launch_block(0, 0, 0, 0, stream)
+        self._tick(0)
         self.stream.wait()
 
     @property
@@ -228,21 +241,60 @@ class Engine:
         return moved(self.layout, self.storage, self.predict > 0.0)
 
 
-def phases_of(layout: Layout, player: int) -> tuple[list[Phase], list[Phase]]:
-    """Bottom-up, and top-down."""
-    side = layout.sides[player]
-    tiles = layout.tiles.astype(np.int64)
-    high = tiles[:, SHAPE] >> 6 & 63
-    up: list[Phase] = []
-    for begin, end in side.heights:
-        several = bool((tiles[begin:end, ACTIONS] > high[begin:end]).any())
-        children = bool(tiles[begin:end, CHILDREN].any())
-        up.append(Phase(UP, begin, end, player, 2 if several else int(children)))
-    down: list[Phase] = []
-    if side.together < len(side.heights):
-        down.append(Phase(FALL, side.heights[side.together][0], side.heights[-1][1], player))
-    down += [Phase(DOWN, *side.heights[height], player) for height in reversed(range(side.together))]
-    return up, down
+class Plan:
+    """How an iteration is carried out: phases one after the other, or one block for all of it (``alone``)."""
+
+    def __init__(self, layout: Layout, turns: int) -> None:
+        self.layout = layout
+        self._rows: list[Part] = []
+        bundled = any(side.bundles for side in layout.sides)
+        self.alone = len(layout.tiles) <= SMALL and not bundled
+        up, down = zip(*(self._player(player) for player in (0, 1)), strict=True)
+        parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])
+        self.phases: list[Phase] = [phase for part in parts for phase in part]
+        if self.alone:
+            self._rows = [phase[0] for phase in self.phases]
+            self.phases = [(Part(BLOCK_OF_PHASES, 0, len(self._rows), 0),)]
+
+    @property
+    def table(self) -> Array:
+        """[P, 4] kind, first tile, end and player of each phase that a block of phases works on."""
+        return np.array([part[:4] for part in self._rows], dtype=np.int32).reshape(-1, 4)
+
+    def _player(self, player: int) -> tuple[list[Phase], list[Phase]]:
+        """Bottom-up, and top-down."""
+        side = self.layout.sides[player]
+        up = [self._up(player, height) for height in range(len(side.heights))]
+        crown = len(up)
+        while crown > 0 and len(up[crown - 1]) == 1 and up[crown - 1][0].end - up[crown - 1][0].begin <= CROWN:
+            crown -= 1
+        if not self.alone and crown < len(up) - 1:
+            rows = len(self._rows)
+            self._rows += [phase[0] for phase in up[crown:]]
+            up[crown:] = [(Part(BLOCK_OF_PHASES, rows, len(self._rows), player),)]
+        down: list[Phase] = []
+        if side.together < len(side.heights):
+            down.append((Part(FALL, side.heights[side.together][0], side.heights[-1][1], player),))
+        for height in reversed(range(side.together)):
+            begin, end = side.heights[height]
+            tiles = [Part(DOWN, begin, end, player)] if end > begin else []
+            down.append((*tiles, *self._bundles(DOWN, player, height)))
+        return up, down
+
+    def _up(self, player: int, height: int) -> Phase:
+        begin, end = self.layout.sides[player].heights[height]
+        tiles = self.layout.tiles[begin:end].astype(np.int64)
+        one = begin + int((tiles[:, ACTIONS] <= (tiles[:, SHAPE] >> 6 & 63)).sum())
+        parts = [(begin, one, ONE if height else BOTTOM), (one, end, SEVERAL)]
+        mixed = begin < one < end or tiles[:, LENGTH].max(initial=0) >= LONG
+        if mixed and end - begin < APART:
+            parts = [(begin, end, ANY)]
+        made = [Part(UP, start, stop, player, form) for start, stop, form in parts if start < stop]
+        return (*made, *self._bundles(UP, player, height))
+
+    def _bundles(self, kind: int, player: int, height: int) -> list[Part]:
+        count = len(self.layout.sides[player].bundles) if height == 0 else 0
+        return [Part(kind, 0, 0, player, ANY, number) for number in range(count)]
 
 
 def moved(layout: Layout, storage: str, predict: bool) -> int:
@@ -259,6 +311,3 @@ def laid_out(game: Any, storage: str) -> Layout:
     """The layout of a game, from its sparse payoff matrix."""
     operator = game.operator if isinstance(game.operator.rows, Csr) else game.payoffs
     return lay_out(game.treeplexes, (operator.rows, operator.columns), storage)
-
-
-__all__ = ["DOWN", "FALL", "UP", "Engine", "Phase", "Side", "laid_out", "moved", "phases_of"]
