@@ -5,7 +5,7 @@
 
 First half-iterations from the CPU's state after each of 0 to 49 iterations (and whole ones with simultaneous updates):
 the largest difference of regrets and averages, relative to the largest number of the array, and whether a repetition
-gives the same bits. Then microseconds per iteration of CFR+, bytes that must move, and the share of the copy's speed.
+gives the same bits; NashConv of average and current strategies, relative to the largest payoff. Then microseconds per iteration of CFR+, bytes that must move, and the share of the copy's speed.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def attempt(what: str, work: Callable[[], Any]) -> Any:
 
 @contextmanager
 def changed(**values: Any) -> Generator[None]:
-    """Other constants for a while: names of ``engine``, ``layout`` or ``kernels``."""
-    from treeplex.engines.sequence.cuda import engine, kernels, layout
+    """Other constants for a while: names of ``engine``, ``layout`` or ``plan``."""
+    from treeplex.engines.sequence.cuda import engine, layout, plan
 
-    modules = {key: next(each for each in (layout, kernels, engine) if hasattr(each, key)) for key in values}
+    modules = {key: next(each for each in (layout, plan, engine) if hasattr(each, key)) for key in values}
     kept = {key: getattr(module, key) for key, module in modules.items()}
     for key, module in modules.items():
         setattr(module, key, values[key])
@@ -131,7 +131,7 @@ def half(gpu: Any, state: Any, learners: Any, t: int, players: tuple[int, ...]) 
 
 def check(name: str, algorithm: str, iterations: int, storage: str = "float64") -> None:
     game, began = loaded(name), time.perf_counter()
-    row = f"{name:34s} {algorithm:6s} {storage}"
+    row, looks = f"{name:34s} {algorithm:6s} {storage}", 0.0
     for turns, count in (("alternating", iterations), ("simultaneous", min(iterations, 10))):
         member = build(f"{algorithm}(turns={turns})")
         cpu = member.prepared(game, Execution("cpu", threads=1, storage=storage))
@@ -151,8 +151,17 @@ def check(name: str, algorithm: str, iterations: int, storage: str = "float64") 
                     worst = max(worst, distance(got[player], after[player]))
                     same &= all(np.array_equal(a, b) for a, b in zip(got[player], again[player], strict=True))
         engine = device.engine
+        if name != LARGE:
+            engine.load(state.learners)
+            for iterate in ("average", "current"):
+                got = gpu.evaluate(game, gpu.strategies(game, device, iterate))
+                wanted = cpu.evaluate(game, cpu.strategies(game, state, iterate))
+                off = np.abs(np.array(got.best_response_values) - wanted.best_response_values).max()
+                off = max(off, abs(got.value - wanted.value), abs(got.nash_conv - wanted.nash_conv))
+                looks = max(looks, float(off) / (game.largest_payoff * game.unit))
         right = "ok" if worst <= LIMIT[storage] else "WRONG"
         row += f"  {turns[:3]} {worst:.0e} {right}{'' if same else ' BITS DIFFER'}"
+    row += f"  NashConv {looks:.0e} {'ok' if looks <= LIMIT[storage] else 'WRONG'}"
     print(f"{row}  {described(engine)}, {time.perf_counter() - began:.1f} s", flush=True)
 
 
@@ -247,11 +256,15 @@ class Timer:
 def timing(name: str, storage: str, speed: float, phases: bool) -> None:
     timer = Timer(loaded(name), storage)
     early, later = timer.measured()
-    moved = timer.engine.bytes
+    moved, looks = timer.engine.bytes, []
+    for _ in range(4):
+        began = time.perf_counter()
+        timer.engine.evaluated("average")
+        looks.append(time.perf_counter() - began)
     print(
         f"{name:20s} {storage} {early:8.1f} us, later {later:8.1f};"
         f" {moved / 1e6:7.1f} MB, {moved / early / 1e6:5.2f} TB/s, {100 * moved / early * 1e6 / speed:3.0f} % of the"
-        f" copy; {described(timer.engine)}, set up in {timer.setup:.1f} s",
+        f" copy; {described(timer.engine)}; NashConv {1e6 * min(looks):.0f} us; set up in {timer.setup:.1f} s",
         flush=True,
     )
     if phases and not timer.engine.plan.alone:

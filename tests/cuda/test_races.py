@@ -72,11 +72,10 @@ def _sixteen(n: int, infosets: int) -> int:
 def test_no_tile_touches_what_another_one_of_its_phase_writes(
     name: str, algorithm: str, constants: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treeplex.engines.sequence.cuda import engine as module  # noqa: PLC0415 - not without numba.cuda
-    from treeplex.engines.sequence.cuda import layout  # noqa: PLC0415
+    from treeplex.engines.sequence.cuda import layout, plan  # noqa: PLC0415 - not without numba.cuda
 
     for key, value in {"SMALL": 0, "CROWN": 0, **constants}.items():
-        monkeypatch.setattr(layout if hasattr(layout, key) else module, key, value)
+        monkeypatch.setattr(layout if hasattr(layout, key) else plan, key, value)
     game = compiled(name)
     gpu = build(algorithm).prepared(game, Execution("cuda"))
     engine = gpu.start(game).engine

@@ -126,6 +126,10 @@ class Algorithm(ABC, Generic[Game, State]):
     def strategies(self, game: Game, state: State, iterate: str) -> Any:
         """Both players' "average" or "current" strategies, in the form that ``evaluate`` takes."""
 
+    def fetched(self, strategies: Any) -> Any:
+        """The same as arrays of this machine, where they are somewhere else; those are overwritten by iterations."""
+        return strategies
+
     @abstractmethod
     def evaluate(self, game: Game, strategies: Any, threads: int = 0) -> Evaluation:
         """How good they are."""

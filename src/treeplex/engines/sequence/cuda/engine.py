@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,40 +18,21 @@ from treeplex.cuda.kernels import BLOCK, LANES
 from treeplex.cuda.memory import fetch, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.kernels import ANY, BOTTOM, DOWN, FALL, ONE, SEVERAL, UP, bundle_kernels, kernels
-from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, Layout, lay_out
-from treeplex.updates.turns import SIMULTANEOUS
+from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
+from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
+from treeplex.engines.sequence.cuda.layout import Layout, lay_out
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, Part, Phase, Plan
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
 
-BLOCK_OF_PHASES: Final = 3  # a kind of part, besides UP, DOWN and FALL: one block, phase by phase
-SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
-CROWN: Final = 64  # tiles of each of the upper heights that one block goes up through
 THREADS: Final = LANES if SIMULATED else 1024  # of that block
 LAUNCH: Final = 500  # iterations of one launch of that block
-APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
-LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles
 SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
 RECORDED: Final = 16  # iterations of a graph, where they are short
 SHORT: Final = 1_000_000  # places of a game whose iterations are
 WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
-
-
-class Part(NamedTuple):
-    """Tiles that do not need each other, or heights for one block; or a bundle."""
-
-    kind: int
-    begin: int  # first tile; of BLOCK, first row of the table
-    end: int
-    player: int
-    form: int = ANY  # of UP
-    bundle: int = -1  # which one of the player's
-
-
-Phase = tuple[Part, ...]
-"""Parts that do not need each other."""
 
 
 class Engine:
@@ -60,7 +41,8 @@ class Engine:
     def __init__(
         self, game: CompiledGame, learners: tuple[Learner, Learner], storage: str, predict: float, turns: int
     ) -> None:
-        self.storage, self.predict, self.turns = storage, predict, turns
+        self.game, self.storage, self.predict, self.turns = game, storage, predict, turns
+        self._evaluator: Evaluator | None = None
         self.layout = layout = laid_out(game, storage)
         self.stream = Stream()
         self.kernels = kernels(storage, predict > 0.0)
@@ -119,6 +101,13 @@ class Engine:
         self.stream.wait()
         numbers = fetch(getattr(self.learning, name))
         return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
+
+    def evaluated(self, iterate: str) -> Found:
+        """Value and best responses of the average or the current strategies."""
+        if self._evaluator is None:
+            sides = payoff_sides(self.game)
+            self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
+        return self._evaluator.found(iterate)
 
     # --- iterations ---------------------------------------------------------------------------------------------------
 
@@ -241,62 +230,6 @@ class Engine:
         return moved(self.layout, self.storage, self.predict > 0.0)
 
 
-class Plan:
-    """How an iteration is carried out: phases one after the other, or one block for all of it (``alone``)."""
-
-    def __init__(self, layout: Layout, turns: int) -> None:
-        self.layout = layout
-        self._rows: list[Part] = []
-        bundled = any(side.bundles for side in layout.sides)
-        self.alone = len(layout.tiles) <= SMALL and not bundled
-        up, down = zip(*(self._player(player) for player in (0, 1)), strict=True)
-        parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])
-        self.phases: list[Phase] = [phase for part in parts for phase in part]
-        if self.alone:
-            self._rows = [phase[0] for phase in self.phases]
-            self.phases = [(Part(BLOCK_OF_PHASES, 0, len(self._rows), 0),)]
-
-    @property
-    def table(self) -> Array:
-        """[P, 4] kind, first tile, end and player of each phase that a block of phases works on."""
-        return np.array([part[:4] for part in self._rows], dtype=np.int32).reshape(-1, 4)
-
-    def _player(self, player: int) -> tuple[list[Phase], list[Phase]]:
-        """Bottom-up, and top-down."""
-        side = self.layout.sides[player]
-        up = [self._up(player, height) for height in range(len(side.heights))]
-        crown = len(up)
-        while crown > 0 and len(up[crown - 1]) == 1 and up[crown - 1][0].end - up[crown - 1][0].begin <= CROWN:
-            crown -= 1
-        if not self.alone and crown < len(up) - 1:
-            rows = len(self._rows)
-            self._rows += [phase[0] for phase in up[crown:]]
-            up[crown:] = [(Part(BLOCK_OF_PHASES, rows, len(self._rows), player),)]
-        down: list[Phase] = []
-        if side.together < len(side.heights):
-            down.append((Part(FALL, side.heights[side.together][0], side.heights[-1][1], player),))
-        for height in reversed(range(side.together)):
-            begin, end = side.heights[height]
-            tiles = [Part(DOWN, begin, end, player)] if end > begin else []
-            down.append((*tiles, *self._bundles(DOWN, player, height)))
-        return up, down
-
-    def _up(self, player: int, height: int) -> Phase:
-        begin, end = self.layout.sides[player].heights[height]
-        tiles = self.layout.tiles[begin:end].astype(np.int64)
-        one = begin + int((tiles[:, ACTIONS] <= (tiles[:, SHAPE] >> 6 & 63)).sum())
-        parts = [(begin, one, ONE if height else BOTTOM), (one, end, SEVERAL)]
-        mixed = begin < one < end or tiles[:, LENGTH].max(initial=0) >= LONG
-        if mixed and end - begin < APART:
-            parts = [(begin, end, ANY)]
-        made = [Part(UP, start, stop, player, form) for start, stop, form in parts if start < stop]
-        return (*made, *self._bundles(UP, player, height))
-
-    def _bundles(self, kind: int, player: int, height: int) -> list[Part]:
-        count = len(self.layout.sides[player].bundles) if height == 0 else 0
-        return [Part(kind, 0, 0, player, ANY, number) for number in range(count)]
-
-
 def moved(layout: Layout, storage: str, predict: bool) -> int:
     """Bytes that an iteration reads and writes at least, if nothing is skipped; entries as they are filled up."""
     size = np.dtype(storage).itemsize
@@ -309,5 +242,10 @@ def moved(layout: Layout, storage: str, predict: bool) -> int:
 
 def laid_out(game: Any, storage: str) -> Layout:
     """The layout of a game, from its sparse payoff matrix."""
+    return lay_out(game.treeplexes, payoff_sides(game), storage)
+
+
+def payoff_sides(game: Any) -> tuple[Csr, Csr]:
+    """The sparse payoff matrix by player 0's sequences, and by player 1's."""
     operator = game.operator if isinstance(game.operator.rows, Csr) else game.payoffs
-    return lay_out(game.treeplexes, (operator.rows, operator.columns), storage)
+    return operator.rows, operator.columns

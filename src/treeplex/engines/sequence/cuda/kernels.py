@@ -53,7 +53,7 @@ class Kernels(NamedTuple):
 
 
 @callee
-def _lane(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
+def lane_of(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
     """Row and column of a lane in its tile."""
     wide = u(shape_word & u(63))
     row = u(u(lane * u(shape_word >> u(12))) >> u(10))
@@ -61,10 +61,10 @@ def _lane(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
 
 
 @cache
-def kernels(storage: str, predict: bool) -> Kernels:
-    """The kernels of one storage."""
+def sums(storage: str) -> tuple[Any, Any]:
+    """``paid`` and ``below``: what a row of sequences is worth, by payoffs and by child infosets."""
     number = real(storage)
-    zero, one = number(0.0), number(1.0)
+    zero = number(0.0)
 
     @callee
     def four(shape: Shape, plan: Any, at: Any) -> Any:
@@ -117,6 +117,16 @@ def kernels(storage: str, predict: bool) -> Kernels:
             left = int32(left - one_by_one())
         return total
 
+    return paid, below
+
+
+@cache
+def kernels(storage: str, predict: bool) -> Kernels:
+    """The kernels of one storage."""
+    number = real(storage)
+    zero, one = number(0.0), number(1.0)
+    paid, below = sums(storage)
+
     @callee
     def learn(
         learning: Learning, at: Any, old: Any, value: Any, worth: Any, positive: Any, negative: Any, predicted: Any
@@ -150,7 +160,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         base, first = u(shape.tiles[w, BASE]), u(shape.tiles[w, HOME])
         entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
         n = u(shape.tiles[w, ACTIONS])
-        row, j, wide, _ = _lane(u(shape.tiles[w, SHAPE]), lane)
+        row, j, wide, _ = lane_of(u(shape.tiles[w, SHAPE]), lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
@@ -191,7 +201,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
         slot, children = u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN])
         n = u(shape.tiles[w, ACTIONS])
-        row, j, wide, high = _lane(u(shape.tiles[w, SHAPE]), lane)
+        row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
         here, start = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
@@ -242,7 +252,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     def passed_down(shape: Shape, learning: Learning, w: Any, lane: Any, reach: Any, here: Any, weight: Any) -> None:
         """Plans and averages of a tile whose infosets are reached by ``reach``."""
         n = u(shape.tiles[w, ACTIONS])
-        row, _, _, high = _lane(u(shape.tiles[w, SHAPE]), lane)
+        row, _, _, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
         share = learning.share[here]
         some = share > zero
         factor = reach * share
@@ -253,7 +263,8 @@ def kernels(storage: str, predict: bool) -> Kernels:
             if some:
                 x = learning.played[at]
                 x = select(x > zero, x, zero) * factor
-            learning.average[at] += weight * x
+            if weight != zero:
+                learning.average[at] += weight * x
             learning.plan[at] = x
             at = u(at + u(32))
             a = u(a + high)
@@ -261,7 +272,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     @callee
     def down(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
         first, base = u(shape.tiles[w, HOME]), u(shape.tiles[w, BASE])
-        j = _lane(u(shape.tiles[w, SHAPE]), lane)[1]
+        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
         here = u(first + j)
         before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
         reach = learning.plan[shape.above[here]]
@@ -274,7 +285,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     @callee
     def fall(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
         first = u(shape.tiles[w, HOME])
-        j = _lane(u(shape.tiles[w, SHAPE]), lane)[1]
+        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
         here = u(first + j)
         reach = one
         s, q = u(shape.above[here]), u(shape.owner[here])
@@ -351,7 +362,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         w, lane = u(me >> u(5)), u(me & u(31))
         if w < u(tiles):
             n, at = u(shape.tiles[w, ACTIONS]), u(u(u(shape.tiles[w, BASE]) << u(5)) + lane)
-            row, j, wide, high = _lane(u(shape.tiles[w, SHAPE]), lane)
+            row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
             total = zero
             a = select(row < high, row, n)
             while a < n:
@@ -459,7 +470,7 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
         played, average = cuda.local.array(n, number), cuda.local.array(n, number)
         for a in range(n):
             played[a] = learning.played[u(first + u(32 * a))]
-            average[a] = learning.average[u(first + u(32 * a))]
+            average[a] = learning.average[u(first + u(32 * a))] if after != zero else zero
         total = zero
         for a in range(n):
             played[a] = select(played[a] > zero, played[a], zero)
@@ -468,7 +479,8 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
         factor = reach / select(some, total, number(n))
         for a in range(n):
             x = select(some, played[a], one) * factor
-            learning.average[u(first + u(32 * a))] = average[a] + after * x
+            if after != zero:
+                learning.average[u(first + u(32 * a))] = average[a] + after * x
             learning.plan[u(first + u(32 * a))] = x
 
     return BundleKernels(kernel(up), kernel(down))
