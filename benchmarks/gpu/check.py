@@ -5,7 +5,8 @@
 
 First half-iterations from the CPU's state after each of 0 to 49 iterations (and whole ones with simultaneous updates):
 the largest difference of regrets and averages, relative to the largest number of the array, and whether a repetition
-gives the same bits; NashConv of average and current strategies, relative to the largest payoff. Then microseconds per iteration of CFR+, bytes that must move, and the share of the copy's speed.
+gives the same bits; NashConv of average and current strategies, relative to the largest payoff. Then microseconds per
+iteration of CFR+, bytes that must move, and the share of the copy's speed.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ CASES = [
     ("kuhn", "dcfr(turns=simultaneous)", "phases"),
     ("kuhn", "pcfr+", "bundles"),
     ("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps"),
-    ("random_tree(seed=3,depth=3)", "lcfr", "steps"),
+    ("kuhn", "lcfr", "steps"),
     ("gaussian_matrix(size=40)", "cfr", "one block"),
 ]
 if not SIMULATED:
