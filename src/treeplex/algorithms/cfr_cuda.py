@@ -17,6 +17,8 @@ from treeplex.cuda.found import require
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.engine import STRETCH, Engine
 from treeplex.engines.sequence.learners import normalised, steps
+from treeplex.evaluation.exact import Evaluation, in_payoffs
+from treeplex.evaluation.policy import Policy
 from treeplex.updates.storage import STORAGES
 
 PLAYED_BEFORE = "cuda.played"
@@ -43,6 +45,13 @@ class DeviceState(NamedTuple):
             for player in (0, 1)
         )
         return first, second
+
+
+class OnDevice(NamedTuple):
+    """Strategies that have not been fetched; good until the state is advanced."""
+
+    state: DeviceState
+    iterate: str
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,28 @@ class CudaCFR(FullWidth[DeviceState]):
         if self.member.adds_new(player):
             return 0.0, weight
         return float(weight[0]), np.append(weight[1:], 0.0)
+
+    def strategies(self, game: CompiledGame, state: DeviceState, iterate: str) -> Any:
+        """As ``Algorithm``; they stay on the device until they are ``fetched``."""
+        return OnDevice(state, iterate)
+
+    def fetched(self, strategies: Any) -> Any:
+        """As ``Algorithm``."""
+        if not isinstance(strategies, OnDevice):
+            return strategies
+        state, iterate = strategies
+        return super().strategies(state.game, state, iterate)
+
+    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """As ``Algorithm``; on the device, if that is where they are."""
+        if not isinstance(strategies, OnDevice):
+            return super().evaluate(game, strategies, threads)
+        found = strategies.state.engine.evaluated(strategies.iterate)
+        return in_payoffs(game, found.value, *found.best_responses)
+
+    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
+        """As ``Algorithm``."""
+        return super().policy(game, self.fetched(strategies))
 
     def save(self, state: DeviceState) -> Tensors:
         """As ``Algorithm``: what the CPU saves, and for predictive rules the bits that strategies are made of."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from treeplex.cuda.found import SIMULATED, NoDeviceError
 from treeplex.cuda.kernels import cuda
 
 NON_BLOCKING: Final = 1
+NO_TIMES: Final = 2  # of events
 RELAXED: Final = 2  # capture mode: only this stream is recorded, whatever else the process does
 
 
@@ -23,6 +24,7 @@ class Stream:
 
     def __init__(self) -> None:
         self.numba: Any = 0
+        self._beside: list[tuple[Stream, ctypes.c_void_p, ctypes.c_void_p]] = []
         if not SIMULATED:
             cuda.current_context()
             self._handle = ctypes.c_void_p()
@@ -33,6 +35,24 @@ class Stream:
         """Until all is done that was launched."""
         if not SIMULATED:
             _call("cuStreamSynchronize", self._handle)
+
+    def side_by_side(self, launches: Sequence[Callable[[Any], None]]) -> None:
+        """Launches that do not need each other, each given the stream it goes to; later ones wait for all of them."""
+        if SIMULATED or len(launches) == 1:
+            for launch in launches:
+                launch(self.numba)
+            return
+        while len(self._beside) < len(launches) - 1:
+            self._beside.append((Stream(), _event(), _event()))
+        beside = self._beside[: len(launches) - 1]
+        for stream, begun, _ in beside:
+            _call("cuEventRecord", begun, self._handle)
+            _call("cuStreamWaitEvent", stream._handle, begun, 0)
+        launches[0](self.numba)
+        for (stream, _, done), launch in zip(beside, launches[1:], strict=True):
+            launch(stream.numba)
+            _call("cuEventRecord", done, stream._handle)
+            _call("cuStreamWaitEvent", self._handle, done, 0)
 
     def recorded(self, launches: Callable[[], None]) -> Callable[[], None]:
         """What ``launches`` launches on this stream, to be called any number of times; nothing is carried out yet.
@@ -61,6 +81,12 @@ class _Graph:
 
     def __del__(self) -> None:
         _driver().cuGraphExecDestroy(self._ready)
+
+
+def _event() -> ctypes.c_void_p:
+    event = ctypes.c_void_p()
+    _call("cuEventCreate", ctypes.byref(event), NO_TIMES)
+    return event
 
 
 @cache

@@ -64,6 +64,12 @@ def real(storage: Any) -> Any:
     return _numba.float64 if str(storage) == "float64" else _numba.float32
 
 
+@callee
+def one_by_one() -> Any:
+    """1, which the compiler does not know: loops that count with it are not unrolled, which would cost registers."""
+    return int32(cuda.blockDim.z)
+
+
 def _column_sum_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
     at = int32(j)
     total = cuda.shfl_sync(uint32(ALL), x, at)
@@ -74,7 +80,7 @@ def _column_sum_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
         while left > 0:
             at = int32(at + int32(wide))
             total += cuda.shfl_sync(uint32(ALL), x, at)
-            left = int32(left - int32(1))
+            left = int32(left - one_by_one())
     return total
 
 
@@ -96,7 +102,7 @@ def _column_top_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
     while left > 0:
         at = int32(at + int32(wide))
         top = max(top, cuda.shfl_sync(uint32(ALL), x, at))
-        left = int32(left - int32(1))
+        left = int32(left - one_by_one())
     return top
 
 

@@ -26,7 +26,6 @@ class Learning(NamedTuple):
     share: Any  # [homes] 1 / sum of what is played, or -1 / n where nothing is positive; not of bundles
     reached: Any  # [rows] of the first row of each tile: 0 where all plans are zero
     slot: Any  # [slots * 32] values of infosets, for the sequences above them
-    spare: Any  # [spare * 32] values of actions, for tiles of several steps
 
 
 class Steps(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,30 +18,21 @@ from treeplex.cuda.kernels import BLOCK, LANES
 from treeplex.cuda.memory import fetch, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
 from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
-from treeplex.engines.sequence.cuda.layout import ACTIONS, CHILDREN, SHAPE, Layout, Side, lay_out
-from treeplex.updates.turns import SIMULTANEOUS
+from treeplex.engines.sequence.cuda.layout import Layout, lay_out
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, Part, Phase, Plan
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
 
-SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
 THREADS: Final = LANES if SIMULATED else 1024  # of that block
 LAUNCH: Final = 500  # iterations of one launch of that block
+SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
 RECORDED: Final = 16  # iterations of a graph, where they are short
 SHORT: Final = 1_000_000  # places of a game whose iterations are
 WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
-
-
-class Phase(NamedTuple):
-    """Tiles that do not need each other."""
-
-    kind: int
-    begin: int
-    end: int
-    player: int
-    form: int = 0  # of UP: which kernel
 
 
 class Engine:
@@ -49,7 +41,8 @@ class Engine:
     def __init__(
         self, game: CompiledGame, learners: tuple[Learner, Learner], storage: str, predict: float, turns: int
     ) -> None:
-        self.storage, self.predict, self.turns = storage, predict, turns
+        self.game, self.storage, self.predict, self.turns = game, storage, predict, turns
+        self._evaluator: Evaluator | None = None
         self.layout = layout = laid_out(game, storage)
         self.stream = Stream()
         self.kernels = kernels(storage, predict > 0.0)
@@ -59,10 +52,8 @@ class Engine:
             send(np.zeros(1, np.int32)),
             *(send(np.zeros(size, storage)) for size in (STRETCH, STRETCH, 2 * STRETCH)),
         )
-        self.phases = [phases_of(layout, player) for player in (0, 1)]
-        bundled = any(side.bundles for side in layout.sides)
-        self.alone = len(layout.tiles) <= SMALL and not bundled
-        self.table = send(np.array([phase[:4] for phase in self._order()], dtype=np.int32).reshape(-1, 4))
+        self.plan = Plan(layout, turns)
+        self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
         self._compile()
@@ -84,7 +75,6 @@ class Engine:
             send(np.full(len(layout.above), -1.0, storage)),
             send(np.ones(layout.rows, np.uint8)),
             send(np.zeros(max(layout.slots, 1) * LANES, storage)),
-            send(np.zeros(max(layout.spare, 1) * LANES, storage)),
         )
 
     def load(self, learners: tuple[Learner, Learner]) -> None:
@@ -111,6 +101,13 @@ class Engine:
         self.stream.wait()
         numbers = fetch(getattr(self.learning, name))
         return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
+
+    def evaluated(self, iterate: str) -> Found:
+        """Value and best responses of the average or the current strategies."""
+        if self._evaluator is None:
+            sides = payoff_sides(self.game)
+            self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
+        return self._evaluator.found(iterate)
 
     # --- iterations ---------------------------------------------------------------------------------------------------
 
@@ -141,11 +138,10 @@ class Engine:
 
     def _some(self, left: int) -> int:
         """Launch some of the iterations that are left; returns how many."""
-        if self.alone:
+        if self.plan.alone:
             count = min(left, LAUNCH)
-            self.kernels.block[1, THREADS, self.stream.numba](
-                self.shape, self.learning, self.steps, self.table, count, self.layout.unit, self.predict
-            )
+            self._launch_block(0, len(self.plan.table), 0, count, self.stream.numba)
+            self._tick(count)
             return count
         size = self.recorded if left >= self.recorded else 1
         replays = min(left // size, WAITING)
@@ -161,42 +157,46 @@ class Engine:
     def _launch(self, size: int) -> None:
         """``size`` iterations, as launches one after the other."""
         for i in range(size):
-            for phase in self._order():
+            for phase in self.plan.phases:
                 self.launch(phase, i)
-        self.kernels.tick[1, LANES, self.stream.numba](self.steps, size)
-
-    def _order(self) -> Iterator[Phase]:
-        """The phases of an iteration."""
-        (up_0, down_0), (up_1, down_1) = self.phases
-        parts = (up_0, up_1, down_0, down_1) if self.turns == SIMULTANEOUS else (up_0, down_0, up_1, down_1)
-        for part in parts:
-            yield from part
+        self._tick(size)
 
     def launch(self, phase: Phase, iteration: int = 0) -> None:
-        """One phase, with the bundles that belong to it."""
-        kind, begin, end, player, form = phase
-        own, stream = self.layout.sides[player], self.stream.numba
-        bottom = (begin, end) == own.heights[0] and kind != FALL
-        for bundle in own.bundles if bottom else ():
-            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
-            which = Bundle(*bundle[1:], player, iteration)
-            blocks = -(-bundle.tiles * LANES // BLOCK)
-            if kind == UP:
-                made.up[blocks, BLOCK, stream](
-                    self.shape, self.learning, self.steps, which, self.layout.unit, self.predict
-                )
-            else:
-                made.down[blocks, BLOCK, stream](self.shape, self.learning, self.steps, which)
-        if begin == end:
-            return
-        which, blocks = Range(begin, end, player, iteration), -(-(end - begin) * LANES // BLOCK)
-        if kind == UP:
-            self.kernels.up[form][blocks, BLOCK, stream](
-                self.shape, self.learning, self.steps, which, self.layout.unit, self.predict
-            )
+        """One phase."""
+        if SIDE_BY_SIDE:
+            self.stream.side_by_side([partial(self._launch_part, part, iteration) for part in phase])
         else:
-            chosen = self.kernels.fall if kind == FALL else self.kernels.down
-            chosen[blocks, BLOCK, stream](self.shape, self.learning, self.steps, which)
+            for part in phase:
+                self._launch_part(part, iteration, self.stream.numba)
+
+    def _launch_part(self, part: Part, iteration: int, stream: Any) -> None:
+        kind, begin, end, player, form, number = part
+        if kind == BLOCK_OF_PHASES:
+            self._launch_block(begin, end, iteration, 1, stream)
+            return
+        shape, learning, steps = self.shape, self.learning, self.steps
+        if number >= 0:
+            bundle = self.layout.sides[player].bundles[number]
+            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
+            tiles, which = bundle.tiles, Bundle(*bundle[1:], player, iteration)
+            chosen = made.up if kind == UP else made.down
+        else:
+            tiles, which = end - begin, Range(begin, end, player, iteration)
+            chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
+        launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
+        if kind == UP:
+            launch(shape, learning, steps, which, self.layout.unit, self.predict)
+        else:
+            launch(shape, learning, steps, which)
+
+    def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
+        which = Range(begin, end, 0, iteration)
+        self.kernels.block[1, THREADS, stream](
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.predict
+        )
+
+    def _tick(self, count: int) -> None:
+        self.kernels.tick[1, LANES, self.stream.numba](self.steps, count)
 
     def _launch_shares(self) -> None:
         tiles = len(self.layout.tiles)
@@ -206,43 +206,28 @@ class Engine:
         """Launch everything once without work, so that it can be recorded."""
         if SIMULATED:
             return
-        stream = self.stream.numba
-        nothing = Range(0, 0, 0, 0)
-        for form in {phase.form for phase in self._order() if phase.kind == UP}:
-            self.kernels.up[form][1, BLOCK, stream](
-                self.shape, self.learning, self.steps, nothing, self.layout.unit, self.predict
-            )
-        for made in (self.kernels.down, self.kernels.fall):
-            made[1, BLOCK, stream](self.shape, self.learning, self.steps, nothing)
+        stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
+        scale = self.layout.unit, self.predict
+        parts = [part for phase in self.plan.phases for part in phase]
+        nothing, empty = Range(0, 0, 0, 0), Bundle(0, 0, 0, 0, 0, 0)
+        for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
+            self.kernels.up[form][1, BLOCK, stream](*arguments, nothing, *scale)
+        for kind, made in ((DOWN, self.kernels.down), (FALL, self.kernels.fall)):
+            if any(part.kind == kind for part in parts):
+                made[1, BLOCK, stream](*arguments, nothing)
         for lengths in {bundle.lengths for side in self.layout.sides for bundle in side.bundles}:
             made = bundle_kernels(self.storage, self.predict > 0.0, lengths)
-            which = Bundle(0, 0, 0, 0, 0, 0)
-            made.up[1, BLOCK, stream](self.shape, self.learning, self.steps, which, self.layout.unit, self.predict)
-            made.down[1, BLOCK, stream](self.shape, self.learning, self.steps, which)
-        self.kernels.tick[1, LANES, stream](self.steps, 0)
+            made.up[1, BLOCK, stream](*arguments, empty, *scale)
+            made.down[1, BLOCK, stream](*arguments, empty)
+        if any(part.kind == BLOCK_OF_PHASES for part in parts):
+            self._launch_block(0, 0, 0, 0, stream)
+        self._tick(0)
         self.stream.wait()
 
     @property
     def bytes(self) -> int:
         """What an iteration must move at least, filled-up entries included; see ``moved``."""
         return moved(self.layout, self.storage, self.predict > 0.0)
-
-
-def phases_of(layout: Layout, player: int) -> tuple[list[Phase], list[Phase]]:
-    """Bottom-up, and top-down."""
-    side = layout.sides[player]
-    tiles = layout.tiles.astype(np.int64)
-    high = tiles[:, SHAPE] >> 6 & 63
-    up: list[Phase] = []
-    for begin, end in side.heights:
-        several = bool((tiles[begin:end, ACTIONS] > high[begin:end]).any())
-        children = bool(tiles[begin:end, CHILDREN].any())
-        up.append(Phase(UP, begin, end, player, 2 if several else int(children)))
-    down: list[Phase] = []
-    if side.together < len(side.heights):
-        down.append(Phase(FALL, side.heights[side.together][0], side.heights[-1][1], player))
-    down += [Phase(DOWN, *side.heights[height], player) for height in reversed(range(side.together))]
-    return up, down
 
 
 def moved(layout: Layout, storage: str, predict: bool) -> int:
@@ -257,8 +242,10 @@ def moved(layout: Layout, storage: str, predict: bool) -> int:
 
 def laid_out(game: Any, storage: str) -> Layout:
     """The layout of a game, from its sparse payoff matrix."""
+    return lay_out(game.treeplexes, payoff_sides(game), storage)
+
+
+def payoff_sides(game: Any) -> tuple[Csr, Csr]:
+    """The sparse payoff matrix by player 0's sequences, and by player 1's."""
     operator = game.operator if isinstance(game.operator.rows, Csr) else game.payoffs
-    return lay_out(game.treeplexes, (operator.rows, operator.columns), storage)
-
-
-__all__ = ["DOWN", "FALL", "UP", "Engine", "Phase", "Side", "laid_out", "moved", "phases_of"]
+    return operator.rows, operator.columns

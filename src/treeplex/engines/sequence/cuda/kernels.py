@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.cuda.kernels import any_lane, callee, column_sum, cuda, int32, kernel, real, rule, select
+from treeplex.cuda.kernels import any_lane, callee, column_sum, cuda, int32, kernel, one_by_one, real, rule, select
 from treeplex.cuda.kernels import uint32 as u
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.layout import (
@@ -30,29 +30,30 @@ from treeplex.engines.sequence.cuda.layout import (
     NOBODY,
     SHAPE,
     SLOT,
-    SPARE,
 )
 from treeplex.updates import rules
 
 decayed: Any = rule(rules.decayed, where=select)
 
 UP, DOWN, FALL = 0, 1, 2
+BOTTOM, ONE, SEVERAL, ANY = range(4)
+"""Forms of UP: tiles of one step without children, of one step, of several; of any, where there are few."""
 
 
 class Kernels(NamedTuple):
     """For one storage; with or without prediction."""
 
-    up: Any  # tiles of one step without children, of one step, of any: [0], [1], [2]
+    up: tuple[Any, ...]  # by form
     down: Any
     fall: Any
-    block: Any  # many iterations in one block
+    block: Any  # some phases, or whole iterations, in one block
     share: Any  # of whatever is played, as it was put there
     enter: Any  # the plan that is played enters the average
     tick: Any  # iterations are counted
 
 
 @callee
-def _lane(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
+def lane_of(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
     """Row and column of a lane in its tile."""
     wide = u(shape_word & u(63))
     row = u(u(lane * u(shape_word >> u(12))) >> u(10))
@@ -60,25 +61,34 @@ def _lane(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
 
 
 @cache
-def kernels(storage: str, predict: bool) -> Kernels:
-    """The kernels of one storage."""
+def sums(storage: str) -> tuple[Any, Any]:
+    """``paid`` and ``below``: what a row of sequences is worth, by payoffs and by child infosets."""
     number = real(storage)
-    zero, one = number(0.0), number(1.0)
+    zero = number(0.0)
 
     @callee
-    def paid(shape: Shape, plan: Any, row: Any, length: Any, lane: Any, unit: Any) -> Any:
-        """Payoffs of a row times the opponent's plan."""
+    def four(shape: Shape, plan: Any, at: Any) -> Any:
+        s0, s1 = shape.column[at], shape.column[u(at + u(32))]
+        s2, s3 = shape.column[u(at + u(64))], shape.column[u(at + u(96))]
+        v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
+        v2, v3 = number(shape.value[u(at + u(64))]), number(shape.value[u(at + u(96))])
+        return (v0 * plan[s0] + v1 * plan[s1]) + (v2 * plan[s2] + v3 * plan[s3])
+
+    @callee
+    def paid(shape: Shape, plan: Any, row: Any, length: Any, lane: Any, unit: Any, eager: Any) -> Any:
+        """Payoffs of a row times the opponent's plan; ``eager``: more of them at a time, for more registers."""
         total = zero
         at = u(u(row << u(5)) + lane)
         left = int32(length)
+        if eager:
+            while left >= 8:
+                total += four(shape, plan, at) + four(shape, plan, u(at + u(128)))
+                at = u(at + u(256))
+                left = int32(left - int32(one_by_one() << int32(3)))
         while left >= 4:
-            s0, s1 = shape.column[at], shape.column[u(at + u(32))]
-            s2, s3 = shape.column[u(at + u(64))], shape.column[u(at + u(96))]
-            v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
-            v2, v3 = number(shape.value[u(at + u(64))]), number(shape.value[u(at + u(96))])
-            total += (v0 * plan[s0] + v1 * plan[s1]) + (v2 * plan[s2] + v3 * plan[s3])
+            total += four(shape, plan, at)
             at = u(at + u(128))
-            left = int32(left - int32(4))
+            left = int32(left - int32(one_by_one() << int32(2)))
         if left >= 2:
             s0, s1 = shape.column[at], shape.column[u(at + u(32))]
             v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
@@ -100,12 +110,22 @@ def kernels(storage: str, predict: bool) -> Kernels:
             v2, v3 = slot[u(at + u(64))], slot[u(at + u(96))]
             total += (v0 + v1) + (v2 + v3)
             at = u(at + u(128))
-            left = int32(left - int32(4))
+            left = int32(left - int32(one_by_one() << int32(2)))
         while left > 0:
             total += slot[at]
             at = u(at + u(32))
-            left = int32(left - int32(1))
+            left = int32(left - one_by_one())
         return total
+
+    return paid, below
+
+
+@cache
+def kernels(storage: str, predict: bool) -> Kernels:
+    """The kernels of one storage."""
+    number = real(storage)
+    zero, one = number(0.0), number(1.0)
+    paid, below = sums(storage)
 
     @callee
     def learn(
@@ -134,12 +154,13 @@ def kernels(storage: str, predict: bool) -> Kernels:
         negative: Any,
         predicted: Any,
         children: Any,
+        eager: Any,
     ) -> None:
         """A tile of one step."""
         base, first = u(shape.tiles[w, BASE]), u(shape.tiles[w, HOME])
         entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
         n = u(shape.tiles[w, ACTIONS])
-        row, j, wide, _ = _lane(u(shape.tiles[w, SHAPE]), lane)
+        row, j, wide, _ = lane_of(u(shape.tiles[w, SHAPE]), lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
@@ -147,7 +168,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         if row < n:
             old = learning.regret[at]
             played = learning.played[at] if predict else old
-            value = paid(shape, learning.plan, entry, length, lane, unit)
+            value = paid(shape, learning.plan, entry, length, lane, unit, eager)
             if children:
                 value += below(learning.slot, u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN]), lane)
             if not predict:
@@ -164,55 +185,74 @@ def kernels(storage: str, predict: bool) -> Kernels:
             learning.share[here] = one / select(total > zero, total, -number(n))
 
     @callee
-    def up_any(
-        shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, positive: Any, negative: Any, predicted: Any
+    def up_several(
+        shape: Shape,
+        learning: Learning,
+        w: Any,
+        lane: Any,
+        unit: Any,
+        positive: Any,
+        negative: Any,
+        predicted: Any,
+        eager: Any,
     ) -> None:
-        """A tile of any number of steps."""
+        """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
         base, first = u(shape.tiles[w, BASE]), u(shape.tiles[w, HOME])
         entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
         slot, children = u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN])
-        spare, n = u(shape.tiles[w, SPARE]), u(shape.tiles[w, ACTIONS])
-        row, j, wide, high = _lane(u(shape.tiles[w, SHAPE]), lane)
-        here = u(first + j)
+        n = u(shape.tiles[w, ACTIONS])
+        row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
+        here, start = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
-        steps = u(u(u(n + high) - u(1)) // high)
-        a = select(row < high, row, n)  # lanes left over have no action
         total = zero
-        for step in range(steps):
-            k = u(step)
-            if a < n:
-                at = u(u(u(base + k) << u(5)) + lane)
-                played = learning.played[at]
-                value = paid(shape, learning.plan, u(entry + u(k * length)), length, lane, unit)
-                value += below(learning.slot, u(slot + u(k * children)), children, lane)
-                if not predict:
-                    played = select(played > zero, played, zero)
+        at = start
+        a = select(row < high, row, n)  # lanes left over have no action
+        while a < n:
+            played = learning.played[at]
+            value = paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value += below(learning.slot, slot, children, lane)
+            if predict:
                 total += select(some, played * value, value)
-                learning.spare[u(u(u(spare + k) << u(5)) + lane)] = value
-            a = u(a + high)
+                learning.played[at] = value
+            else:
+                total += select(some, select(played > zero, played, zero) * value, value)
+                learning.regret[at] = played + value
+            entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
         worth = column_sum(total, j, wide, high)
         worth *= select(some, share, -share)
         if row == u(0):
             learning.slot[leave] = worth
-        a = select(row < high, row, n)
         total = zero
-        for step in range(steps):
-            k = u(step)
-            if a < n:
-                at = u(u(u(base + k) << u(5)) + lane)
-                value = learning.spare[u(u(u(spare + k) << u(5)) + lane)]
-                total += learn(learning, at, learning.regret[at], value, worth, positive, negative, predicted)
-            a = u(a + high)
+        at = start
+        a = select(row < high, row, n)
+        while a < n:
+            r = learning.regret[at]
+            if predict:
+                total += learn(learning, at, r, learning.played[at], worth, positive, negative, predicted)
+            else:
+                r = decayed(r - worth, positive, negative, zero) + zero
+                learning.regret[at] = r
+                total += select(r > zero, r, zero)
+            at, a = u(at + u(32)), u(a + high)
         total = column_sum(total, j, wide, high)
         if row == u(0):
             learning.share[here] = one / select(total > zero, total, -number(n))
 
     @callee
+    def up_any(
+        shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, positive: Any, negative: Any, predicted: Any
+    ) -> None:
+        if u(shape.tiles[w, ACTIONS]) > u(u(u(shape.tiles[w, SHAPE]) >> u(6)) & u(63)):
+            up_several(shape, learning, w, lane, unit, positive, negative, predicted, True)
+        else:
+            up_one(shape, learning, w, lane, unit, positive, negative, predicted, True, True)
+
+    @callee
     def passed_down(shape: Shape, learning: Learning, w: Any, lane: Any, reach: Any, here: Any, weight: Any) -> None:
         """Plans and averages of a tile whose infosets are reached by ``reach``."""
         n = u(shape.tiles[w, ACTIONS])
-        row, _, _, high = _lane(u(shape.tiles[w, SHAPE]), lane)
+        row, _, _, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
         share = learning.share[here]
         some = share > zero
         factor = reach * share
@@ -223,7 +263,8 @@ def kernels(storage: str, predict: bool) -> Kernels:
             if some:
                 x = learning.played[at]
                 x = select(x > zero, x, zero) * factor
-            learning.average[at] += weight * x
+            if weight != zero:
+                learning.average[at] += weight * x
             learning.plan[at] = x
             at = u(at + u(32))
             a = u(a + high)
@@ -231,7 +272,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     @callee
     def down(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
         first, base = u(shape.tiles[w, HOME]), u(shape.tiles[w, BASE])
-        j = _lane(u(shape.tiles[w, SHAPE]), lane)[1]
+        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
         here = u(first + j)
         before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
         reach = learning.plan[shape.above[here]]
@@ -244,7 +285,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     @callee
     def fall(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
         first = u(shape.tiles[w, HOME])
-        j = _lane(u(shape.tiles[w, SHAPE]), lane)[1]
+        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
         here = u(first + j)
         reach = one
         s, q = u(shape.above[here]), u(shape.owner[here])
@@ -261,10 +302,12 @@ def kernels(storage: str, predict: bool) -> Kernels:
             me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
             w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
             if w < u(which.end):
-                if form == 0:
-                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
-                elif form == 1:
-                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True)
+                if form == BOTTOM:
+                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False, False)
+                elif form == ONE:
+                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True, False)
+                elif form == SEVERAL:
+                    up_several(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
                 else:
                     up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
 
@@ -284,16 +327,23 @@ def kernels(storage: str, predict: bool) -> Kernels:
         return kernel(go_down)
 
     def block(
-        shape: Shape, learning: Learning, steps: Steps, phases: Any, count: Any, unit: Any, predicted: Any
+        shape: Shape,
+        learning: Learning,
+        steps: Steps,
+        phases: Any,
+        which: Range,
+        count: Any,
+        unit: Any,
+        predicted: Any,
     ) -> None:
-        """``count`` iterations; phases [P, 4]: kind, first tile, end, player."""
+        """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
         lane, warp, warps = u(me & u(31)), u(me >> u(5)), u(u(cuda.blockDim.x) >> u(5))
-        start = steps.clock[0]
+        start = steps.clock[0] + which.iteration
         for t in range(count):
             i = u(start + t)
             positive, negative = number(steps.positive[i]), number(steps.negative[i])
-            for p in range(phases.shape[0]):
+            for p in range(which.begin, which.end):
                 kind, w, end = phases[p, 0], u(u(phases[p, 1]) + warp), u(phases[p, 2])
                 weight = number(steps.after[u(u(i << u(1)) + u(phases[p, 3]))])
                 while w < end:
@@ -305,8 +355,6 @@ def kernels(storage: str, predict: bool) -> Kernels:
                         fall(shape, learning, w, lane, weight)
                     w = u(w + warps)
                 cuda.syncthreads()
-        if me == u(0):
-            steps.clock[0] = start + count
 
     def shares(shape: Shape, learning: Learning, tiles: Any) -> None:
         """Shares of what is played, of all tiles."""
@@ -314,7 +362,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         w, lane = u(me >> u(5)), u(me & u(31))
         if w < u(tiles):
             n, at = u(shape.tiles[w, ACTIONS]), u(u(u(shape.tiles[w, BASE]) << u(5)) + lane)
-            row, j, wide, high = _lane(u(shape.tiles[w, SHAPE]), lane)
+            row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
             total = zero
             a = select(row < high, row, n)
             while a < n:
@@ -337,7 +385,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
             steps.clock[0] += count
 
     return Kernels(
-        (up_kernel(0), up_kernel(1), up_kernel(2)),
+        tuple(up_kernel(form) for form in (BOTTOM, ONE, SEVERAL, ANY)),
         down_kernel(False),
         down_kernel(True),
         kernel(block, max_registers=64),  # for 1,024 threads
@@ -422,7 +470,7 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
         played, average = cuda.local.array(n, number), cuda.local.array(n, number)
         for a in range(n):
             played[a] = learning.played[u(first + u(32 * a))]
-            average[a] = learning.average[u(first + u(32 * a))]
+            average[a] = learning.average[u(first + u(32 * a))] if after != zero else zero
         total = zero
         for a in range(n):
             played[a] = select(played[a] > zero, played[a], zero)
@@ -431,7 +479,8 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
         factor = reach / select(some, total, number(n))
         for a in range(n):
             x = select(some, played[a], one) * factor
-            learning.average[u(first + u(32 * a))] = average[a] + after * x
+            if after != zero:
+                learning.average[u(first + u(32 * a))] = average[a] + after * x
             learning.plan[u(first + u(32 * a))] = x
 
     return BundleKernels(kernel(up), kernel(down))

@@ -38,17 +38,19 @@ Numbers = npt.NDArray[Any]
 LANES: Final = 32
 NOWHERE: Final = 1  # the place of a number that is always 0
 NOBODY: Final = 0xFFFFFFFF
-BASE, HOME, ENTRY, SLOT, SPARE, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(10)
-"""Columns of ``tiles``: first row, first infoset, first rows of entries, slots and scratch, n, shape (below), entries
-and slots per row; and how many columns there are."""
+BASE, HOME, ENTRY, SLOT, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(9)
+"""Columns of ``tiles``: first row, first infoset, first rows of entries and of slots, n, shape (below), entries and
+slots per row; and how many columns there are."""
 
 BUNDLED: Final = 4  # actions of infosets in bundles, at most
 LONGEST: Final = 24  # entries of an infoset in a bundle, at most: kernels have no loop over them
 BUNDLE: Final = 100_000  # sequences from which on a bundle pays
 TOGETHER: Final = 40_000  # infosets of upper heights that go down in one phase
-STEP: Final = 0.3  # what a further step of a tile costs, in rows, where there are few rows; see ``widths``
-ROWS: Final = 1_000_000  # from so many rows on, filling decides and steps cost little
-LARGE_STEP: Final = 0.05
+STEP: Final = 0.3  # what a step of a tile costs, in rows; see ``widths``
+FEW: Final = 32_000  # sequences of a kind up to which steps take time, and filling takes none
+FEW_STEP: Final = 1.0
+MANY: Final = 1_000_000  # sequences of a kind from which on filling decides
+MANY_STEP: Final = 0.05
 
 
 class Bundle(NamedTuple):
@@ -86,7 +88,6 @@ class Layout(NamedTuple):
     unit: float
     rows: int
     slots: int  # rows
-    spare: int  # rows of scratch, for tiles of several steps
 
     @property
     def places(self) -> int:
@@ -99,14 +100,12 @@ def shape_word(wide: int) -> int:
     return wide | (LANES // wide) << 6 | (1024 // wide + 1) << 12
 
 
-def widths(most: int, step: float) -> Ints:
-    """Infosets side by side in a tile, by number of actions: the least filling; ``step`` is what a step costs."""
-    found = np.ones(most + 1, dtype=np.int32)
+def width(n: int, infosets: int) -> int:
+    """How many infosets with n actions a tile has side by side: the least filling, with a price for steps."""
+    step = FEW_STEP if n * infosets <= FEW else STEP if n * infosets < MANY else MANY_STEP
     wide = np.arange(1, LANES + 1)
-    for n in range(1, most + 1):
-        steps = -(-n // (LANES // wide))
-        found[n] = wide[np.argmin(steps * LANES / (n * wide) + step * steps)]
-    return found
+    steps = -(-n // (LANES // wide))
+    return int(wide[np.argmin(steps * LANES / (n * wide) + step * steps)])
 
 
 class _Section(NamedTuple):
@@ -129,14 +128,13 @@ class _Section(NamedTuple):
 
 def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike) -> Layout:
     """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed."""
-    step = LARGE_STEP if sum(treeplex.sequences for treeplex in treeplexes) > LANES * ROWS else STEP
-    sections = [_sections(treeplex, side, step) for treeplex, side in zip(treeplexes, sides, strict=True)]
+    sections = [_sections(treeplex, side) for treeplex, side in zip(treeplexes, sides, strict=True)]
     count = sum(section.tiles for own in sections for section in own)
     tiles = np.zeros((count, WORDS), dtype=np.uint32)
     numbered = [_Numbering(tiles) for _ in range(2)]
-    row = home = tile = spare = 0
+    row = home = tile = 0
     for own, treeplex, numbering in zip(sections, treeplexes, numbered, strict=True):
-        row, home, tile, spare = numbering.number(treeplex, own, row, home, tile, spare)
+        row, home, tile = numbering.number(treeplex, own, row, home, tile)
     homes = home + LANES  # lanes beyond the last infoset read, and do nothing with it
     lengths, children = np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32)
     for treeplex, side, numbering in zip(treeplexes, sides, numbered, strict=True):
@@ -174,7 +172,7 @@ def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype
         )
         found.append(own.side(root, roots[player]))
     sides_ = (found[0], found[1])
-    return Layout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]), spare)
+    return Layout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
 
 
 def _lengths(side: Csr) -> Ints:
@@ -184,8 +182,8 @@ def _lengths(side: Csr) -> Ints:
     return lengths
 
 
-def _sections(treeplex: Treeplex, side: Csr, step: float) -> list[_Section]:
-    """Infosets by height, number of actions and lengths of rows; bundles first."""
+def _sections(treeplex: Treeplex, side: Csr) -> list[_Section]:
+    """Infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
     lengths, actions = _lengths(side), treeplex.actions
     infosets = treeplex.infosets
     height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
@@ -196,7 +194,6 @@ def _sections(treeplex: Treeplex, side: Csr, step: float) -> list[_Section]:
     alike = (shape >> np.uint64(40)) | (amount.astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(24)
     kind = actions.astype(np.uint64) | height.astype(np.uint64) << np.uint64(24)
     order = np.lexsort((alike, kind))
-    wide = widths(int(actions.max()), step)
     bundles: list[_Section] = []
     rest: list[_Section] = []
     for begin, end in _runs(kind[order]):
@@ -207,8 +204,8 @@ def _sections(treeplex: Treeplex, side: Csr, step: float) -> list[_Section]:
             bundles += parts
             members = left
         if len(members):
-            rest.append(_Section(members, tall, n, int(wide[n])))
-    return bundles + rest
+            rest.append(_Section(members, tall, n, width(n, len(members))))
+    return bundles + sorted(rest, key=lambda section: (section.height, section.steps > 1))
 
 
 def _bundles(
@@ -242,9 +239,9 @@ class _Numbering:
         self.spans: list[tuple[_Section, int, int, int]] = []  # with first tile, row and home
 
     def number(
-        self, treeplex: Treeplex, sections: list[_Section], row: int, home: int, tile: int, spare: int
-    ) -> tuple[int, int, int, int]:
-        """Number all; returns the next row, home, tile and row of scratch."""
+        self, treeplex: Treeplex, sections: list[_Section], row: int, home: int, tile: int
+    ) -> tuple[int, int, int]:
+        """Number all; returns the next row, home and tile."""
         self.place = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
         self.home = np.zeros(treeplex.infosets, dtype=np.int64)
         row += 1
@@ -254,12 +251,9 @@ class _Numbering:
             own, k = self.tiles[tile : tile + count], np.arange(count, dtype=np.uint32)
             own[:, BASE], own[:, HOME] = row + k * steps, home + k * section.wide
             own[:, ACTIONS], own[:, SHAPE] = section.actions, shape_word(section.wide)
-            if steps > 1 and not section.lengths:
-                own[:, SPARE] = spare + k * steps
-                spare += count * steps
             _place(treeplex.first, section.members, section.wide, row, home, self.home, self.place)
             row, home, tile = row + count * steps, home + count * section.wide, tile + count
-        return row, home, tile, spare
+        return row, home, tile
 
     def even(self, lengths: Ints, children: Ints) -> None:
         """Rows of a tile get equal numbers of entries and slots; of a bundle, rows of an action."""
