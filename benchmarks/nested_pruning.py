@@ -3,6 +3,8 @@
     .venv/bin/python benchmarks/nested_pruning.py threshold      # which one, by games other than Leduc-5
     .venv/bin/python benchmarks/nested_pruning.py table          # all games, both turn orders, CFR and CFR+
     .venv/bin/python benchmarks/nested_pruning.py leduc5         # Leduc-5, CFR, simultaneous: goals down to 0.006
+    .venv/bin/python benchmarks/nested_pruning.py leduc5 --families cfr+ --thresholds 3 10        # down to 0.001
+    .venv/bin/python benchmarks/nested_pruning.py hedge          # Leduc-5 as in Brown, Kroer & Sandholm (2017): to 0.03
 
 The goal on a game is what partial pruning reaches with ``--nodes`` nodes. Rows are five per cent of the iterations
 apart; nodes and seconds where the best NashConv so far falls below the goal are interpolated in logarithms. Nodes do
@@ -24,7 +26,15 @@ ALL = (*GAMES, "leduc5")
 THRESHOLDS = (1, 2, 3, 5, 7, 10, 15, 25, 50)
 TURNS = ("simultaneous", "alternating")
 FAMILIES = ("cfr", "cfr+")
-LEDUC5_GOALS = (0.1, 0.03, 0.02, 0.01, 0.006)
+LEDUC5_GOALS = {"cfr": (0.1, 0.03, 0.02, 0.01, 0.006), "cfr+": (0.1, 0.03, 0.01, 0.004, 0.002, 0.001)}
+HEDGE_GOALS = (1.0, 0.3, 0.1, 0.05, 0.03)
+HEDGES = (
+    "hedge-dt(d=5,turns=simultaneous)",
+    "hedge-dt-rbp(d=1,turns=simultaneous)",
+    "hedge-dt-rbp(d=5,turns=simultaneous)",
+    "hedge-dt-rbp(d=5,threshold=5,turns=simultaneous)",
+    "hedge-dt-rbp(d=5,threshold=100,turns=simultaneous)",
+)
 
 
 class Row(NamedTuple):
@@ -156,42 +166,58 @@ def table(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def leduc5(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """CFR, simultaneous: nodes of partial pruning over those of the others, by goal."""
+    """Simultaneous: nodes of partial pruning over those of the others, by goal."""
+    out: list[dict[str, Any]] = []
+    for family in options.families:
+        names = [f"{family}-partial(turns=simultaneous)", f"{family}-rbp(turns=simultaneous)"]
+        names += [
+            f"{family}-nested-rbp(threshold={threshold:g},turns=simultaneous)" for threshold in options.thresholds
+        ]
+        out += by_goals("leduc5", names, [goal for goal in LEDUC5_GOALS[family] if goal >= options.goal])
+    return out
+
+
+def hedge(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Simultaneous: nodes of plain Hedge over those with thresholds and pruning, by goal."""
+    names = ["hedge(turns=simultaneous)", *(options.algorithms or HEDGES)]
+    return by_goals("leduc5(sizes=dt)", names, [goal for goal in HEDGE_GOALS if goal >= options.goal])
+
+
+def by_goals(game_name: str, names: list[str], goals: list[float]) -> list[dict[str, Any]]:
+    """Nodes of the first over those of the others, and nodes per iteration over the last quarter of its iterations."""
     import treeplex as tp
 
-    game, out = tp.load("leduc5"), list[dict[str, Any]]()
-    names = ["cfr-partial(turns=simultaneous)", "cfr-rbp(turns=simultaneous)"]
-    names += [f"cfr-nested-rbp(threshold={threshold},turns=simultaneous)" for threshold in options.thresholds]
-    base: list[Row] = []
-    goals = [goal for goal in LEDUC5_GOALS if goal >= options.goal]
+    game, base, out = tp.load(game_name), list[Row](), list[dict[str, Any]]()
     for name in names:
         rows = curve(game, name, Limits(goal=goals[-1]))
         base = base or rows
         found = [where(base, goal, "nodes") / where(rows, goal, "nodes") for goal in goals]
         last = rows[-1]
+        early = next(row for row in rows if row.iteration >= 0.75 * last.iteration)
+        late = (last.nodes - early.nodes) / max(last.iteration - early.iteration, 1)
         shown = "  ".join(f"{goal:g}: {ratio:.2f}" for goal, ratio in zip(goals, found, strict=True))
         print(
-            f"{name:52s} {shown}  {last.iteration:,} iterations, {last.nodes:.2e} nodes,"
+            f"{name:52s} {shown}  {last.iteration:,} iterations, {last.nodes:.2e} nodes, {late:,.0f} an iteration late,"
             f" {100 * last.responses / last.nodes:.0f} % responses, {last.seconds:.0f} s",
             flush=True,
         )
-        out.append(
-            {"algorithm": name, "ratios": dict(zip(map(str, goals), found, strict=True)), "last": last._asdict()}
-        )
+        ratios = dict(zip(map(str, goals), found, strict=True))
+        out.append({"algorithm": name, "ratios": ratios, "late_nodes": late, "last": last._asdict()})
     return out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["threshold", "table", "leduc5"])
+    parser.add_argument("what", choices=["threshold", "table", "leduc5", "hedge"])
     parser.add_argument("--nodes", type=float, default=1e8, help="of partial pruning, which set the goal")
-    parser.add_argument("--goal", type=float, default=0.006, help="the lowest one of leduc5")
+    parser.add_argument("--goal", type=float, default=0.0, help="leduc5, hedge: none below")
+    parser.add_argument("--algorithms", nargs="+", help="hedge: beside plain Hedge")
     parser.add_argument("--thresholds", type=float, nargs="+", default=THRESHOLDS)
     parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     parser.add_argument("--games", nargs="+", default=ALL)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    found = {"threshold": choose, "table": table, "leduc5": leduc5}[options.what](options)
+    found = {"threshold": choose, "table": table, "leduc5": leduc5, "hedge": hedge}[options.what](options)
     if options.out:
         options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

@@ -368,8 +368,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},
     "cfr-hybrid": IN_TURN | RBP | {"threshold": 3.0},  # as cfr-nested-rbp
     "cfr+-hybrid": IN_TURN | RBP | {"threshold": 3.0},
-    "cfr-zero-reach-br": IN_TURN,
-    "cfr+-zero-reach-br": IN_TURN,
+    "cfr-zero-reach-br": IN_TURN | {"spread": "payoff"},  # section 3
+    "cfr+-zero-reach-br": IN_TURN | {"spread": "payoff"},
     "mccfr-external": SAMPLING | {"fallback": "uniform"},
     "mccfr-outcome": SAMPLING | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
     "mccfr-average": SAMPLING | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012

@@ -9,11 +9,13 @@ import pytest
 
 import treeplex as tp
 from treeplex.errors import ParameterError
-from treeplex.papers import rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.papers import curves, rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
 from treeplex.runs.log import LogRow
+from treeplex.runs.loop import INTERRUPTED
+from treeplex.system import Interrupted
 
 
 def curve(*points: tuple[int, int, float]) -> Curve:
@@ -34,6 +36,14 @@ def test_costs_are_read_off_straight_lines_in_logarithms() -> None:
     assert math.isnan(line.cost_of(0.001))
     assert line.nodes_per_iteration() == [100.0, 1100.0, pytest.approx(30_000 / 90), 500.0]
     assert nodes(line.rows[0]) == 100
+
+
+def test_a_curve_that_was_interrupted_is_judged_by_nobody(monkeypatch) -> None:
+    """A signal ends a run with an answer, which is no reason to judge a paper by it."""
+    whole = curves.run
+    monkeypatch.setattr(curves, "run", lambda *given: whole(*given)._replace(status=INTERRUPTED))
+    with pytest.raises(Interrupted):
+        run_curve(tp.load("kuhn"), "", "cfr", Limits(iterations=5), lambda line: None)
 
 
 def test_a_curve_is_a_run_with_rows_a_tenth_apart_and_tells_how_it_goes() -> None:

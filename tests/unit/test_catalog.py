@@ -184,7 +184,7 @@ def test_an_alias_has_no_parameters() -> None:
         ("kuhn(cards=3)", ["The game 'kuhn' has ", "'cards'"]),
         ("kuhn(3)", ["The game 'kuhn' has ", "1 values"]),
         ("leduc(suit=true)", ["leduc(suits=false,sizes=\"rbp\")", "'suit'"]),
-        ("kuhn_ext(1,2,3,4)", ["kuhn_ext(cards=3,bets=1,raises=1)", "4 values"]),
+        ("kuhn_ext(1,2,3,4,5)", ["kuhn_ext(cards=3,bets=1,raises=1,sizes=\"steps\")", "5 values"]),
         ("kuhn_ext(3,cards=4)", ["The parameter 'cards' of 'kuhn_ext' is given twice."]),
         ("leduc(suits=true,suits=false)", ["'suits' of 'leduc' is given twice"]),
         ("matrix", ["The game 'matrix' needs the parameter 'rows': matrix(rows)."]),

@@ -124,7 +124,7 @@ def advance(module: Any, game: CompiledGame, operator: Any, seed: int, rule: Any
         now = np.array([float(t)])
         steps = Steps(now, now**1.5, *rule.discounts(now))
         rules = Matching(rule.predict), Matching(rule.predict)
-        module.iterate(SequenceForm(game.treeplexes, operator, ALONE, values), state, rules, steps, turns)
+        module.iterate(SequenceForm(game.treeplexes, operator, ALONE, values), state, rules, steps, turns, None)
         seen += [array.copy() for learner in state for array in learner]
     return seen
 
@@ -250,7 +250,7 @@ def test_many_iterations_at_once_are_one_after_the_other(rule, turns) -> None:
     steps = Steps(t, t**1.5, *rule.discounts(t))
     rules = Matching(rule.predict), Matching(rule.predict)
     form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
-    cpu.iterations.iterate(form, state, rules, steps, turns)
+    cpu.iterations.iterate(form, state, rules, steps, turns, None)
     for one, other in zip([array for learner in state for array in learner], apart, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -266,7 +266,7 @@ def test_fictitious_play_is_the_references(turns) -> None:
             steps = Steps(t, 1 / (t + 1), *RegretMatching().discounts(t))
             players = tuple(Responder(*pair) for pair in zip(averages, scratch(game), strict=True))
             form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
-            module.iterations.iterate(form, players, ALONE, steps, turns)
+            module.iterations.iterate(form, players, ALONE, steps, turns, None)
             ends.append(averages)
         for ours, theirs in zip(*ends, strict=True):
             close(ours, theirs)
@@ -281,7 +281,7 @@ def test_cfr_br_is_the_references() -> None:
             steps = Steps(t, t, *RegretMatchingPlus().discounts(t))
             rules = tuple(MatchingAgainstBestResponse(0.0, response) for response in scratch(game))
             form = SequenceForm(game.treeplexes, game.operator, ALONE, scratch(game))
-            module.iterations.iterate(form, state, rules, steps, ALTERNATING)
+            module.iterations.iterate(form, state, rules, steps, ALTERNATING, None)
             ends.append([array for learner in state for array in learner])
         for ours, theirs in zip(*ends, strict=True):
             close(ours, theirs)

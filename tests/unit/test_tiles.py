@@ -218,6 +218,15 @@ def test_whole_units_give_the_bits_of_walks(name, storage) -> None:
         assert not np.delete(learner.average, place).any()  # idle lanes are never reached
 
 
+def test_many_places_need_32_bits_and_give_the_same_bits(monkeypatch) -> None:
+    algorithm, game = alone(cfr_plus(), tp.load("leduc")), replace(tp.load("leduc"))
+    monkeypatch.setattr(layout_module, "SMALL", 16)
+    found = tiled(game)
+    assert found is not None
+    assert [rows.column.dtype for rows in found.rows] == [np.int32, np.int32]
+    same(in_tiles(algorithm, game, [1, 9]), walked(algorithm, game, [10]))
+
+
 @pytest.mark.parametrize(
     "matrix",
     ["matrix(rows=[[1]])", "matrix(rows=[[1,2,3]])", "gaussian_matrix(100,1)"],

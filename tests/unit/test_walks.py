@@ -11,9 +11,9 @@ import treeplex as tp
 from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.traversals import full, nested_regret_based, partial, regret_based, zero_reach_response
-from treeplex.algorithms.walk import Matching, WalkCFR, cfr_partial, cfr_rbp
+from treeplex.algorithms.walk import Matching, WalkCFR, cfr_partial, cfr_rbp, cfr_zero_reach_br
 from treeplex.engines.history.arrays import TOTAL_REACH, TOTAL_VALUE
-from treeplex.engines.history.paths import incoming, paths
+from treeplex.engines.history.paths import counterfactual_ranges, incoming, paths
 from treeplex.engines.history.reference import prune as reference
 from treeplex.engines.history.reference.nested import NestedLearner
 from treeplex.engines.sequence.learners import normalised
@@ -176,6 +176,7 @@ RULES = {
     "full": full(),
     "partial": partial(),
     "zero reach": zero_reach_response(),
+    "zero reach, counterfactual": zero_reach_response("counterfactual"),
     "regret 0": regret_based(0.0),
     "regret 5": regret_based(5.0),
     "regret 2, expected": regret_based(2.0, "expected"),
@@ -209,6 +210,9 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
     algorithm = WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
     state, ways = algorithm.start(game), paths(game)
     sides = tuple(side._replace(best=side.expected) if traversal.bound == "expected" else side for side in ways.sides)
+    if traversal.spread == "counterfactual":
+        ranges = counterfactual_ranges(game)
+        sides = tuple(side._replace(payoff_range=range_) for side, range_ in zip(sides, ranges, strict=True))
     ledgers = tuple(
         reference.ledger(treeplex, tables.strategy)
         for treeplex, tables in zip(game.treeplexes, state.tables, strict=True)
@@ -304,6 +308,26 @@ def test_bounds_hold_and_pruned_actions_are_not_played(name, turns) -> None:
             assert (tables.inside_pruned[owner[np.flatnonzero(pruned) - 1]] == 0).all()  # none below another
             np.testing.assert_allclose(np.add.reduceat(tables.strategy, treeplex.first[:-1]), 1.0)
     assert ever > 0
+
+
+@pytest.mark.parametrize("turns", TURNS)
+def test_a_regret_below_the_range_of_counterfactual_values_stays_negative(turns) -> None:
+    """So what is played behind it cannot matter; and that range is met where the range of payoffs is not."""
+    game, algorithm = tp.load("leduc"), cfr_zero_reach_br(turns, "counterfactual")
+    state, ranges, more = algorithm.start(game), counterfactual_ranges(game), 0
+    for _ in range(300):
+        owners = [side.owner[1:] for side in paths(game).sides]
+        low = [
+            tables.regret[1:] <= -spread[owner]
+            for tables, spread, owner in zip(state.tables, ranges, owners, strict=True)
+        ]
+        wider = [side.payoff_range[owner] for side, owner in zip(paths(game).sides, owners, strict=True)]
+        for tables, own, spread in zip(state.tables, low, wider, strict=True):
+            more += int((own & (tables.regret[1:] > -spread)).sum())
+        state = algorithm.advance(game, state, 1)
+        for tables, own in zip(state.tables, low, strict=True):
+            assert (tables.regret[1:][own] <= 1e-12).all()
+    assert more > 0
 
 
 @pytest.mark.parametrize("algorithm", [cfr_rbp(turns="simultaneous"), cfr_rbp(turns="alternating")])

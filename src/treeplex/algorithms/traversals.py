@@ -12,6 +12,8 @@ Bound = Literal["payoff", "expected"]
 BOUNDS: Final[dict[str, Bound]] = {"payoff": "payoff", "expected": "expected"}
 Length = Literal["bound", "guaranteed"]
 LENGTHS: Final[dict[str, Length]] = {"bound": "bound", "guaranteed": "guaranteed"}
+Spread = Literal["payoff", "counterfactual"]
+SPREADS: Final[dict[str, Spread]] = {"payoff": "payoff", "counterfactual": "counterfactual"}
 NEVER: Final = -1.0
 """The threshold of a traversal that does not prune by regret."""
 
@@ -22,6 +24,7 @@ class Traversal:
 
     partial: bool = True  # skip a subtree that neither player's opponent reaches
     respond: bool = False  # play best responses behind actions of regret at most -(U(I) - L(I))
+    spread: Spread = "payoff"  # U(I) - L(I) of payoffs, or of counterfactual values: times chance's part of the reach
     threshold: float = NEVER  # prune an action by its regret if about so many iterations will be skipped
     bound: Bound = "payoff"  # on what a pruned action could earn
     length: Length = "bound"  # of a pruning: while (9) holds, or m of Theorem 1
@@ -45,12 +48,14 @@ def partial() -> Traversal:
     return Traversal()
 
 
-def zero_reach_response() -> Traversal:
+def zero_reach_response(spread: Spread = "payoff") -> Traversal:
     """Play a best response to the opponent's current strategy in what a player does not reach itself.
 
     Behind an action with R(I, a) <= -(U(I) - L(I)), so that it stays unplayed (Brown & Sandholm 2015, section 3).
+    ``spread``: of payoffs, as in the paper, or of counterfactual values, which have chance's probability of coming
+    there as a factor: smaller, and just as sound.
     """
-    return Traversal(respond=True)
+    return Traversal(respond=True, spread=spread)
 
 
 def regret_based(

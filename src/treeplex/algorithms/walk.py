@@ -18,6 +18,7 @@ from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import (
     BOUNDS,
     LENGTHS,
+    SPREADS,
     Traversal,
     full,
     nested_regret_based,
@@ -33,7 +34,7 @@ from treeplex.engines.history.arrays import PlainRule, Player, Rule, Tables
 from treeplex.engines.history.cpu.nested import nested_iterations
 from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
-from treeplex.engines.history.paths import paths, response_rows
+from treeplex.engines.history.paths import counterfactual_ranges, paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
 from treeplex.errors import non_negative
 from treeplex.updates.hedge import MATCHING
@@ -152,9 +153,13 @@ class WalkCFR(Tabular[State]):
     def player(self, game: CompiledGame, state: State, player: int) -> Player:
         """What kernels are told about one player."""
         treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
+        if self.traversal.bound == "expected":
+            side = side._replace(best=side.expected)
+        if self.traversal.spread == "counterfactual":
+            side = side._replace(payoff_range=counterfactual_ranges(game)[player])
         return Player(
             treeplex,
-            side if self.traversal.bound == "payoff" else side._replace(best=side.expected),
+            side,
             response_rows(game)[player] if self.traversal.threshold >= 0.0 else NO_ROWS,
             tables,
             arrays.open_sequences(treeplex.first, tables.pruned),
@@ -207,14 +212,14 @@ def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
     return _cfr(partial(), turns, plus=True)
 
 
-def cfr_zero_reach_br(turns: str = "alternating") -> WalkCFR:
+def cfr_zero_reach_br(turns: str = "alternating", spread: str = "payoff") -> WalkCFR:
     """CFR with best responses in zero-reach sequences (Brown & Sandholm 2015, section 3)."""
-    return _cfr(zero_reach_response(), turns)
+    return _cfr(zero_reach_response(named("spread", spread, SPREADS)), turns)
 
 
-def cfr_plus_zero_reach_br(turns: str = "alternating") -> WalkCFR:
+def cfr_plus_zero_reach_br(turns: str = "alternating", spread: str = "payoff") -> WalkCFR:
     """CFR+ with best responses in zero-reach sequences, regrets as in section 4.2."""
-    return _cfr(zero_reach_response(), turns, plus=True)
+    return _cfr(zero_reach_response(named("spread", spread, SPREADS)), turns, plus=True)
 
 
 def cfr_rbp(

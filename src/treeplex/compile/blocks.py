@@ -7,6 +7,7 @@ of hands, which moves a fraction of the bytes of a sparse matrix; this is Tammel
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +40,16 @@ class Blocks(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Pairs of sequences with a payoff other than zero."""
-        nonzero = np.count_nonzero(self.rows.tables, axis=(1, 2))
-        return int(nonzero[self.rows.table[self.rows.amount != 0.0]].sum())
+        """Pairs of sequences with a payoff other than zero; before a player's first move all hands share one."""
+        side = self.rows
+        own = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
+        total = 0
+        for unmoved, other_unmoved in product((False, True), repeat=2):
+            here = ((own == 0) == unmoved) & ((side.column == 0) == other_unmoved) & (side.amount != 0.0)
+            tables = side.tables.sum(axis=1, keepdims=True) if other_unmoved else side.tables
+            tables = tables.sum(axis=2, keepdims=True) if unmoved else tables
+            total += int(np.count_nonzero(tables, axis=(1, 2))[side.table[here]].sum())
+        return total
 
     @property
     def hands(self) -> int:
@@ -229,7 +237,8 @@ def class_blocks(ends: Terminals, numbering: tuple[Numbering, Numbering], classe
 def expand(operator: DealtOperator) -> Payoffs:
     """The same operator as a sparse matrix, with the entries of a row in the order in which a block row adds them up.
 
-    So the sparse form and that of tables give the same bits.
+    So the sparse form and that of tables give the same bits, unless the game can be over before a player has moved:
+    then all hands of that player share a sequence, and their payoffs are added up first.
     """
     if isinstance(operator, ClassBlocks):
         return _expand_classes(operator.rows, (operator.rows.sequences, operator.columns.sequences))
@@ -271,9 +280,21 @@ def _expand_side(side: BlockRows | RankedRows) -> Csr:
     entry, other, own = np.nonzero(values)
     row = side.sequence[owner[entry], own]
     order = np.argsort(row, kind="stable")
+    row, column = row[order], side.other[side.column[entry[order]], other[order]]
+    data = values[entry, other, own][order]
+    if side.start[1] > 0 or np.any(side.column == 0):
+        row, column, data = _merged(row, column, data)
     start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=int(side.sequence.max()) + 1))))
-    column = side.other[side.column[entry[order]], other[order]]
-    return Csr(start.astype(np.int32), column, values[entry, other, own][order])
+    return Csr(start.astype(np.int32), column, data)
+
+
+def _merged(row: Ints, column: Ints, data: Floats) -> tuple[Ints, Ints, Floats]:
+    """Every pair of sequences once, where it came first; pairs that pay exactly nothing are dropped."""
+    pair = row.astype(np.int64) * (int(column.max()) + 1) + column
+    _, came, which = np.unique(pair, return_index=True, return_inverse=True)
+    total = np.bincount(which, weights=data).astype(np.float64)
+    kept = np.sort(came[total != 0.0])
+    return row[kept], column[kept], total[which[kept]]
 
 
 def _sorted(ends: Terminals, player: int, rows: int) -> tuple[Ints, Ints, Floats, Ints]:

@@ -235,15 +235,24 @@ def kuhn() -> DealtGame:
     return DealtGame(Poker("kuhn", _numbered(3), (Round((1.0,), 1),), separator="", words=words))
 
 
-def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
-    """Kuhn poker with more cards, bet types 1, 2, ... ``bets`` chips, and at most ``raises`` bets per hand.
+KUHN_SIZES: Final = ("steps", "doubled")
+MOST_DOUBLED: Final = 50
+"""Types of doubled bets: sums of more would not be exact."""
+
+
+def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1, sizes: str = "steps") -> DealtGame:
+    """Kuhn poker with more cards, ``bets`` bet types, and at most ``raises`` bets per hand.
 
     Along a line the bet types rise strictly and name the total bet, so a line is a rising sequence of types; both
-    cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7).
+    cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7). ``sizes``: types
+    are 1, 2, 3, ... chips ("steps") or 1, 2, 4, 8, ... ("doubled"; the authors' code).
     """
     integer("cards", cards, 2, 1000)
-    betting = _rising(bets, raises)
-    name = title("kuhn_ext", cards=cards, bets=bets, raises=raises)
+    betting, doubled = _rising(bets, raises), choice("sizes", sizes, KUHN_SIZES) == "doubled"
+    if doubled:
+        integer("bets", bets, 1, MOST_DOUBLED)
+        betting = betting._replace(sizes=tuple(2.0**size for size in range(bets)))
+    name = title("kuhn_ext", cards=cards, bets=bets, raises=raises, sizes=sizes if doubled else None)
     return DealtGame(Poker(name, _numbered(cards), (betting,), together=True))
 
 

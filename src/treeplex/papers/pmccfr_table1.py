@@ -9,8 +9,8 @@ entered, which is what ``nodes_touched`` means elsewhere, and external sampling 
 
 Everybody starts from random strategies and both players update at once, as in the paper. The Leduc extension is the
 authors', payoffs of folds included (``leduc_pots(folds="published")``), and their PCFR draws an action anew after every
-iteration where it has learnt nothing yet; ``mended`` is the count if a fold loses the stake. Bets in ``kuhn_ext`` are
-1, 2, 3, ... chips; in the authors' code 1, 2, 4, 8, ...
+iteration where it has learnt nothing yet. ``other`` is the count by another reading of the rules: in Leduc a fold loses
+the stake, and bets in the Kuhn extension are 1, 2, 4, 8, ... chips, as in the authors' code, not 1, 2, 3, 4, ...
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ID: Final = "pmccfr-table1"
 SEEDS: Final = 30
 ITERATIONS: Final = 5
 GAMES: Final = {"leduc": 'leduc_pots(folds="published")', "kuhn": "kuhn_ext(cards=3,bets=20,raises=7)"}
-MENDED: Final = {"leduc": "leduc_pots", "kuhn": GAMES["kuhn"]}  # a fold loses the stake
+OTHER: Final = {"leduc": "leduc_pots", "kuhn": "kuhn_ext(cards=3,bets=20,raises=7,sizes=doubled)"}
 
 AT_ONCE: Final = "simultaneous"
 
@@ -94,7 +94,7 @@ class Row(NamedTuple):
     paper_percent: float
     ours_percent: float
     error: float  # standard error of the ratio of ours to the paper's, of either alone
-    mended: float
+    other: float
 
 
 def reproduce(folder: Path, tell: Tell) -> Report:
@@ -102,11 +102,11 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     rows: list[Row] = []
     measured: dict[str, float] = {}
     for name, spec in GAMES.items():
-        game, mended = load(spec), load(MENDED[name])
+        game, variant = load(spec), load(OTHER[name])
         for algorithm, assembled in ALGORITHMS.items():
             tell(f"{game.name}, {algorithm}")
-            nodes, right = (touched(each, assembled, redraw=algorithm in REDRAWN) for each in (game, mended))
-            ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, right))
+            nodes, others = (touched(each, assembled, redraw=algorithm in REDRAWN) for each in (game, variant))
+            ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, others))
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
             where = Row(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share, 0.0, other)
@@ -114,7 +114,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             measured[f"{name}_{algorithm}"] = ours * share
             if algorithm in PAPER[name]:
                 measured[f"{name}_{algorithm}_ratio"] = ours / paper
-                measured[f"{name}_{algorithm}_mended"] = other / paper
+                measured[f"{name}_{algorithm}_other"] = other / paper
         measured[f"{name}_nodes"] = game.nodes
         measured[f"{name}_pmccfr_fewest"] = float(
             measured[f"{name}_PMCCFR"] == min(measured[f"{name}_{other}"] for other in PAPER[name])

@@ -1,4 +1,7 @@
-"""Brown & Sandholm (2015), Figure 2: best responses in zero-reach sequences, against nodes touched and iterations."""
+"""Brown & Sandholm (2015), Figure 2: best responses in zero-reach sequences, against nodes touched and iterations.
+
+Beside the paper's rule, for CFR, the same with the range of counterfactual values for that of payoffs.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,12 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             measured[f"{name}_{family}_nodes"] = ratio(plain, answer, nodes)
             measured[f"{name}_{family}_iterations"] = ratio(plain, answer, iterations)
             curves += [plain, answer]
+            if family == "cfr":
+                algorithm = f"cfr-zero-reach-br{TURNS[:-1]},spread=counterfactual)"
+                tighter = run_curve(game, f"{title}, best responses, counterfactual range", algorithm, limits, tell)
+                measured[f"{name}_tighter_iterations"] = ratio(plain, tighter, iterations)
+                measured[f"{name}_tighter_nodes"] = ratio(plain, tighter, nodes)
+                curves.append(tighter)
     for measure in ("nodes", "iterations"):
         plus = [measured[f"{name}_cfr+_{measure}"] for name in GAMES]
         measured[f"cfr+_{measure}_most"] = max(*plus, *(1.0 / each for each in plus))

@@ -29,7 +29,7 @@ BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread'
 SEPARATOR: Final = 2  # one with something below it in another run
 
 PIECE: Final = 512  # vectors of payoffs, children and actions that a thread has at least: about 5 us
-MEETING: Final = 700  # vectors in the time of a meeting and of unequal pieces: about 7 us
+MEETING: Final = 130  # vectors, times 3 + bits of the number of threads: a meeting, and waiting for unequal pieces
 GAIN: Final = 1.3  # times faster that threads must be by this count
 UNASKED: Final = 1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
 ENTRY: Final = 12  # bytes of an operator that count as a number
@@ -121,7 +121,8 @@ def _cost(game: TiledGame, threads: int) -> int:
     cost = 0
     for own, layout, rows in zip(passes(game, threads, PIECE), game.layouts, game.rows, strict=True):
         for table, work in zip(own, _works(layout, rows), strict=True):
-            cost += int(np.diff(work[table], axis=1).max(axis=1).sum()) + (threads > 1) * MEETING * len(table)
+            cost += int(np.diff(work[table], axis=1).max(axis=1).sum())
+            cost += (threads > 1) * MEETING * (3 + threads.bit_length()) * len(table)
     return cost
 
 

@@ -17,10 +17,17 @@ from treeplex.engines.sequence.reference.treeplex import best_response, realizat
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-def iterate(form: SequenceForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
+def iterate(
+    form: SequenceForm,
+    learners: tuple[Any, Any],
+    rules: tuple[Any, Any],
+    steps: Steps,
+    turns: int,
+    worker: object = None,
+) -> None:
     """One iteration for each of ``steps``; ``learners`` and scratch are modified in place.
 
-    Partitions are not used: threads make no difference.
+    Partitions and workers are not used: threads make no difference.
     """
     treeplexes, operator, _, values = form
 
