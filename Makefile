@@ -23,7 +23,7 @@ test-slow: .venv/installed-dev
 # On a machine with a GPU; without one, the same kernels run on tiny games in `make test`.
 test-gpu: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]'
-	$(BIN)/pytest tests/cuda
+	$(BIN)/pytest -m '' tests/cuda
 	$(BIN)/python benchmarks/gpu/check.py --no-times
 
 mutants: .venv/installed-dev

@@ -18,6 +18,7 @@ FIVE = sizes_for("50%, 75%, 100%, a", "60%")  # more actions than are looked at 
 ONE = sizes_for("a", "a")
 RIVER = Spot("Ks 9h 4d 2c 2d", 100, 200, "AA,76s:0.5", "QQ,K9s", FIVE)
 SPOTS = {
+    "tiny": Spot("Ks 9h 4d 2c 2d", 100, 100, "AsAh,7s6s", "QsQh,AsQs:0.5", ONE),
     "river": RIVER,
     "turn": Spot("Ks 9s 4s 2s", 100, 60, "AsKc,7s6s", "QsQd,AcKh", ONE),
     "flop": Spot("Ks 9s 4s", 100, 20, "AA", "QQ", ONE),
@@ -52,6 +53,15 @@ def agree(game: Any, cpu: Any, gpu: Any, counts: tuple[int, ...] = (1, 2)) -> tu
     return state, device
 
 
-@pytest.mark.parametrize(("name", "algorithm"), [("river", "dcfr"), ("river", "pcfr+"), ("turn", "cfr+")])
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [
+        ("tiny", "dcfr"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("river", "dcfr"), ("river", "pcfr+"), ("turn", "cfr+"))
+        ),
+    ],
+)
 def test_iterations_and_evaluations_are_those_of_the_cpu(name: str, algorithm: str) -> None:
     agree(*both(SPOTS[name], algorithm, "float64"))

@@ -24,9 +24,10 @@ CASES = [
     ("kuhn", "cfr+", "one block"),
     ("kuhn", "dcfr(turns=simultaneous)", "phases"),
     ("kuhn", "pcfr+", "bundles"),
-    ("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps"),
-    ("kuhn", "lcfr", "steps"),
+    ("kuhn", "pdcfr+(turns=simultaneous)", "steps"),
     ("gaussian_matrix(size=40)", "cfr", "one block"),
+    pytest.param("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps", marks=pytest.mark.slow),
+    pytest.param("kuhn", "lcfr", "steps", marks=pytest.mark.slow),
 ]
 if not SIMULATED:
     CASES += [
