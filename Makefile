@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Byte code is kept, whatever the environment says: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: solve test test-slow mutants fuzz kill-test screenshots format clean
+.PHONY: solve test test-slow test-gpu mutants fuzz kill-test screenshots format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -19,6 +19,12 @@ test: .venv/installed-dev
 
 test-slow: .venv/installed-dev
 	$(BIN)/pytest -m slow
+
+# On a machine with a GPU; without one, the same kernels run on tiny games in `make test`.
+test-gpu: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]'
+	$(BIN)/pytest -m '' tests/cuda
+	$(BIN)/python benchmarks/gpu/check.py --no-times
 
 mutants: .venv/installed-dev
 	$(BIN)/python tests/mutants/run.py

@@ -89,6 +89,7 @@ def solve(
     storage: str | None = None,
     threads: int = 0,
     backend: str = "auto",
+    device: int = 0,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
     folder: str | Path | None = None,
@@ -113,7 +114,8 @@ def solve(
         storage: What regrets and averages are kept in: ``"float64"``, ``"float32"``, ``"int16"``. Default: float64,
             for a hold'em spot float32.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
-        backend: ``"auto"`` or ``"cpu"``.
+        backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
+        device: Which GPU, counted from 0.
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
@@ -128,7 +130,7 @@ def solve(
     ('solved', -0.056)
     """
     given = Limits(nash_conv, seconds, iterations, nodes)
-    options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
@@ -200,6 +202,7 @@ def resume(
     nodes: int | None = None,
     threads: int = 0,
     backend: str = "auto",
+    device: int = 0,
     algorithm: str | Algorithm[Any, Any] | None = None,
     game: Any = None,
     checkpoint_seconds: float = 30.0,
@@ -218,14 +221,15 @@ def resume(
         iterations: Stop after so many iterations, each of which updates every player once.
         nodes: Stop once so many nodes have been touched: histories entered by traversals.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
-        backend: ``"auto"`` or ``"cpu"``.
+        backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
+        device: Which GPU, counted from 0.
         algorithm: Your own, if the run was started with it.
         game: Your own, if the run was started with it.
         checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``folder``.
     """
-    options = Options(threads, backend, checkpoint_seconds, watch, answer)
+    options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
     given = Limits(nash_conv, seconds, iterations, nodes)
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None

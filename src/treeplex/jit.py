@@ -14,6 +14,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -166,10 +167,15 @@ def timed_compilation(started: Callable[[int], None] | None = None) -> Generator
 @contextmanager
 def announced_compilation(started: Callable[[int], None] | None) -> Generator[None]:
     """Call ``started`` with the number of each kernel that is compiled while this lasts."""
-    with nullcontext() if started is None else _listening("numba:compile", CompileCounter(started)):
+    if started is None:
+        yield
+        return
+    counter = CompileCounter(started)
+    with _listening("numba:compile", counter), _listening("numba-cuda:compile", counter):
         yield
 
 
 def _listening(kind: str, listener: events.Listener) -> AbstractContextManager[None]:
-    install: Any = events.install_listener  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return install(kind, listener)
+    """GPU kernels have events of their own, in a module that is there once they are used."""
+    module: Any = events if kind.startswith("numba:") else sys.modules.get("numba.cuda.core.event")
+    return nullcontext() if module is None else module.install_listener(kind, listener)

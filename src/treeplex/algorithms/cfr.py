@@ -13,9 +13,10 @@ import numpy as np
 from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import averaging, exponent, named, number, turn_order
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
-from treeplex.algorithms.tabular import Strategies
+from treeplex.algorithms.tabular import Strategies, sweep
 from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
+from treeplex.engines import backend_of
 from treeplex.engines.sequence.arrays import Learner, Matching, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
@@ -83,7 +84,11 @@ class CFR(FullWidth[State]):
         if not isinstance(game, CompiledGame):
             from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
 
-            return on_boards(self, execution)
+            return on_boards(self, execution, game)
+        if backend_of("sequence", execution.backend, sweep(game), execution.device) == "cuda":
+            from treeplex.algorithms.cfr_cuda import on_cuda  # noqa: PLC0415 - not without a GPU
+
+            return on_cuda(self, execution)
         legal = {name: name for name, kept in STORAGES.items() if not (kept.scaled and self.minimizer.predict > 0.0)}
         storage = named("storage", execution.storage or self.storage, legal)
         return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
@@ -102,11 +107,11 @@ class CFR(FullWidth[State]):
             now = steps(state.iteration, 1, self.weight, self.minimizer)
             weight = float(now.weight[0])
             for player in (0, 1):
-                if not self._adds_new(player):
+                if not self.adds_new(player):
                     _add_plan(state, player, weight)
             state = self._iterated(game, state, now._replace(weight=np.zeros(1)))
             for player in (0, 1):
-                if self._adds_new(player):
+                if self.adds_new(player):
                     _add_plan(state, player, weight)
         return state
 
@@ -125,7 +130,7 @@ class CFR(FullWidth[State]):
         share(form.threads, lambda worker: iterate(form, learners, (rule, rule), now, self.turns, worker))
         return LearnerState(learners, done)
 
-    def _adds_new(self, player: int) -> bool:
+    def adds_new(self, player: int) -> bool:
         """Whether an iteration adds the new strategy of this player to its average."""
         return self.order == NEXT or (self.order == FACED and self.turns == ALTERNATING and player == 0)
 

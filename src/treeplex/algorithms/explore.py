@@ -59,7 +59,6 @@ class Exploring(Algorithm[Game, State]):
     responses: int = RESPONSES
 
     iterates: ClassVar[tuple[str, ...]] = ("average",)
-    engine: ClassVar[str] = "sampling"
 
     def start(self, game: Game, seed: int = 0) -> State:
         """Nothing visited."""

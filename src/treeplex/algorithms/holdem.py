@@ -17,6 +17,7 @@ from treeplex.algorithms.cfr import CFR, NEXT
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.arrays import aligned
+from treeplex.engines import backend_of
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
@@ -219,8 +220,8 @@ def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
     return {target: count * each for target, count in ITERATIONS.items()}
 
 
-def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
-    """A member of the CFR family as it is carried out on boards and rows of hands.
+def on_boards(member: CFR, execution: Execution, game: HoldemGame | None = None) -> HoldemCFR:
+    """A member of the CFR family as it is carried out on boards and rows of hands; ``auto`` looks at the ``game``.
 
     >>> from treeplex.algorithms.cfr import cfr_plus
     >>> on_boards(cfr_plus(delay=10), Execution()).minimizer
@@ -236,4 +237,10 @@ def on_boards(member: CFR, execution: Execution) -> HoldemCFR:
         raise ParameterError(
             f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."
         )
-    return HoldemCFR(member.minimizer, member.weight, storage, execution.threads)
+    solver = HoldemCFR(member.minimizer, member.weight, storage, execution.threads)
+    numbers = solver.cost(game).iteration if game is not None else 0.0
+    if backend_of("boards", execution.backend, numbers, execution.device) == "cuda":
+        from treeplex.algorithms.holdem_cuda import on_gpu  # noqa: PLC0415 - not without a GPU
+
+        return on_gpu(solver, execution)
+    return solver

@@ -55,10 +55,11 @@ class Cost(NamedTuple):
 class Execution(NamedTuple):
     """How a run is carried out, which does not change what is computed."""
 
-    backend: str = "auto"
+    backend: str = "cpu"  # or "cuda", or "auto": the faster of those that are there
     storage: str | None = None  # None: what the engine uses by default
     threads: int = 0  # 0: as many as pay
     folder: str | None = None  # where an algorithm may keep what does not fit into memory
+    device: int = 0  # which GPU
 
 
 class Extras:
@@ -86,12 +87,16 @@ class Algorithm(ABC, Generic[Game, State]):
 
     iterates: ClassVar[tuple[str, ...]] = ITERATES
     ends: ClassVar[bool] = False  # by itself, without a limit
-    engine: ClassVar[str] = "sequence"  # which of ``engines.BACKENDS`` carries it out
 
     @property
     def stored_as(self) -> str:
         """The type of the numbers that are kept between iterations."""
         return "float64"
+
+    @property
+    def backend(self) -> str:
+        """What carries it out: "cpu", or "cuda" once it is ``prepared`` so."""
+        return "cpu"
 
     def prepared(self, game: Game, execution: Execution) -> Algorithm[Game, State]:
         """The algorithm that carries this out in ``game`` as the run asks; refuses what cannot be heeded."""
@@ -120,6 +125,10 @@ class Algorithm(ABC, Generic[Game, State]):
     @abstractmethod
     def strategies(self, game: Game, state: State, iterate: str) -> Any:
         """Both players' "average" or "current" strategies, in the form that ``evaluate`` takes."""
+
+    def fetched(self, strategies: Any) -> Any:
+        """The same as arrays of this machine, where they are somewhere else; those are overwritten by iterations."""
+        return strategies
 
     @abstractmethod
     def evaluate(self, game: Game, strategies: Any, threads: int = 0) -> Evaluation:

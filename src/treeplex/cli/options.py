@@ -76,7 +76,8 @@ Nodes = Annotated[int | None, typer.Option(parser=whole, metavar="INTEGER", help
 Seed = Annotated[int, typer.Option(help="For algorithms that draw random numbers.")]
 Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or sizes found, to print.")]
 Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]
-Backend = Annotated[str, typer.Option(help="auto or cpu.")]
+Backend = Annotated[str, typer.Option(help="cpu, cuda (a GPU), or auto: the faster one.")]
+Device = Annotated[int, typer.Option(help="Which GPU, counted from 0.")]
 CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints; more if writing takes long.")]
 To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]
@@ -123,6 +124,7 @@ class Carrying:
     ] = None
     threads: Threads = 0
     backend: Backend = "auto"
+    device: Device = 0
 
 
 @dataclass(frozen=True)

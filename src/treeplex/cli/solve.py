@@ -93,6 +93,7 @@ def resume(
     goal: options.Goal,
     threads: options.Threads = 0,
     backend: options.Backend = "auto",
+    device: options.Device = 0,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -108,6 +109,7 @@ def resume(
         **options.as_arguments(limits),
         threads=threads,
         backend=backend,
+        device=device,
         checkpoint_seconds=checkpoint_seconds,
     )
     screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits.otherwise(request.limits)

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from typing import Final
 
-from treeplex.errors import ParameterError
+from treeplex.cuda.found import found, require
+from treeplex.errors import ParameterError, quoted
 
 BACKENDS: Final[dict[str, tuple[str, ...]]] = {
-    "sequence": ("cpu",),
+    "sequence": ("cpu", "cuda"),
     "history": ("cpu",),
     "sampling": ("cpu",),
     "public": ("cpu",),
-    "boards": ("cpu",),
+    "boards": ("cpu", "cuda"),
 }
-"""Which backends each engine has, the one that ``auto`` takes first. The only place that knows."""
+"""Which backends each engine has. The only place that knows."""
+
+NAMES: Final = ("auto", "cpu", "cuda")
+PAYS_FROM: Final = {"sequence": 400_000.0, "boards": 3e8}
+"""Numbers read by an iteration from which the GPU is faster than the CPU; on boards, its compilation included."""
 
 
-def backend_of(engine: str, wanted: object) -> str:
-    """The backend that ``wanted`` stands for in an engine, or a refusal."""
-    legal = BACKENDS[engine]
-    if wanted == "auto":
-        return legal[0]
-    if not isinstance(wanted, str) or wanted not in legal:
-        raise ParameterError(f"The 'backend' parameter must be one of auto, {', '.join(legal)} here, got {wanted!r}.")
+def named_backend(wanted: object) -> str:
+    """A backend's name, or a refusal."""
+    if not isinstance(wanted, str) or wanted not in NAMES:
+        raise ParameterError(f"The 'backend' parameter must be one of {', '.join(NAMES)}, got {quoted(wanted)}.")
     return wanted
+
+
+def backend_of(engine: str, wanted: object, numbers: float, device: object = 0) -> str:
+    """The backend that ``wanted`` stands for in an engine whose iterations read so many ``numbers``, or a refusal."""
+    name, legal = named_backend(wanted), BACKENDS[engine]
+    if name == "auto":
+        pays = "cuda" in legal and numbers >= PAYS_FROM[engine]
+        return "cuda" if pays and found(device) is not None else "cpu"
+    if name not in legal:
+        raise ParameterError(f"The 'backend' parameter must be one of auto, {', '.join(legal)} here, got {name!r}.")
+    if name == "cuda":
+        require(device)
+    return name

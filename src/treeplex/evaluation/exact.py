@@ -74,6 +74,11 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     told = game.treeplexes, game.operator, pieces, strategies, scratch, found
     share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
     value, first, second = found.tolist()
+    return in_payoffs(game, value, first, second)
+
+
+def in_payoffs(game: CompiledGame, value: float, first: float, second: float) -> Evaluation:
+    """Player 0's value and both best responses', as payoffs are stored, in payoffs of the rules."""
     gain, rounding, unit = first + second, 1e-12 * game.largest_payoff, game.unit
     if -rounding < gain < 0.0:
         gain = 0.0

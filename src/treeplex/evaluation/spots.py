@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +24,22 @@ from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.updates.reference import matched
+
+
+def taken(game: HoldemGame, passes: list[tuple[int, int]], found: Floats) -> list[float]:
+    """What players take of the pot on average, from what passes (player, mode) have found for their hands."""
+    weights = [game.weights(player) for player, _ in passes]
+    totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
+    return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
+
+
+def evaluated(game: HoldemGame, find: Callable[[list[tuple[int, int]]], Floats]) -> Evaluation:
+    """Value and NashConv in chips, by passes of whoever runs them."""
+    passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
+    passes = passes[:3] if game.zero_sum else passes
+    first, second, value, *rest = taken(game, passes, find(passes))
+    other = game.spot.pot - value if game.zero_sum else rest[0]
+    return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
 
 
 class Reader:
@@ -102,11 +119,7 @@ class Reader:
         At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still
         the sum of both gains, but the value is only what these two strategies give to player 0.
         """
-        zero_sum = self.game.zero_sum
-        passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
-        first, second, value, *rest = self._taken(passes[:3] if zero_sum else passes)
-        other = self.game.spot.pot - value if zero_sum else rest[0]
-        return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
+        return evaluated(self.game, self._found)
 
     @property
     def sources(self) -> Sources:
@@ -139,12 +152,11 @@ class Reader:
 
     def _taken(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> list[float]:
         """What the player of each pass takes of the pot on average."""
-        game = self.game
-        runner = runner or engine(game, self._storage, self._threads)
-        found = runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
-        weights = [game.weights(player) for player, _ in passes]
-        totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
-        return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
+        return taken(self.game, passes, self._found(passes, runner))
+
+    def _found(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> Floats:
+        runner = runner or engine(self.game, self._storage, self._threads)
+        return runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
 
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""

@@ -39,7 +39,7 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     if not request.is_spot:
         raise ParameterError(f"The run in {folder} is about {request.game}, not a hold'em spot.")
     game = game_of(kept)
-    solver = algorithm_of(request).prepared(game, Execution("auto", request.storage, threads))
+    solver = algorithm_of(request).prepared(game, Execution(storage=request.storage, threads=threads))
     point = kept.checkpoint(solver, game)
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")

@@ -65,7 +65,7 @@ def load_checkpoint(
             rows = [LogRow.of(row) for row in about["rows"]]
             best = None
             if about["best"] is not None:
-                fresh = copied(algorithm.strategies(game, state, "average"))
+                fresh = copied(algorithm.fetched(algorithm.strategies(game, state, "average")))
                 best = Best(float(about["best"]), restored(fresh, "best", tensors))
             seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
             if not (math.isfinite(seconds) and math.isfinite(evaluating)):

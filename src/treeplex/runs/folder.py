@@ -58,9 +58,9 @@ class RunFolder(NamedTuple):
         with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.request)) as path:
             yield RunFolder.open(path)
 
-    def limited(self, limits: Limits, threads: int) -> RunFolder:
-        """The same run, to be continued to other limits by so many threads, as ``run.json`` then says."""
-        kept = RunFolder(self.path, replace(self.request, limits=limits, threads=threads))
+    def limited(self, limits: Limits, threads: int, backend: str) -> RunFolder:
+        """The same run, to be continued to other limits by so many threads there, as ``run.json`` then says."""
+        kept = RunFolder(self.path, replace(self.request, limits=limits, threads=threads, backend=backend))
         kept.record()
         return kept
 

@@ -127,7 +127,8 @@ class _Run(Generic[Game, State]):
             seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
             self._keep(seconds, at_once=bool(status))
             if status:
-                return Outcome(status, self.state, self.work, log, seconds, strategies, evaluation)
+                kept = self.algorithm.fetched(strategies)
+                return Outcome(status, self.state, self.work, log, seconds, kept, evaluation)
 
     @property
     def work(self) -> Work:
@@ -182,7 +183,7 @@ class _Run(Generic[Game, State]):
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             kept = self.best.strategies
             return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
-        return strategies, evaluation, Best(evaluation.nash_conv, copied(strategies))
+        return strategies, evaluation, Best(evaluation.nash_conv, copied(self.algorithm.fetched(strategies)))
 
     def _evaluated(self, iterate: str) -> tuple[Any, Evaluation]:
         strategies = self.algorithm.strategies(self.game, self.state, iterate)

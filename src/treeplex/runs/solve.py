@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
-from treeplex.engines import backend_of
+from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
@@ -29,11 +29,14 @@ class Options:
     checkpoint_seconds: float = 30.0
     watch: Callable[[Progress], None] | None = None
     answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
+    device: int = 0  # which GPU
 
     def __post_init__(self) -> None:
         seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
         object.__setattr__(self, "checkpoint_seconds", seconds)
         object.__setattr__(self, "threads", non_negative("threads", self.threads))
+        object.__setattr__(self, "device", non_negative("device", self.device))
+        named_backend(self.backend)
         for name in ("watch", "answer"):
             called: object = getattr(self, name)
             if called is not None and not callable(called):
@@ -48,9 +51,7 @@ def execute(
     Seconds that it has spent already count.
     """
     solver = checked(game, algorithm, request, options, folder)
-    request = replace(
-        request, storage=solver.stored_as, threads=options.threads, backend=backend_of(solver.engine, options.backend)
-    )
+    request = replace(request, storage=solver.stored_as, threads=options.threads, backend=solver.backend)
     if folder is None:
         return _run(game, solver, request, options, None, None, request.limits)
     with RunFolder.claim(folder, request, game) as kept:
@@ -69,8 +70,7 @@ def checked(
     """The algorithm that will carry a request out; refuses what cannot be carried out."""
     check_iterate(request.iterate, algorithm.iterates)
     check_limits(request.limits, request.asked, algorithm.ends)
-    execution = Execution(options.backend, request.storage, options.threads, None if folder is None else str(folder))
-    return algorithm.prepared(game, execution)
+    return _prepared(game, algorithm, request, options, None if folder is None else str(folder))
 
 
 def resume(
@@ -85,14 +85,26 @@ def resume(
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
     if limits.any or not request.limits.any:
         check_limits(limits, request.asked, algorithm.ends)
-    execution = Execution(options.backend, request.storage, options.threads, str(kept.path))
-    solver = algorithm.prepared(game, execution)
+    solver = _prepared(game, algorithm, request, options, str(kept.path))
     with kept.reclaimed() as now:
         point = now.checkpoint(solver, game)
         spent = 0.0 if point is None else point.seconds
         if limits.any:  # written down, so that they hold for whoever continues after this process
-            now = now.limited(limits.after(spent), options.threads)  # noqa: PLW2901
+            now = now.limited(limits.after(spent), options.threads, solver.backend)  # noqa: PLW2901
         return _run(game, solver, now.request, options, now, point, now.request.limits.left(spent))
+
+
+def _prepared(
+    game: Game, algorithm: Algorithm[Game, State], request: Request, options: Options, folder: str | None
+) -> Algorithm[Game, State]:
+    execution = Execution(options.backend, request.storage, options.threads, folder, options.device)
+    solver = algorithm.prepared(game, execution)
+    if options.backend not in ("auto", solver.backend):
+        raise ParameterError(
+            f"The 'backend' parameter must be auto or {solver.backend} with {quoted(request.asked)}, got"
+            f" {quoted(options.backend)}; cfr, cfr+, lcfr, dcfr, pcfr+ and pdcfr+ run on a GPU."
+        )
+    return solver
 
 
 def check_limits(limits: Limits, asked: str, ends: bool) -> None:

@@ -102,7 +102,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
-        return replace(self, solver=cast(HoldemCFR, member.prepared(game, execution)))
+        return replace(self, solver=cast(HoldemCFR, member.prepared(game, execution._replace(backend="cpu"))))
 
     def start(self, game: HoldemGame, seed: int = 0) -> GrowingRun:
         """The menus of the spot; nothing learnt."""

@@ -5,11 +5,13 @@ A locked strategy is written where regrets are kept, of which strategies are sha
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import ALL_LOCKED, FREE, HandLearner, Locked, Sources
+from treeplex.engines.boards.arrays import ALL_LOCKED, FREE, HandLearner, Locked, Offsets, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, action_named, decision_at, follow
 from treeplex.engines.boards.streets import Decision
@@ -33,20 +35,31 @@ def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     where = no_locks(game, storage).where
     parts: tuple[list[Floats], list[Floats]] = ([], [])
-    for (player, place, start), (rows, count) in _locked_rows(game).items():
-        held: npt.NDArray[np.bool_] = rows.sum(axis=0) > 0.0
-        if held[:count].all():
+    for (player, place, _), (rows, count) in _locked_rows(game).items():
+        if (rows.sum(axis=0) > 0.0)[:count].all():
             where[player][place] = ALL_LOCKED
         else:
             where[player][place] = sum(part.size for part in parts[player])
             parts[player].append(_stored(rows, storage).ravel())
-        if learners is not None:
-            learner = learners[player]
-            for target in (learner.regret, learner.predicted, learner.average):
-                if len(target):
-                    target[start : start + rows.size].reshape(rows.shape)[:, held] = _stored(rows, storage)[:, held]
+    for learner, (places, numbers) in zip(learners or (), told(game, storage), strict=False):
+        for target in (learner.regret, learner.predicted, learner.average):
+            if len(target):
+                target[places] = numbers
     first, second = (np.concatenate([*part, np.zeros(0)]).astype(storage) for part in parts)
     return Locked(where, Sources(first, second))
+
+
+def told(game: HoldemGame, storage: str) -> list[tuple[Offsets, npt.NDArray[Any]]]:
+    """Of each player: places of the numbers of locked hands in arrays of regrets, and what is written there."""
+    found: list[tuple[list[Offsets], list[Floats]]] = [([], []), ([], [])]
+    for (player, _, start), (rows, _) in _locked_rows(game).items():
+        held = np.broadcast_to(rows.sum(axis=0) > 0.0, rows.shape).ravel()
+        found[player][0].append(start + np.flatnonzero(held))
+        found[player][1].append(_stored(rows, storage).ravel()[held])
+    none = np.zeros(0, np.int64)
+    return [
+        (np.concatenate([*places, none]), np.concatenate([*numbers, none]).astype(storage)) for places, numbers in found
+    ]
 
 
 def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, int]]:

@@ -187,8 +187,8 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             above = part.row(place.player, place)
             nodes[place.player].append((above, place.slot, len(place.node.actions), place.number, *reached))
         for row, ends in _by_row(part, opponent, [end for end in street.terminals if part.holds(end)]):
-            chips = [_amounts(spot, end.node, learner) for end in ends]
-            kinds = (int(any(amounts[kind] for amounts in chips)) for kind in (BY_STRENGTH, BY_HANDS))
+            chips = [amounts(spot, end.node, learner) for end in ends]
+            kinds = (int(any(amount[kind] for amount in chips)) for kind in (BY_STRENGTH, BY_HANDS))
             group.append((row, len(terminal), len(terminal) + len(ends), *kinds))
             terminal.extend(part.row(learner, end) for end in ends)
             amount.extend(chips)
@@ -240,7 +240,7 @@ def _by_row(part: _Tile, opponent: int, ends: list[End]) -> list[tuple[int, list
     return sorted(rows.items(), key=lambda item: sum(end.node.kind == FOLD for end in item[1]) / len(item[1]))
 
 
-def _amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
+def amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
     """Chips beside half the pot, times (weaker - stronger hands) and times all hands.
 
     At a showdown the winner gets half - rake, the loser -half, and both -rake / 2 if they tie, where half is half

@@ -136,7 +136,7 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
     infosets, sequences = treeplex.infosets, treeplex.sequences
     height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
     shape, children = np.zeros(infosets, dtype=np.uint64), np.zeros(sequences, dtype=np.int32)
-    _measure(first, parent, entries, children, height, amount, shape)
+    measure(first, parent, entries, children, height, amount, shape)
     order = np.lexsort((shape, amount, treeplex.actions, height))
     slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
     home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
@@ -232,7 +232,7 @@ def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
 
 
 @kernel
-def _measure(
+def measure(
     first: Ints, parent: Ints, entries: Ints, children: Ints, height: Ints, amount: Ints, shape: npt.NDArray[np.uint64]
 ) -> None:
     """Children of every sequence; height, length of all rows and a hash of the lengths of every infoset; in place."""

@@ -46,7 +46,7 @@ class Tree:
     def solver(self) -> Algorithm[Any, Any]:
         """The algorithm that spots are solved by, with the threads that were asked for."""
         named = assembled(api.default_algorithm(self.game))
-        return named.prepared(self.game, Execution("auto", None, self.threads))
+        return named.prepared(self.game, Execution(threads=self.threads))
 
     @property
     def reader(self) -> Any:

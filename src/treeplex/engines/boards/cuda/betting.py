@@ -1,0 +1,130 @@
+"""A street's betting as tables for GPU kernels: see ``cuda.arrays``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeplex.arrays import Ints
+from treeplex.engines.boards.cuda.arrays import Betting
+from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
+from treeplex.games.holdem.spot import Spot
+
+GROUPED = 4
+"""Actions whose values are found together."""
+
+
+class Parts(NamedTuple):
+    """What lies below each street root."""
+
+    decisions: list[list[Decision]]
+    terminals: list[list[End]]
+    chance_nodes: list[list[tuple[int, Way]]]  # with their numbers
+
+
+def parts_of(street: Street) -> Parts:
+    """By street root."""
+    found = Parts(*([[] for _ in range(street.roots)] for _ in range(3)))
+    for decision in street.decisions:
+        found.decisions[decision.root].append(decision)
+    for end in street.terminals:
+        found.terminals[end.root].append(end)
+    for number, way in enumerate(street.chance_nodes):
+        found.chance_nodes[way.root].append((number, way))
+    return found
+
+
+def betting_tables(
+    spot: Spot, street: Street, learner: int, entry: Sequence[int], work: Any
+) -> tuple[Betting, int, Ints]:
+    """Tables of a street, rows of a board, and [2, X] those that lead to the next street's roots, and their values."""
+    opponent, parts = 1 - learner, parts_of(street)
+    table: list[Sequence[int]] = []
+    nodes: tuple[list[Sequence[int]], list[Sequence[int]]] = ([], [])
+    group: list[Sequence[int]] = []
+    items: list[list[tuple[int, float]]] = [[] for _ in range(street.roots + street.slots(learner))]
+    within = [0] * len(items)  # the number of each action modulo four
+    chance = np.zeros((2, len(street.chance_nodes)), np.int32)
+    base, first_row = [0, 0], 0
+    for root in range(street.roots):
+        decisions = parts.decisions[root]
+        slots = [sum(len(d.node.actions) for d in decisions if d.player == player) for player in (0, 1)]
+        row = _Rows(street.roots, base[0], base[1])
+        opened = len(nodes[opponent]), len(nodes[learner])
+        reach = rows = 1 + slots[opponent]
+        for place, below in _by_row(row, opponent, parts.terminals[root]).items():
+            chips = [amounts(spot, end.node, learner) for end in below]
+            shows, folds = (any(amount[kind] for amount in chips) for kind in (0, 1))
+            extra = rows if shows and folds else -1
+            rows += extra >= 0
+            if shows or folds:
+                second = first_row + extra if extra >= 0 else -1
+                group.append((first_row + place, int(shows), int(folds), second, first_row))
+            for end, (by_strength, by_hands) in zip(below, chips, strict=True):
+                to = items[row.item(learner, end)]
+                to += [(place, by_strength)] if by_strength else []
+                to += [(extra if shows else place, by_hands)] if by_hands else []
+        for decision in decisions:
+            size, player, above = len(decision.node.actions), decision.player, row.of(opponent, decision)
+            nodes[player].append((above, decision.slot, size, decision.number, first_row + above))
+            if player == learner:
+                items[row.item(learner, decision)].append((rows, 1.0))
+                rows += 1
+                for action in range(size):
+                    within[street.roots + decision.slot + action] = action % GROUPED
+        for number, way in parts.chance_nodes[root]:
+            chance[:, number] = first_row + row.of(opponent, way), first_row + rows
+            items[row.item(learner, way)].append((rows, 1.0))
+            rows += 1
+        ends = len(nodes[opponent]), len(nodes[learner])
+        spans = opened[0], ends[0], opened[1], ends[1]
+        table.append((*spans, base[opponent], reach, rows, first_row, len(parts.chance_nodes[root])))
+        base = [base[0] + slots[0], base[1] + slots[1]]
+        first_row += rows
+    flat = [(place * GROUPED + at, chips) for at, each in zip(within, items, strict=True) for place, chips in each]
+    return (
+        Betting(
+            _table(table, 9),
+            _table(nodes[opponent], 5),
+            _table(nodes[learner], 5),
+            _table(group, 5),
+            np.cumsum([0, *(len(each) for each in items)], dtype=np.int32),
+            np.array([code for code, _ in flat], dtype=np.int32),
+            np.array([chips for _, chips in flat], dtype=work),
+            np.array(entry, dtype=np.int32),
+        ),
+        first_row,
+        chance,
+    )
+
+
+class _Rows(NamedTuple):
+    """How the sequences below a street root are numbered."""
+
+    roots: int  # of the street
+    first: int  # player 0's first slot
+    second: int
+
+    def of(self, player: int, place: Decision | End | Way) -> int:
+        """The row of ``player``'s last sequence before ``place``."""
+        slot = place.sequences[player]
+        return 0 if slot < 0 else 1 + slot - (self.second if player else self.first)
+
+    def item(self, player: int, place: Decision | End | Way) -> int:
+        """The same among all street roots and slots."""
+        slot = place.sequences[player]
+        return place.root if slot < 0 else self.roots + slot
+
+
+def _by_row(row: _Rows, opponent: int, ends: list[End]) -> dict[int, list[End]]:
+    """Terminals that share a reach row."""
+    found: dict[int, list[End]] = {}
+    for end in ends:
+        found.setdefault(row.of(opponent, end), []).append(end)
+    return found
+
+
+def _table(rows: Sequence[Sequence[int]], columns: int) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, columns)

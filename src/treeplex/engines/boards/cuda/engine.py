@@ -1,0 +1,330 @@
+"""Runs passes over a subgame on a GPU: tables and working arrays there, launches, and recorded iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.cuda.graphs import Stream
+from treeplex.cuda.kernels import SIMULATED, cuda
+from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
+from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
+from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
+from treeplex.engines.boards.cuda.meeting import LANES
+from treeplex.engines.boards.cuda.tables import Level, Sizes, Tuning, levels_of, sizes_of
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.locks import Frozen, fix, told
+from treeplex.updates.storage import STORAGES
+
+Array = npt.NDArray[Any]
+Learners = tuple[HandLearner, HandLearner]
+Launches = list[tuple[str, Callable[[], None]]]
+
+BLOCK: Final = LANES if SIMULATED else 128  # threads of a block that adds up boards
+BLOCKS: Final = 1 if SIMULATED else 2112  # of arrays that are cleared
+MOST: Final = LANES if SIMULATED else 512  # threads of a block that has all hands of a board
+SPARE: Final = 32  # numbers of shared memory in which threads find maxima together
+PLANNED: Final = 1024  # iterations whose discounts and weights are kept on the GPU, to begin with
+SMALL: Final = Tuning(threads=LANES, warps=1, kept=2**16)  # for the simulator
+
+
+class Plan(NamedTuple):
+    """Everything that a subgame needs on a GPU, still on the CPU: tables, and sizes of arrays."""
+
+    levels: tuple[list[Level], list[Level]]  # as either player learns
+    sizes: tuple[list[Sizes], list[Sizes]]
+    bytes: int  # of tables and working arrays
+    tuning: Tuning
+
+
+def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None) -> Plan:
+    """Build the tables; nothing is allocated on the GPU yet."""
+    work = STORAGES[storage].work
+    chosen = tuning or (SMALL if SIMULATED else Tuning())
+    pair = (levels_of(game, 0, work, LANES, chosen), levels_of(game, 1, work, LANES, chosen))
+    sizes = (sizes_of(game, 0, pair[0]), sizes_of(game, 1, pair[1]))
+    either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
+    numbers = sum(size.rows + size.factors for size in either) + sum(size.found for each in sizes for size in each)
+    tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
+    marks = 4 * sum(size.alive for size in either)
+    return Plan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
+
+
+def learner_bytes(game: HoldemGame, storage: str, predict: bool) -> int:
+    """Of regrets, averages, predicted regrets, times of updates, scales, and marks of locked decisions."""
+    size, _, scaled = STORAGES[storage]
+    numbers = sum(game.elements(player) for player in (0, 1)) * (3 if predict else 2) * size
+    return numbers + sum(game.decisions(player) for player in (0, 1)) * (20 if scaled else 12)
+
+
+class BoardsOnGPU:
+    """One subgame in one storage on the current GPU."""
+
+    def __init__(self, game: HoldemGame, storage: str, planned: Plan | None = None) -> None:
+        self.plan = planned or plan(game, storage)
+        self.storage, self._work = storage, STORAGES[storage].work
+        self.stream = Stream()
+        self.widths = [len(game.weights(player)) for player in (0, 1)]
+        self._levels = [[_sent(level) for level in levels] for levels in self.plan.levels]
+        either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*self.plan.sizes, strict=True)]
+        self._rows = [zeros(size.rows, self._work) for size in either]
+        self._alive = [zeros(size.alive, np.int32) for size in either]
+        self._factors = [zeros(size.factors, self._work) for size in either]
+        self._found = [[zeros(size.found, self._work) for size in sizes] for sizes in self.plan.sizes]
+        self._kept = cuda.to_device(np.zeros((4, max(self.widths)), self._work))
+        self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
+        self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
+        self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
+        self.frozen = self.sent_locks(fix(game, storage))
+        self._told_hands = [
+            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
+            for places, numbers in told(game, storage)
+        ]
+        self._clock = _new_clock(PLANNED)
+        self._told, self._now = np.ones((3, 0)), 0
+        self._recorded: tuple[Any, Callable[[], None]] | None = None
+        self._evaluation: tuple[Any, Callable[[], None]] | None = None
+
+    def sent_locks(self, frozen: Frozen) -> tuple[tuple[Any, Any], Sources]:
+        """Locked decisions on the GPU: a single number if there are none, so that nobody has to look."""
+        free = all((where == FREE).all() for where in frozen.where)
+        first, second = (cuda.to_device(np.append(where[:0] if free else where, FREE)) for where in frozen.where)
+        return (first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows))
+
+    def send(self, learners: Sequence[HandLearner]) -> Learners:
+        """Learners on the GPU."""
+        first, second = (HandLearner(*(cuda.to_device(_some(array)) for array in each)) for each in learners)
+        return first, second
+
+    def new_learners(self, predict: bool) -> Learners:
+        """Nothing is known yet; of a game without locks."""
+        scaled = STORAGES[self.storage].scaled
+        made: list[HandLearner] = []
+        for numbers, decisions in self._elements:
+            scales, last = decisions if scaled else 0, zeros(decisions, np.int32)
+            regret, average, predicted = (zeros(count, self.storage) for count in (numbers, numbers, predict * numbers))
+            made.append(HandLearner(regret, average, predicted, last, *(zeros(scales, np.float32) for _ in range(2))))
+        return made[0], made[1]
+
+    def hold(self, targets: Sequence[tuple[Any, Any]]) -> None:
+        """Write locked strategies into both players' arrays."""
+        for pair in targets:
+            for target, (places, numbers, count) in zip(pair, self._told_hands, strict=True):
+                if count and len(target) > 1:
+                    put[-(-count // BLOCK), BLOCK, self.stream.numba](target, places, numbers, count)
+        self.stream.wait()
+
+    def fetched(self, learners: Learners, predict: bool) -> Learners:
+        """Copies on the CPU, as long as the CPU's."""
+        scaled, found = STORAGES[self.storage].scaled, list[HandLearner]()
+        for learner, (numbers, decisions) in zip(learners, self._elements, strict=True):
+            lengths = numbers, numbers, predict * numbers, decisions, scaled * decisions, scaled * decisions
+            found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
+        return found[0], found[1]
+
+    def here(self, sources: Sources) -> Sources:
+        """The same of strategies."""
+        return Sources(*(here(array, size) for array, (size, _) in zip(sources, self._elements, strict=True)))
+
+    def iterate(self, learners: Learners, rule: Rule, schedules: Schedules, first: int, count: int) -> None:
+        """Iterations ``first`` + 1 to ``first`` + ``count``; the arrays of ``learners``, on the GPU, are modified."""
+        self._tell(schedules, first)
+        self._now += count
+        key = (id(learners[0].regret), rule, len(self._clock.weight))
+        if count and (self._recorded is None or self._recorded[0] != key):
+            self._iteration(learners, rule)  # compiles, which must not happen while launches are recorded
+            self._recorded = (key, self.stream.recorded(lambda: self._iteration(learners, rule)))
+            count -= 1
+        if self._recorded is not None:
+            for _ in range(count):
+                self._recorded[1]()
+        self.stream.wait()
+
+    def half(self, learners: Learners, rule: Rule, schedules: Schedules, player: int, t: int) -> None:
+        """One player's half of iteration ``t``."""
+        self._tell(schedules, t)
+        self._learn(learners, rule, player, 0)
+        self.stream.wait()
+
+    def values(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> Floats:
+        """[passes, H] what up to four passes (player, BEST or VALUE) find for the player's hands at the root."""
+        key = (*(id(source) for source in sources), tuple(passes), len(self._clock.weight))
+        if self._evaluation is None or self._evaluation[0] != key:
+            self._evaluate(sources, passes)
+            self._evaluation = (key, self.stream.recorded(lambda: self._evaluate(sources, passes)))
+        else:
+            self._evaluation[1]()
+        self.stream.wait()
+        found: Floats = self._kept.copy_to_host()[: len(passes)].astype(np.float64)
+        return found
+
+    def launches(
+        self, player: int, facing: Facing, learning: Learning, rule: Rule, *, learn: bool, best: bool
+    ) -> Launches:
+        """The launches of a pass, from the root and back."""
+        found: Launches = []
+        depth, last = 0, len(self._levels[player]) - 1
+        for depth in range(last):
+            found += self._down(player, depth, 0, facing, rule, learn)
+        for n in range(len(self._levels[player][last].stretches)):
+            found += self._down(player, last, n, facing, rule, learn)
+            found += self._up(player, last, n, learning, rule, learn, best)
+        for depth in range(last - 1, -1, -1):
+            found += self._up(player, depth, 0, learning, rule, learn, best)
+        return found
+
+    def _down(self, player: int, depth: int, n: int, facing: Facing, rule: Rule, learn: bool) -> Launches:
+        level, number = self._levels[player][depth], self._work
+        units = level.stretches[n].units
+        above = self._rows[depth - 1] if depth else self._start[1 - player]
+        marks = self._alive[depth - 1] if depth else self._clock.stamp
+        code, grid = kernels(self.storage, learn), self._grid(len(units), level.widths[1], learn)
+        return [(
+            f"down {depth}",
+            lambda: code.down[grid](
+                level.betting, level.cards, units, facing, self._clock, rule.prune, above, marks,
+                number(level.chance), self._rows[depth], self._alive[depth],
+            ),
+        )]  # fmt: skip
+
+    def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
+        level, number, code = self._levels[player][depth], self._work, kernels(self.storage, learn)
+        begin, boards, units = level.stretches[n]
+        sums, deals, clock = level.sums, level.deals, self._clock
+        rows, alive, factors, found = (
+            each[depth] for each in (self._rows, self._alive, self._factors, self._found[player])
+        )
+        launches: Launches = []
+        if deals is not None:
+            gathers = (level.chances, -(-level.widths[0] // BLOCK)), BLOCK, self.stream.numba
+            below = self._found[player][depth + 1]
+            launches += [(f"collect {depth}", lambda: collect[gathers](deals, below, rows))]
+        threads = sums.warps * LANES
+        blocks = sums.blocks + (-(-level.owns // threads) if learn else 0)
+        settles = (blocks, boards), threads, self.stream.numba, sums.warps * sums.size * np.dtype(number).itemsize
+        grid = self._grid(len(units), level.widths[0], learn)
+        if blocks:
+            launches += [(
+                f"settle {depth}",
+                lambda: code.settle[settles](
+                    level.betting, level.cards, begin, level.groups, level.owns, rows, alive, learning, clock,
+                    factors, sums,
+                ),
+            )]  # fmt: skip
+        launches += [(
+            f"up {depth}",
+            lambda: code.up[grid](
+                level.betting, level.cards, units, learning, clock, number(rule.predict), best, level.roots, level.owns,
+                rows, alive, factors, found,
+            ),
+        )]  # fmt: skip
+        return launches
+
+    def _grid(self, units: int, hands: int, learn: bool) -> tuple[tuple[int, int], int, Any, int]:
+        """Blocks, threads, stream and shared memory of units: 16-bit numbers of a decision are those of one block."""
+        parts = -(-hands // self.plan.tuning.threads)
+        threads = -(-hands // parts // LANES) * LANES
+        if learn and STORAGES[self.storage].scaled:
+            threads, parts = min(-(-hands // LANES) * LANES, MOST), 1
+        return (units, parts), threads, self.stream.numba, SPARE * np.dtype(self._work).itemsize
+
+    def _iteration(self, learners: Learners, rule: Rule) -> None:
+        for player in (0, 1):
+            self._learn(learners, rule, player, 1 - player)
+
+    def _learn(self, learners: Learners, rule: Rule, player: int, iterations: int) -> None:
+        tick[1, 1, self.stream.numba](self._clock, iterations)
+        for _, launch in self.learning(learners, rule, player):
+            launch()
+
+    def learning(self, learners: Learners, rule: Rule, player: int) -> Launches:
+        """The launches of one player's half of an iteration."""
+        ours, theirs = learners[player], learners[1 - player]
+        source = [each.predicted if rule.predict > 0.0 else each.regret for each in (ours, theirs)]
+        (where, rows), other = self.frozen, 1 - player
+        learning = Learning(
+            source[0], ours.regret, ours.predicted, ours.last, ours.regret_scale, where[player], rows[player]
+        )
+        facing = Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
+        return self.launches(player, facing, learning, rule, learn=True, best=False)
+
+    def _evaluate(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> None:
+        for n, (player, mode) in enumerate(passes):
+            tick[1, 1, self.stream.numba](self._clock, 0)
+            learning, facing = self._sides(sources, player)
+            for _, launch in self.launches(player, facing, learning, Rule(0.0, True), learn=False, best=mode == BEST):
+                launch()
+            blocks = -(-max(self.widths) // BLOCK)
+            keep[blocks, BLOCK, self.stream.numba](self._found[player][0], self.widths[player], n, self._kept)
+
+    def _sides(self, sources: Sources, player: int) -> tuple[Learning, Facing]:
+        """Both players of a pass that does not learn."""
+        (where, rows), none, other = self.frozen, self._none, 1 - player
+        learning = Learning(sources[player], none, none, self._clock.t, self._no_scale, where[player], rows[player])
+        return learning, Facing(sources[other], none, self._no_scale, where[other], rows[other])
+
+    def _tell(self, schedules: Schedules, t: int) -> None:
+        """Discounts and weights, and the iteration before the next; nothing is sent that is there already."""
+        count, size = len(schedules.weight), len(self._clock.weight)
+        if not np.array_equal(self._told[:, :count], schedules):
+            while size < count:
+                size *= 2
+            if size > len(self._clock.weight):
+                self._clock = _new_clock(size)._replace(stamp=self._clock.stamp)
+            given = np.ones((3, size))
+            given[:, :count] = schedules
+            self._send(self._clock[2:], given)
+            self._told, self._now = np.array(schedules), -1
+        if self._now != t:
+            self._send(self._clock[:1], np.array([[t]], np.int32))
+            self._now = t
+
+    def _send(self, arrays: Any, rows: Array) -> None:
+        for to, row in zip(arrays, rows, strict=True):
+            to.copy_to_device(row)
+        cuda.synchronize()  # copies are on another stream
+
+
+def zeros(count: int, kind: Any) -> Any:
+    """At least one, made on the GPU."""
+    array = cuda.device_array(max(count, 1), np.dtype(kind))
+    clear[BLOCKS, BLOCK](array)
+    cuda.synchronize()  # that was another stream
+    return array
+
+
+def here(array: Any, count: int) -> Array:
+    """The first numbers of an array, copied from the GPU."""
+    found: Array = array.copy_to_host()[:count]
+    return found
+
+
+def _new_clock(size: int) -> Clock:
+    return Clock(
+        *(cuda.to_device(np.zeros(1, np.int32)) for _ in range(2)), *(cuda.to_device(np.ones(size)) for _ in range(3))
+    )
+
+
+def _some(array: Array) -> Array:
+    """An array with at least one number."""
+    return array if len(array) else np.zeros((1, *array.shape[1:]), array.dtype)
+
+
+def _arrays(level: Level) -> list[Array]:
+    return [*level.betting, *level.cards, *(stretch.units for stretch in level.stretches), *(level.deals or ())]
+
+
+def _sent(level: Level) -> Level:
+    """Its arrays on the GPU."""
+
+    def sent(named: Any) -> Any:
+        return named if named is None else type(named)(*(cuda.to_device(_some(array)) for array in named))
+
+    stretches = tuple(stretch._replace(units=cuda.to_device(_some(stretch.units))) for stretch in level.stretches)
+    return level._replace(
+        betting=sent(level.betting), cards=sent(level.cards), stretches=stretches, deals=sent(level.deals)
+    )

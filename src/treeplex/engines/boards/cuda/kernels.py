@@ -1,0 +1,156 @@
+"""Kernels over units (a street root on a board), terminals and chance nodes; see ``street`` and ``terminals``.
+
+A pass is: ``tick``, ``down`` for every street from the first, then from the last ``settle``, ``up`` and ``collect``. On
+the last street boards come in runs whose rows fit in the L2 cache: ``down``, ``settle`` and ``up`` of a run, then those
+of the next.
+"""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numba
+import numpy as np
+
+from treeplex.cuda.kernels import SIMULATED, cuda, int32, kernel, uint32
+from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.meeting import LANES, uint64
+from treeplex.engines.boards.cuda.street import street
+from treeplex.engines.boards.cuda.terminals import settling
+from treeplex.updates.storage import STORAGES
+
+_numba: Any = numba
+
+REGISTERS: Final = 48  # of a thread that works in float32: as few as are kept in registers, so that more threads run
+
+
+class Kernels(NamedTuple):
+    """Compiled at their first launch, for numbers of one storage and passes that learn or do not."""
+
+    down: Any
+    settle: Any
+    up: Any
+
+
+@cache
+def kernels(storage: str, learn: bool) -> Kernels:
+    """For numbers of a storage."""
+    parts, number = street(storage, learn), STORAGES[storage].work
+    shared_type = _numba.float64 if number is np.float64 else _numba.float32
+    go_down, find_factor, go_up = parts
+    settle_row = settling(number)
+
+    def down(betting, cards, units, facing, clock, prune, above, above_alive, chance, rows, alive):
+        """Block (unit, part of its hands)."""
+        shared = cuda.shared.array(0, dtype=shared_type)
+        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
+        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
+        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
+        weight = number(clock.weight[t]) if learn else number(0.0)
+        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
+        kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
+        marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
+        go_down(betting, cards, board, root, facing, weight, t, prune, above, above_alive, clock.stamp[0], chance, kept,
+                stride, marks, shared, me, threads, at, step)  # fmt: skip
+
+    def settle(betting, cards, begin, groups, owns, rows, alive, learning, clock, factors, sums):
+        """Block (some terminal groups, a warp for each; then, in passes that learn, discounts of decisions; board)."""
+        shared = cuda.shared.array(0, dtype=shared_type)
+        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
+        lane, warp, stamp = int32(me % LANES), int32(me // LANES), clock.stamp[0]
+        board, g = int32(begin + cuda.blockIdx.y), int32(cuda.blockIdx.x * int32(sums.warps) + warp)
+        if cuda.blockIdx.x < sums.blocks:
+            if g < groups:
+                kept = rows[uint64(cards.board[board, layout.BOARD_ROWS]) :]
+                marks = alive[uint64(cards.board[board, layout.ALIVE]) :]
+                mine = shared[uint32(warp * sums.size) :]
+                settle_row(betting, cards, board, g, kept, marks, stamp, mine, int32(sums.each), lane)
+        elif learn:
+            n = int32((cuda.blockIdx.x - sums.blocks) * threads + me)
+            if n < owns:
+                kept = factors[uint64(2 * (np.int64(board) * owns + n)) :]
+                find_factor(betting, cards, board, n, learning, clock, t, alive, stamp, kept)
+
+    def up(betting, cards, units, learning, clock, predict, best, roots, owns, rows, alive, factors, found):
+        """Block (unit, part of its hands)."""
+        shared = cuda.shared.array(0, dtype=shared_type)
+        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
+        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
+        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
+        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
+        kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
+        marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
+        own = factors[uint64(2 * (np.int64(board) * owns + betting.root[root, layout.OWN])) :]
+        to = found[uint64(cards.board[board, layout.FOUND] + np.int64(root) * cards.board[board, layout.WIDTH]) :]
+        good, bad = number(clock.positive[t]), number(clock.negative[t])
+        go_up(betting, cards, board, root, learning, good, bad, predict, t, best, int32(roots), kept, stride, marks,
+              clock.stamp[0], own, to, shared, me, threads, at, step)  # fmt: skip
+
+    most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
+    return Kernels(kernel(down, **most), kernel(settle, **most), kernel(up, **most))
+
+
+def _collect(deals, found, rows):
+    """Values of a chance node to the hands of the board above: a sum over boards and their images, in float64.
+
+    Block (board above and chance node, run of hands). Per hand and image 2 bytes of its place and one number are read,
+    the latter once from memory and else from caches, as all hands of a row are read by one block. Four images are asked
+    for at a time.
+    """
+    above = cuda.blockIdx.x // len(deals.row)
+    node = cuda.blockIdx.x % len(deals.row)
+    h = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    if h < deals.above[above, 2]:
+        total, k, end = 0.0, deals.first[above], deals.first[above + 1]
+        while k + 3 < end:
+            at = uint64(deals.image[k, 0] + node * deals.image[k, 1] + deals.back[uint64(deals.image[k, 2] + h)])
+            bt = uint64(
+                deals.image[k + 1, 0] + node * deals.image[k + 1, 1] + deals.back[uint64(deals.image[k + 1, 2] + h)]
+            )
+            ct = uint64(
+                deals.image[k + 2, 0] + node * deals.image[k + 2, 1] + deals.back[uint64(deals.image[k + 2, 2] + h)]
+            )
+            dt = uint64(
+                deals.image[k + 3, 0] + node * deals.image[k + 3, 1] + deals.back[uint64(deals.image[k + 3, 2] + h)]
+            )
+            x, y, z, w = found[at], found[bt], found[ct], found[dt]
+            total = total + np.float64(x) + np.float64(y) + np.float64(z) + np.float64(w)
+            k += 4
+        while k < end:
+            place = deals.back[uint64(deals.image[k, 2] + h)]
+            total += np.float64(found[uint64(deals.image[k, 0] + node * deals.image[k, 1] + place)])
+            k += 1
+        rows[uint64(deals.above[above, 0] + deals.row[node] * deals.above[above, 1] + h)] = total
+
+
+def _tick(clock, iterations):
+    clock.t[0] += iterations
+    clock.stamp[0] += 1
+
+
+def _clear(array):
+    for k in range(cuda.grid(1), len(array), cuda.gridsize(1)):
+        array[k] = 0
+
+
+def _keep(found, width, n, kept):
+    h = cuda.grid(1)
+    if h < width:
+        kept[n, h] = found[h]
+
+
+def _put(array, places, numbers, count):
+    k = cuda.grid(1)
+    if k < count:
+        array[places[k]] = numbers[k]
+
+
+clear: Any = kernel(_clear)
+collect: Any = kernel(_collect)
+keep: Any = kernel(_keep)
+put: Any = kernel(_put)
+tick: Any = kernel(_tick)

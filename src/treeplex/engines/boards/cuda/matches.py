@@ -1,0 +1,129 @@
+"""Where a GPU finds what each hand meets: places in running sums over the opponent's hands.
+
+A warp adds up one reach row: over all hands from the weakest to the strongest, and over the hands with each card in
+that order. Lists of the 52 cards are dealt to the lanes, the longest first, each to the lane with the least to do; so
+step s of all lanes is one row of the *program*, and the sum after it is kept at (s + 1) x lanes + lane. Sums begin anew
+with each card (``AGAIN``): they are as accurate as the hands of one card.
+
+For each of the learner's hands, ``look`` has four words of two places each: all hands that are weaker, and those that
+are not stronger; the same among hands with its first card; with its second; and all hands with either card.
+
+Whole numbers, compiled, one thread; modified in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.engines.boards.arrays import Boards, Hands, Offsets, Small
+from treeplex.engines.boards.cuda.arrays import AGAIN
+from treeplex.jit import kernel
+
+SUMS: Final = 54  # cards, and what stands for none
+WORDS: Final = 4
+
+
+class Matches(NamedTuple):
+    """Places for the boards of a street."""
+
+    start: Offsets  # [B] where a board's program begins
+    steps: Offsets  # [B]
+    program: Small
+    look: npt.NDArray[np.uint32]
+
+
+def find_matches(boards: Boards, learner: int, shows: bool, lanes: int) -> Matches:
+    """As ``learner`` learns; ``shows``: are there showdowns?"""
+    ours, theirs = boards.hands[learner], boards.hands[1 - learner]
+    count = len(ours.held)
+    lane, first = np.zeros((count, SUMS), np.int16), np.zeros((count, SUMS), np.int16)
+    steps = np.zeros(count, np.int64)
+    _deal_lists(theirs, lanes, lane, first, steps)
+    start = np.concatenate(([0], np.cumsum(steps * lanes)))[:-1].astype(np.int64)
+    program = np.zeros(int((steps * lanes).sum()), np.uint16)
+    look = np.zeros(WORDS * int(ours.start[-1]), np.uint32)
+    places = (boards.group_start, boards.group, learner) if shows else (np.zeros(0, np.int64), boards.group, learner)
+    _write(ours, theirs, places, lanes, (lane, first), (start, steps, program), look)
+    return Matches(start, steps, program, look)
+
+
+@kernel
+def _deal_lists(theirs: Hands, lanes: int, lane: Any, first: Any, steps: Offsets) -> None:
+    """On each board: which lane adds up a card's hands, and at which step it begins."""
+    count, load = np.zeros(SUMS, np.int64), np.zeros(lanes, np.int64)
+    for b in range(len(steps)):
+        count[:], load[:] = 0, 0
+        for k in range(theirs.start[b], theirs.start[b] + theirs.held[b]):
+            count[theirs.first[k]] += 1
+            count[theirs.second[k]] += 1
+        for _ in range(SUMS):
+            card = np.argmax(count)
+            if count[card] <= 0:
+                break
+            least = np.argmin(load)
+            lane[b, card], first[b, card] = least, load[least]
+            load[least] += count[card]
+            count[card] = 0
+        steps[b] = (load.max() + 3) // 4 * 4
+
+
+@kernel
+def _write(ours: Hands, theirs: Hands, groups: Any, lanes: int, dealt: Any, out: Any, look: Any) -> None:
+    """Programs, and places of hands, from the weakest group of equal strength to the strongest."""
+    group_start, group, learner = groups
+    (lane, first), (start, steps, program) = dealt, out
+    seen = np.zeros(SUMS, np.int64)
+    for b in range(len(steps)):
+        begin, width = ours.start[b], ours.start[b + 1] - ours.start[b]
+        their, held = theirs.start[b], theirs.held[b]
+        program[start[b] : start[b] + steps[b] * lanes] = held  # a place without a hand
+        seen[:] = 0
+        i, j = 0, 0
+        shows = len(group_start) > 0
+        low, high = (group_start[b], group_start[b + 1]) if shows else (np.int64(0), np.int64(1))
+        for g in range(low, high):
+            end, stop = np.int64(ours.held[b]), np.int64(held)
+            if shows:
+                end, stop = np.int64(group[g, learner]), np.int64(group[g, 1 - learner])
+            for half in range(2):
+                for k in range(i, end):
+                    at, shift = WORDS * begin + k, 16 * half
+                    look[at] |= j << shift
+                    one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
+                    look[at + width] |= _place(lane, first, seen, b, one, lanes) << shift
+                    look[at + 2 * width] |= _place(lane, first, seen, b, two, lanes) << shift
+                if half == 0:
+                    for k in range(j, stop):
+                        for card in (np.int64(theirs.first[their + k]), np.int64(theirs.second[their + k])):
+                            again = AGAIN if seen[card] == 0 else 0
+                            step = first[b, card] + seen[card]
+                            program[start[b] + step * lanes + lane[b, card]] = k | again
+                            seen[card] += 1
+                    j = stop
+            i = end
+        for k in range(ours.held[b]):
+            one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
+            ends = _place(lane, first, seen, b, one, lanes) | _place(lane, first, seen, b, two, lanes) << 16
+            look[WORDS * begin + 3 * width + k] = ends
+
+
+def _place_of(lane: Any, first: Any, seen: Any, b: int, card: Any, lanes: int) -> int:
+    """Where the sum over the hands with a card that were seen so far is kept; 0: there are none, and there is zero."""
+    return (first[b, card] + seen[card]) * lanes + lane[b, card] if seen[card] > 0 else 0
+
+
+_place = kernel(_place_of)
+
+
+@kernel
+def write_back(hands: Hands, image: Offsets, back_start: Offsets, back: Small) -> None:
+    """``back`` of each image: where the hands of the board above stand on its board; its last place if nowhere."""
+    for b in range(len(image) - 1):
+        width = hands.start[b + 1] - hands.start[b]
+        for k in range(image[b], image[b + 1]):
+            back[back_start[k] : back_start[k + 1]] = width - 1
+            for h in range(hands.held[b]):
+                back[back_start[k] + hands.map[hands.map_start[k] + h]] = h

@@ -1,0 +1,92 @@
+"""Threads of a block that wait for each other, and what they find together; on a GPU, and under Numba's simulator.
+
+The simulator has neither warps nor shuffles: there a block is a single warp of a few lanes.
+"""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+import numba
+
+from treeplex.cuda.kernels import ALL, SIMULATED, callee, cuda, int32, uint32
+
+LANES: Final = 4 if SIMULATED else 32
+_numba: Any = numba
+uint64: Any = int if SIMULATED else _numba.uint64
+
+
+def _meet_at_barrier():
+    cuda.syncthreads()
+
+
+def _meet_in_warp():
+    cuda.syncwarp()
+
+
+def _meet_simulated():
+    thread: Any = threading.current_thread()
+    thread.syncthreads()
+
+
+def _before_by_shuffles(x, lane, shared, at):
+    total, d = x, int32(1)
+    while d < 32:
+        y = cuda.shfl_up_sync(uint32(ALL), total, d)
+        if lane >= d:
+            total += y
+        d = int32(d + d)
+    before = cuda.shfl_up_sync(uint32(ALL), total, int32(1))
+    return before if lane > 0 else total - total, cuda.shfl_sync(uint32(ALL), total, int32(31))
+
+
+def _before_by_meeting(x, lane, shared, at):
+    shared[at + lane] = x
+    _meet_simulated()
+    before = x - x
+    for k in range(lane):
+        before += shared[at + k]
+    total = before
+    for k in range(lane, LANES):
+        total += shared[at + k]
+    _meet_simulated()
+    return before, total
+
+
+def _top_by_shuffles(x, shared, at, me, threads):
+    d = int32(16)
+    while d > 0:
+        x = max(x, cuda.shfl_xor_sync(uint32(ALL), x, d))
+        d = int32(d >> 1)
+    if me & 31 == 0:
+        shared[uint32(at + (me >> 5))] = x
+    cuda.syncthreads()
+    top = shared[uint32(at)]
+    for warp in range(1, threads >> 5):
+        top = max(top, shared[uint32(at + warp)])
+    cuda.syncthreads()
+    return top
+
+
+def _top_by_meeting(x, shared, at, me, threads):
+    shared[at + me] = x
+    _meet_simulated()
+    top = x
+    for k in range(threads):
+        top = max(top, shared[at + k])
+    _meet_simulated()
+    return top
+
+
+meet_block: Any = _meet_simulated if SIMULATED else callee(_meet_at_barrier)
+"""All threads of the block."""
+meet_warp: Any = _meet_simulated if SIMULATED else callee(_meet_in_warp)
+"""All lanes of the warp."""
+before: Any = _before_by_meeting if SIMULATED else callee(_before_by_shuffles)
+"""(x, lane, shared, at): the sum of x over the lanes before this one, and over all lanes."""
+top: Any = _top_by_meeting if SIMULATED else callee(_top_by_shuffles)
+"""(x, shared, at, me, threads): the largest x of a block, in every thread."""

@@ -1,0 +1,1 @@
+"""Iterations of the regret matching family on a GPU: ``layout`` on the CPU, ``kernels``, and ``engine`` around them."""

@@ -1,0 +1,251 @@
+"""Iterations on a GPU: one game's arrays there, and the launches of an iteration, replayed as a CUDA graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr
+from treeplex.cuda.found import SIMULATED
+from treeplex.cuda.graphs import Stream
+from treeplex.cuda.kernels import BLOCK, LANES
+from treeplex.cuda.memory import fetch, put, send, sent
+from treeplex.engines.sequence.arrays import Learner
+from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
+from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
+from treeplex.engines.sequence.cuda.layout import Layout, lay_out
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, Part, Phase, Plan
+
+Array = npt.NDArray[Any]
+Stop = Callable[[], bool]
+
+THREADS: Final = LANES if SIMULATED else 1024  # of that block
+LAUNCH: Final = 500  # iterations of one launch of that block
+SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
+RECORDED: Final = 16  # iterations of a graph, where they are short
+SHORT: Final = 1_000_000  # places of a game whose iterations are
+WAITING: Final = 32  # replays after which whoever wants to stop is heard
+STRETCH: Final = 4096  # iterations that are told what they need at once
+
+
+class Engine:
+    """What a run keeps on the device, and how it goes on; ``steps`` as ``engines.sequence.arrays.Steps``."""
+
+    def __init__(
+        self, game: CompiledGame, learners: tuple[Learner, Learner], storage: str, predict: float, turns: int
+    ) -> None:
+        self.game, self.storage, self.predict, self.turns = game, storage, predict, turns
+        self._evaluator: Evaluator | None = None
+        self.layout = layout = laid_out(game, storage)
+        self.stream = Stream()
+        self.kernels = kernels(storage, predict > 0.0)
+        self.shape = sent(Shape(layout.tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
+        self.learning = self._sent(learners)
+        self.steps = Steps(
+            send(np.zeros(1, np.int32)),
+            *(send(np.zeros(size, storage)) for size in (STRETCH, STRETCH, 2 * STRETCH)),
+        )
+        self.plan = Plan(layout, turns)
+        self.table = send(self.plan.table)
+        self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
+        self._graphs: dict[int, Callable[[], None]] = {}
+        self._compile()
+
+    # --- what is kept -------------------------------------------------------------------------------------------------
+
+    def _sent(self, learners: tuple[Learner, Learner]) -> Learning:
+        layout, storage = self.layout, self.storage
+        regret, average, plan = (self._laid(learners, name) for name in ("regret", "average", "plan"))
+        for side in layout.sides:
+            plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
+        d_regret = send(regret)
+        played = send(self._laid(learners, "strategy")) if self.predict else d_regret
+        return Learning(
+            d_regret,
+            send(average),
+            send(plan),
+            played,
+            send(np.full(len(layout.above), -1.0, storage)),
+            send(np.ones(layout.rows, np.uint8)),
+            send(np.zeros(max(layout.slots, 1) * LANES, storage)),
+        )
+
+    def load(self, learners: tuple[Learner, Learner]) -> None:
+        """Overwrite what is kept."""
+        self.stream.wait()
+        for name in ("regret", "average", "plan"):
+            numbers = self._laid(learners, name)
+            if name == "plan":
+                for side in self.layout.sides:
+                    numbers[side.place[0]] = 1.0
+            put(numbers, getattr(self.learning, name))
+        if self.predict:
+            put(self._laid(learners, "strategy"), self.learning.played)
+        put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
+
+    def _laid(self, learners: tuple[Learner, Learner], name: str) -> Array:
+        out = np.zeros(self.layout.places, self.storage)
+        for side, learner in zip(self.layout.sides, learners, strict=True):
+            out[side.place[1:]] = getattr(learner, name)[1:]
+        return out
+
+    def fetched(self, name: str) -> tuple[Array, Array]:
+        """Both players' numbers of ``Learning`` by sequence, in the game's order; of the empty one, whatever."""
+        self.stream.wait()
+        numbers = fetch(getattr(self.learning, name))
+        return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
+
+    def evaluated(self, iterate: str) -> Found:
+        """Value and best responses of the average or the current strategies."""
+        if self._evaluator is None:
+            sides = payoff_sides(self.game)
+            self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
+        return self._evaluator.found(iterate)
+
+    # --- iterations ---------------------------------------------------------------------------------------------------
+
+    def advance(self, steps: Any, weights: tuple[tuple[float, Floats], tuple[float, Floats]], stop: Stop) -> int:
+        """Iterations for each of ``steps``, or fewer if ``stop()`` says so; returns how many.
+
+        ``weights``: for each player, what the plan that is played weighs in the average, and what the plans that are
+        made weigh.
+        """
+        self.stream.wait()
+        (first, one), (second, two) = weights
+        put(steps.positive.astype(self.storage), self.steps.positive)
+        put(steps.negative.astype(self.storage), self.steps.negative)
+        put(np.stack((one, two), axis=1).ravel().astype(self.storage), self.steps.after)
+        put(np.zeros(1, np.int32), self.steps.clock)
+        self._launch_shares()
+        if first or second:
+            blocks = -(-self.layout.places // BLOCK)
+            turn = int(self.layout.sides[1].place[0])
+            self.kernels.enter[blocks, BLOCK, self.stream.numba](self.learning, turn, float(first), float(second))
+        done, count = 0, len(steps.weight)
+        while done < count:
+            done += self._some(count - done)
+            self.stream.wait()
+            if stop():
+                break
+        return done
+
+    def _some(self, left: int) -> int:
+        """Launch some of the iterations that are left; returns how many."""
+        if self.plan.alone:
+            count = min(left, LAUNCH)
+            self._launch_block(0, len(self.plan.table), 0, count, self.stream.numba)
+            self._tick(count)
+            return count
+        size = self.recorded if left >= self.recorded else 1
+        replays = min(left // size, WAITING)
+        for _ in range(replays):
+            self._graph(size)()
+        return replays * size
+
+    def _graph(self, size: int) -> Callable[[], None]:
+        if size not in self._graphs:
+            self._graphs[size] = self.stream.recorded(lambda: self._launch(size))
+        return self._graphs[size]
+
+    def _launch(self, size: int) -> None:
+        """``size`` iterations, as launches one after the other."""
+        for i in range(size):
+            for phase in self.plan.phases:
+                self.launch(phase, i)
+        self._tick(size)
+
+    def launch(self, phase: Phase, iteration: int = 0) -> None:
+        """One phase."""
+        if SIDE_BY_SIDE:
+            self.stream.side_by_side([partial(self._launch_part, part, iteration) for part in phase])
+        else:
+            for part in phase:
+                self._launch_part(part, iteration, self.stream.numba)
+
+    def _launch_part(self, part: Part, iteration: int, stream: Any) -> None:
+        kind, begin, end, player, form, number = part
+        if kind == BLOCK_OF_PHASES:
+            self._launch_block(begin, end, iteration, 1, stream)
+            return
+        shape, learning, steps = self.shape, self.learning, self.steps
+        if number >= 0:
+            bundle = self.layout.sides[player].bundles[number]
+            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
+            tiles, which = bundle.tiles, Bundle(*bundle[1:], player, iteration)
+            chosen = made.up if kind == UP else made.down
+        else:
+            tiles, which = end - begin, Range(begin, end, player, iteration)
+            chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
+        launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
+        if kind == UP:
+            launch(shape, learning, steps, which, self.layout.unit, self.predict)
+        else:
+            launch(shape, learning, steps, which)
+
+    def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
+        which = Range(begin, end, 0, iteration)
+        self.kernels.block[1, THREADS, stream](
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.predict
+        )
+
+    def _tick(self, count: int) -> None:
+        self.kernels.tick[1, LANES, self.stream.numba](self.steps, count)
+
+    def _launch_shares(self) -> None:
+        tiles = len(self.layout.tiles)
+        self.kernels.share[-(-tiles * LANES // BLOCK), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
+
+    def _compile(self) -> None:
+        """Launch everything once without work, so that it can be recorded."""
+        if SIMULATED:
+            return
+        stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
+        scale = self.layout.unit, self.predict
+        parts = [part for phase in self.plan.phases for part in phase]
+        nothing, empty = Range(0, 0, 0, 0), Bundle(0, 0, 0, 0, 0, 0)
+        for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
+            self.kernels.up[form][1, BLOCK, stream](*arguments, nothing, *scale)
+        for kind, made in ((DOWN, self.kernels.down), (FALL, self.kernels.fall)):
+            if any(part.kind == kind for part in parts):
+                made[1, BLOCK, stream](*arguments, nothing)
+        for lengths in {bundle.lengths for side in self.layout.sides for bundle in side.bundles}:
+            made = bundle_kernels(self.storage, self.predict > 0.0, lengths)
+            made.up[1, BLOCK, stream](*arguments, empty, *scale)
+            made.down[1, BLOCK, stream](*arguments, empty)
+        if any(part.kind == BLOCK_OF_PHASES for part in parts):
+            self._launch_block(0, 0, 0, 0, stream)
+        self._tick(0)
+        self.stream.wait()
+
+    @property
+    def bytes(self) -> int:
+        """What an iteration must move at least, filled-up entries included; see ``moved``."""
+        return moved(self.layout, self.storage, self.predict > 0.0)
+
+
+def moved(layout: Layout, storage: str, predict: bool) -> int:
+    """Bytes that an iteration reads and writes at least, if nothing is skipped; entries as they are filled up."""
+    size = np.dtype(storage).itemsize
+    sequences = sum(len(side.place) for side in layout.sides)
+    infosets = sum(len(side.home) for side in layout.sides)
+    bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
+    state = (9 if predict else 7) * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
+    return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
+
+
+def laid_out(game: Any, storage: str) -> Layout:
+    """The layout of a game, from its sparse payoff matrix."""
+    return lay_out(game.treeplexes, payoff_sides(game), storage)
+
+
+def payoff_sides(game: Any) -> tuple[Csr, Csr]:
+    """The sparse payoff matrix by player 0's sequences, and by player 1's."""
+    operator = game.operator if isinstance(game.operator.rows, Csr) else game.payoffs
+    return operator.rows, operator.columns

@@ -1,0 +1,382 @@
+"""A game as a GPU works on it: tiles of 32 lanes, both players in one numbering.
+
+A *tile* is some infosets of one player, one height and one number of actions n. A warp works on it; its lanes are pairs
+(action, infoset), lane = action * wide + infoset, with ``wide`` infosets side by side and ``high`` = 32 // wide actions
+at a time; with more actions there are several *steps*. Step k of a tile is row base + k of 32 places, so whatever is
+kept by sequence is read and written by whole rows. Height is the number of own decisions below an infoset: tiles of one
+height do not need each other, neither bottom-up nor top-down.
+
+A row's payoffs are rows of 32 *entries* (the opponent's place, and the payoff): entry e of its 32 sequences side by
+side, filled up to the longest of the tile. Values of child infosets are passed up through *slots*, one for each child,
+in rows likewise. A slot has one writer and one reader, so nothing is added atomically and equal input gives equal bits.
+
+Infosets at the bottom (height 0) that have few actions and equal lengths of rows, if there are many of them, are a
+*bundle*: a lane is an infoset, actions are in registers, all places can be computed, and there is nothing to add up
+over lanes.
+
+Row 0 of each player has the empty sequence in lane 0; lane 1 of row 0 stands for what is always 0.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Ints
+from treeplex.compile.payoffs import Csr
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.tiles import common_unit, measure
+from treeplex.errors import GameError
+from treeplex.jit import kernel
+
+Words = npt.NDArray[np.uint32]
+Numbers = npt.NDArray[Any]
+
+LANES: Final = 32
+NOWHERE: Final = 1  # the place of a number that is always 0
+NOBODY: Final = 0xFFFFFFFF
+BASE, HOME, ENTRY, SLOT, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(9)
+"""Columns of ``tiles``: first row, first infoset, first rows of entries and of slots, n, shape (below), entries and
+slots per row; and how many columns there are."""
+
+BUNDLED: Final = 4  # actions of infosets in bundles, at most
+LONGEST: Final = 24  # entries of an infoset in a bundle, at most: kernels have no loop over them
+BUNDLE: Final = 100_000  # sequences from which on a bundle pays
+TOGETHER: Final = 40_000  # infosets of upper heights that go down in one phase
+STEP: Final = 0.3  # what a step of a tile costs, in rows; see ``widths``
+FEW: Final = 32_000  # sequences of a kind up to which steps take time, and filling takes none
+FEW_STEP: Final = 1.0
+MANY: Final = 1_000_000  # sequences of a kind from which on filling decides
+MANY_STEP: Final = 0.05
+
+
+class Bundle(NamedTuple):
+    """Infosets at the bottom, each in one lane, n rows per tile."""
+
+    lengths: tuple[int, ...]  # [n] entries of each action
+    tiles: int
+    base: int  # first row
+    home: int  # first infoset
+    entry: int  # first row of entries
+
+
+class Side(NamedTuple):
+    """One player's part."""
+
+    heights: tuple[tuple[int, int], ...]  # first tile and end, of each height; without bundles
+    together: int  # heights from this one on go down in one phase
+    bundles: tuple[Bundle, ...]  # all of height 0
+    place: Ints  # [S] place of each sequence
+    home: Ints  # [I] of each infoset
+    root: int  # first slot of the infoset that have no decision above them
+    roots: int  # how many
+
+
+class Layout(NamedTuple):
+    """Both players' tiles."""
+
+    sides: tuple[Side, Side]
+    tiles: Words  # [T, WORDS]
+    above: Words  # [homes] place of the sequence above an infoset
+    owner: Words  # [homes] home of the infoset which that is an action of; NOBODY
+    leave: Words  # [homes] slot that takes the value of an infoset
+    column: Words  # [entries] place of the opponent's sequence
+    value: Numbers  # [entries] own payoffs in units, in 16 bits, or as they are
+    unit: float
+    rows: int
+    slots: int  # rows
+
+    @property
+    def places(self) -> int:
+        """Numbers kept for each array by sequence."""
+        return self.rows * LANES
+
+
+def shape_word(wide: int) -> int:
+    """``wide``, ``high`` and what lanes are multiplied by to be divided by ``wide``, in one word."""
+    return wide | (LANES // wide) << 6 | (1024 // wide + 1) << 12
+
+
+def width(n: int, infosets: int) -> int:
+    """How many infosets with n actions a tile has side by side: the least filling, with a price for steps."""
+    step = FEW_STEP if n * infosets <= FEW else STEP if n * infosets < MANY else MANY_STEP
+    wide = np.arange(1, LANES + 1)
+    steps = -(-n // (LANES // wide))
+    return int(wide[np.argmin(steps * LANES / (n * wide) + step * steps)])
+
+
+class _Section(NamedTuple):
+    """Infosets of one height and one number of actions, in order, cut into tiles of ``wide``."""
+
+    members: npt.NDArray[np.int64]
+    height: int
+    actions: int
+    wide: int
+    lengths: tuple[int, ...] = ()  # of a bundle
+
+    @property
+    def tiles(self) -> int:
+        return -(-len(self.members) // self.wide)
+
+    @property
+    def steps(self) -> int:
+        return -(-self.actions // (LANES // self.wide))
+
+
+def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike) -> Layout:
+    """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed."""
+    sections = [_sections(treeplex, side) for treeplex, side in zip(treeplexes, sides, strict=True)]
+    count = sum(section.tiles for own in sections for section in own)
+    tiles = np.zeros((count, WORDS), dtype=np.uint32)
+    numbered = [_Numbering(tiles) for _ in range(2)]
+    row = home = tile = 0
+    for own, treeplex, numbering in zip(sections, treeplexes, numbered, strict=True):
+        row, home, tile = numbering.number(treeplex, own, row, home, tile)
+    homes = home + LANES  # lanes beyond the last infoset read, and do nothing with it
+    lengths, children = np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32)
+    for treeplex, side, numbering in zip(treeplexes, sides, numbered, strict=True):
+        _longest(numbering.place, _lengths(side), lengths)
+        _longest(numbering.place, np.bincount(treeplex.parent, minlength=treeplex.sequences).astype(np.int32), children)
+    for numbering in numbered:
+        numbering.even(lengths, children)
+    entry = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    roots = [int((treeplex.parent == 0).sum()) for treeplex in treeplexes]
+    front = -(-(1 + sum(roots)) // LANES)  # slot 0 takes what nobody reads
+    slot = np.concatenate(([0], np.cumsum(children, dtype=np.int64))) + front
+    if max(entry[-1], slot[-1], row) * LANES > 2**32:
+        raise GameError(f"The game has {int(entry[-1]) * LANES:,} payoffs, more than the GPU backend can number.")
+    for numbering in numbered:
+        numbering.point(entry, slot)
+    above, owner = np.full(homes, NOWHERE, dtype=np.uint32), np.full(homes, NOBODY, dtype=np.uint32)
+    leave = np.zeros(homes, dtype=np.uint32)
+    unit = common_unit(sides[0].data)
+    column = np.zeros(int(entry[-1]) * LANES, dtype=np.uint32)
+    value = np.zeros(len(column), dtype=np.dtype(dtype) if unit is None else np.int16)
+    found: list[Side] = []
+    for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
+        root = 1 + (roots[0] if player else 0)
+        _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
+        numbers = side.data if unit is None else np.rint(side.data / unit)
+        _fill(
+            side.start,
+            side.column,
+            (numbers if player == 0 else -numbers).astype(value.dtype),
+            own.place,
+            numbered[1 - player].place,
+            entry,
+            column,
+            value,
+        )
+        found.append(own.side(root, roots[player]))
+    sides_ = (found[0], found[1])
+    return Layout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
+
+
+def _lengths(side: Csr) -> Ints:
+    """[S] payoffs of each sequence; what is paid without a move of one's own teaches nothing."""
+    lengths = np.diff(side.start)
+    lengths[0] = 0
+    return lengths
+
+
+def _sections(treeplex: Treeplex, side: Csr) -> list[_Section]:
+    """Infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
+    lengths, actions = _lengths(side), treeplex.actions
+    infosets = treeplex.infosets
+    height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
+    shape, children = np.zeros(infosets, dtype=np.uint64), np.zeros(treeplex.sequences, dtype=np.int32)
+    measure(treeplex.first, treeplex.parent, lengths, children, height, amount, shape)
+    if infosets == 0:
+        return []
+    alike = (shape >> np.uint64(40)) | (amount.astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(24)
+    kind = actions.astype(np.uint64) | height.astype(np.uint64) << np.uint64(24)
+    order = np.lexsort((alike, kind))
+    bundles: list[_Section] = []
+    rest: list[_Section] = []
+    for begin, end in _runs(kind[order]):
+        n, tall = int(actions[order[begin]]), int(height[order[begin]])
+        members = order[begin:end]
+        if tall == 0 and n <= BUNDLED:
+            parts, left = _bundles(members, alike[members], n, treeplex, lengths)
+            bundles += parts
+            members = left
+        if len(members):
+            rest.append(_Section(members, tall, n, width(n, len(members))))
+    return bundles + sorted(rest, key=lambda section: (section.height, section.steps > 1))
+
+
+def _bundles(
+    members: npt.NDArray[np.int64], alike: npt.NDArray[np.uint64], n: int, treeplex: Treeplex, lengths: Ints
+) -> tuple[list[_Section], npt.NDArray[np.int64]]:
+    """Those of ``members`` that are many and have equal lengths of rows, and the others."""
+    found: list[_Section] = []
+    left: list[npt.NDArray[np.int64]] = []
+    for begin, end in _runs(alike) if len(members) * n >= BUNDLE else ((0, len(members)),):
+        part = members[begin:end]
+        own = lengths[treeplex.first[part][:, None] + np.arange(n)] if len(part) * n >= BUNDLE else None
+        if own is not None and (own == own[0]).all() and own[0].sum() <= LONGEST:
+            found.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
+        else:
+            left.append(part)
+    return found, np.concatenate(left) if left else members[:0]
+
+
+def _runs(keys: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Where runs of equal keys begin and end."""
+    cuts = np.flatnonzero(keys[1:] != keys[:-1]) + 1
+    ends = [0, *cuts.tolist(), len(keys)]
+    return list(pairwise(ends))
+
+
+class _Numbering:
+    """One player's rows, homes and tiles."""
+
+    def __init__(self, tiles: Words) -> None:
+        self.tiles = tiles
+        self.spans: list[tuple[_Section, int, int, int]] = []  # with first tile, row and home
+
+    def number(
+        self, treeplex: Treeplex, sections: list[_Section], row: int, home: int, tile: int
+    ) -> tuple[int, int, int]:
+        """Number all; returns the next row, home and tile."""
+        self.place = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
+        self.home = np.zeros(treeplex.infosets, dtype=np.int64)
+        row += 1
+        for section in sections:
+            self.spans.append((section, tile, row, home))
+            count, steps = section.tiles, section.steps
+            own, k = self.tiles[tile : tile + count], np.arange(count, dtype=np.uint32)
+            own[:, BASE], own[:, HOME] = row + k * steps, home + k * section.wide
+            own[:, ACTIONS], own[:, SHAPE] = section.actions, shape_word(section.wide)
+            _place(treeplex.first, section.members, section.wide, row, home, self.home, self.place)
+            row, home, tile = row + count * steps, home + count * section.wide, tile + count
+        return row, home, tile
+
+    def even(self, lengths: Ints, children: Ints) -> None:
+        """Rows of a tile get equal numbers of entries and slots; of a bundle, rows of an action."""
+        for section, tile, row, _ in self.spans:
+            shape = section.tiles, section.steps
+            own, below = (array[row : row + shape[0] * shape[1]].reshape(shape) for array in (lengths, children))
+            if section.lengths:
+                own[:] = section.lengths
+            else:
+                own[:] = own.max(axis=1, keepdims=True)
+                below[:] = below.max(axis=1, keepdims=True)
+            self.tiles[tile : tile + shape[0], LENGTH] = own[:, 0]
+            self.tiles[tile : tile + shape[0], CHILDREN] = below[:, 0]
+
+    def point(self, entry: npt.NDArray[np.int64], slot: npt.NDArray[np.int64]) -> None:
+        """First rows of entries and slots of each tile."""
+        for section, tile, _, _ in self.spans:
+            own = self.tiles[tile : tile + section.tiles]
+            own[:, ENTRY], own[:, SLOT] = entry[own[:, BASE]], slot[own[:, BASE]]
+
+    def side(self, root: int, roots: int) -> Side:
+        """What the engine is told."""
+        bundles = [
+            Bundle(section.lengths, section.tiles, row, home, int(self.tiles[tile, ENTRY]))
+            for section, tile, row, home in self.spans
+            if section.lengths
+        ]
+        heights: dict[int, tuple[int, int]] = {}
+        infosets: dict[int, int] = {}
+        for section, tile, _, _ in self.spans:
+            if not section.lengths:
+                begin, _ = heights.get(section.height, (tile, tile))
+                heights[section.height] = (begin, tile + section.tiles)
+            infosets[section.height] = infosets.get(section.height, 0) + len(section.members)
+        tallest = max(infosets, default=-1)
+        together, above = tallest + 1, 0
+        while together > 0 and not (together == 1 and bundles):
+            above += infosets[together - 1]
+            if above > TOGETHER:
+                break
+            together -= 1
+        spans = tuple(heights.get(height, (0, 0)) for height in range(tallest + 1))
+        return Side(
+            spans, together, tuple(bundles), self.place.astype(np.int32), self.home.astype(np.int32), root, roots
+        )
+
+
+# --- loops over the game's arrays; one thread -------------------------------------------------------------------------
+
+
+@kernel
+def _place(
+    first: Ints,
+    members: npt.NDArray[np.int64],
+    wide: int,
+    row: int,
+    start: int,
+    home: npt.NDArray[np.int64],
+    place: npt.NDArray[np.int64],
+) -> None:
+    """Homes of ``members`` and places of their sequences, from ``row`` and ``start`` on; both modified in place."""
+    high = LANES // wide
+    for q in range(len(members)):
+        i = members[q]
+        n = first[i + 1] - first[i]
+        steps = (n + high - 1) // high
+        tile, j = q // wide, q % wide
+        home[i] = start + q
+        for a in range(n):
+            place[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
+
+
+@kernel
+def _longest(place: npt.NDArray[np.int64], lengths: Ints, longest: Ints) -> None:
+    """The longest of each row; ``longest`` is modified in place."""
+    for s in range(1, len(place)):
+        row = place[s] // LANES
+        longest[row] = max(longest[row], lengths[s])
+
+
+@kernel
+def _hang(
+    first: Ints,
+    parent: Ints,
+    home: npt.NDArray[np.int64],
+    place: npt.NDArray[np.int64],
+    slot: npt.NDArray[np.int64],
+    root: int,
+    above: Words,
+    owner: Words,
+    leave: Words,
+) -> None:
+    """Parents and slots of infosets; the last three are modified in place."""
+    owners = np.full(len(place), -1, dtype=np.int64)
+    for i in range(len(parent)):
+        owners[first[i] : first[i + 1]] = home[i]
+    hung = np.zeros(len(place), dtype=np.int64)
+    for i in range(len(parent) - 1, -1, -1):
+        s = parent[i]
+        p = place[s]
+        above[home[i]] = p
+        if s > 0:
+            owner[home[i]] = owners[s]
+            leave[home[i]] = (slot[p // LANES] + hung[s]) * LANES + p % LANES
+        else:
+            leave[home[i]] = root + hung[0]
+        hung[s] += 1
+
+
+@kernel
+def _fill(
+    start: Ints,
+    columns: Ints,
+    numbers: Numbers,
+    place: npt.NDArray[np.int64],
+    other: npt.NDArray[np.int64],
+    entry: npt.NDArray[np.int64],
+    column: Words,
+    value: Numbers,
+) -> None:
+    """Rows of a sparse matrix into rows of entries; the last two are modified in place."""
+    for s in range(1, len(place)):
+        at = entry[place[s] // LANES] * LANES + place[s] % LANES
+        for e in range(start[s], start[s + 1]):
+            column[at], value[at] = other[columns[e]], numbers[e]
+            at += LANES

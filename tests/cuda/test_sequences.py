@@ -1,0 +1,87 @@
+"""The CFR family and evaluations on a GPU agree with the CPU; under Numba's simulator in the smallest games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.compile.source import compiled
+from treeplex.cuda.found import SIMULATED, found
+
+pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
+REFERENCE = 1e-12
+FORMS: dict[str, dict[str, Any]] = {
+    "one block": {},
+    "phases": {"SMALL": 0, "CROWN": 2},
+    "bundles": {"SMALL": 0, "CROWN": 0, "BUNDLE": 4, "TOGETHER": 2, "APART": 0},
+    "steps": {"SMALL": 0, "CROWN": 0, "APART": 0, "width": lambda n, infosets: 32},
+}
+CASES = [
+    ("kuhn", "cfr+", "one block"),
+    ("kuhn", "dcfr(turns=simultaneous)", "phases"),
+    ("kuhn", "pcfr+", "bundles"),
+    ("kuhn", "pdcfr+(turns=simultaneous)", "steps"),
+    ("gaussian_matrix(size=40)", "cfr", "one block"),
+    pytest.param("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps", marks=pytest.mark.slow),
+    pytest.param("kuhn", "lcfr", "steps", marks=pytest.mark.slow),
+]
+if not SIMULATED:
+    CASES += [
+        (game, f"{algorithm}(turns=simultaneous)", form)
+        for game in ("leduc", "leduc5", "liars_dice", "goofspiel(cards=5)", "princess_and_monster")
+        for algorithm in ("cfr+", "pdcfr+")
+        for form in ("one block", "phases")
+    ]
+
+
+def arranged(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Force a small game into a form that is meant for larger ones."""
+    from treeplex.engines.sequence.cuda import layout, plan  # noqa: PLC0415 - not without numba.cuda
+
+    for key, value in FORMS[form].items():
+        monkeypatch.setattr(layout if hasattr(layout, key) else plan, key, value)
+
+
+def close(got: Any, wanted: Any) -> bool:
+    return bool(np.abs(got[1:] - wanted[1:]).max() <= REFERENCE * np.abs(wanted[1:]).max())
+
+
+@pytest.mark.parametrize(("name", "algorithm", "form"), CASES)
+def test_iterations_and_evaluations_are_those_of_the_cpu(
+    name: str, algorithm: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arranged(form, monkeypatch)
+    game = compiled(name)
+    cpu = build(algorithm).prepared(game, Execution("cpu", threads=1))
+    gpu = build(algorithm).prepared(game, Execution("cuda"))
+    state, device = cpu.start(game), gpu.start(game)
+    for count in (1, 2):
+        state, device = cpu.advance(game, state, count), gpu.advance(game, device, count)
+    for ours, theirs in zip(device.learners, state.learners, strict=True):
+        assert close(ours.regret, theirs.regret)
+        assert close(ours.average, theirs.average)
+        assert close(ours.plan, theirs.plan)
+    for iterate in ("average", "current"):
+        ours = gpu.evaluate(game, gpu.strategies(game, device, iterate))
+        theirs = cpu.evaluate(game, cpu.strategies(game, state, iterate))
+        size = game.largest_payoff * game.unit
+        assert ours.value == pytest.approx(theirs.value, abs=REFERENCE * size)
+        assert ours.best_response_values == pytest.approx(theirs.best_response_values, abs=REFERENCE * size)
+        assert ours.nash_conv == pytest.approx(theirs.nash_conv, abs=REFERENCE * size)
+
+
+def test_a_run_goes_on_with_the_other_backend() -> None:
+    game = compiled("kuhn")
+    cpu = build("pcfr+").prepared(game, Execution("cpu", threads=1))
+    gpu = build("pcfr+").prepared(game, Execution("cuda"))
+    straight = cpu.advance(game, cpu.start(game), 4)
+    there = cpu.restore(game, gpu.save(gpu.advance(game, gpu.start(game), 2)))
+    back = gpu.restore(game, cpu.save(cpu.advance(game, cpu.start(game), 2)))
+    for ended in (cpu.advance(game, there, 2), gpu.advance(game, back, 2)):
+        for ours, theirs in zip(ended.learners, straight.learners, strict=True):
+            assert close(ours.regret, theirs.regret)
+            assert close(ours.average, theirs.average)

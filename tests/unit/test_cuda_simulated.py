@@ -1,0 +1,23 @@
+"""GPU kernels under Numba's simulator, which is chosen when a process starts: ``tests/cuda`` in one of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "cuda"
+
+
+@pytest.mark.parametrize("which", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
+def test_kernels_under_the_simulator(which: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", which, str(FOLDER)]
+    ran = subprocess.run(
+        command, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-4000:]
+    assert " passed" in ran.stdout or "100%" in ran.stdout
+    assert "skipped" not in ran.stdout
