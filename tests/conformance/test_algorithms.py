@@ -511,7 +511,8 @@ def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> N
 
 def dispatchers() -> list[Any]:
     """Every compiled function of the CPU kernels."""
-    modules = [import_module(found.name) for found in walk_packages(engines.__path__, "treeplex.engines.")]
+    names = [found.name for found in walk_packages(engines.__path__, "treeplex.engines.")]
+    modules = [import_module(name) for name in names if ".cuda" not in name]
     kernels = {id(part): part for module in modules for part in vars(module).values() if hasattr(part, "signatures")}
     return list(kernels.values())
 
@@ -562,8 +563,9 @@ from pkgutil import walk_packages
 import treeplex.engines as engines
 for algorithm in {algorithms!r}:
     tp.solve("kuhn", algorithm, iterations=2)
-kernels = [part for found in walk_packages(engines.__path__, "treeplex.engines.")
-           for part in vars(import_module(found.name)).values() if hasattr(part, "stats")]
+names = [found.name for found in walk_packages(engines.__path__, "treeplex.engines.")]
+kernels = [part for name in names if ".cuda" not in name
+           for part in vars(import_module(name)).values() if hasattr(part, "stats")]
 print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
       [kernel.__name__ for kernel in kernels if sum(kernel.stats.cache_misses.values())])
 """

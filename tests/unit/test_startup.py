@@ -38,6 +38,8 @@ tp.evaluate("kuhn", tp.Policy.uniform(tp.load("kuhn")))
 
 told = {}
 for found in pkgutil.walk_packages(engines.__path__, "treeplex.engines."):
+    if ".cuda" in found.name:
+        continue
     module = importlib.import_module(found.name)
     for name, value in vars(module).items():
         if hasattr(value, "py_func") and value.__module__ == module.__name__ and value.signatures:
