@@ -244,7 +244,7 @@ class Timer:
 
     def measured(self) -> tuple[float, float]:
         """Early in a run, and later: medians."""
-        count = 16 if self.engine.layout.places > 2_000_000 else 480
+        count = 100 if self.engine.layout.places > 2_000_000 else 480
         self.run(count)
         early: list[float] = []
         for _ in range(3):

@@ -14,55 +14,23 @@ block sizes), ``cpu`` (evaluates what the GPU found on the CPU).
 from __future__ import annotations
 
 import argparse
-import importlib.abc
-import importlib.machinery
 import json
 import statistics
-import sys
 import time
 import traceback
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba  # noqa: F401 - looks for scipy itself
 import numpy as np
 
-
-class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Stands in for packages that a machine lacks and that nothing here uses: tables, files, linear programs."""
-
-    names = ("highspy", "matplotlib", "pyarrow", "rich", "safetensors", "scipy", "typer")
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        wanted = fullname.partition(".")[0] in self.names
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if wanted else None
-
-    def create_module(self, spec: Any) -> types.ModuleType:
-        module = types.ModuleType(spec.name)
-        module.__getattr__ = self.made
-        return module
-
-    @staticmethod
-    def made(name: str) -> type:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return type(name, (Exception,), {})
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        pass
-
-
-sys.meta_path.append(Absent())  # asked last
-
-from treeplex.algorithms.protocol import Execution  # noqa: E402
-from treeplex.algorithms.registry import build  # noqa: E402
-from treeplex.api import DEFAULT_SPOT_ALGORITHM  # noqa: E402
-from treeplex.engines.boards.arrays import BEST, UPDATE, VALUE, HandLearner, Playing, Sources  # noqa: E402
-from treeplex.engines.boards.engine import engine  # noqa: E402
-from treeplex.engines.boards.locks import fix  # noqa: E402
-from treeplex.holdem import Spot, load_spot, make_spot, sizes_for  # noqa: E402
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
+from treeplex.api import DEFAULT_SPOT_ALGORITHM
+from treeplex.engines.boards.arrays import BEST, UPDATE, VALUE, HandLearner, Playing, Sources
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.locks import fix
+from treeplex.holdem import Spot, load_spot, make_spot, sizes_for
 
 WIDE = "22+,A2s+,K2s+,Q2s+,J2s+,T4s+,95s+,84s+,74s+,63s+,53s+,43s,A2o+,K5o+,Q7o+,J8o+,T8o+,98o,87o"
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
@@ -288,8 +256,8 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"threads": 64}, {"threads": 256}, {"warps": 2}, {"warps": 8}, {"kept": 2**24}, {"kept": 2**26},
-        {"kept": 2**40},
+        {}, {"warps": 2}, {"warps": 6}, {"warps": 8}, {"inside": False}, {"inside": False, "kept": 2**40},
+        {"inside": False, "warps": 8}, {"alone": 2**40}, {"threads": 64}, {"threads": 256},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)
