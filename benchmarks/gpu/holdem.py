@@ -209,7 +209,7 @@ def timed(name: str, spot: Any, arguments: Any) -> None:
         f" boards {boards}"
     )
     for level in solve.gpu.plan.levels[0]:
-        units = [len(stretch.units) for stretch in level.stretches]
+        units = [stretch.units.blocks for stretch in level.stretches]
         print(f"    roots {level.roots}, rows {level.rows}, groups {level.groups}, units {units}, {level.sums}")
     print("    seconds: " + ", ".join(f"{what} {spent:.2f}" for what, spent in solve.seconds.items()), flush=True)
     each = solve.milliseconds()
@@ -256,8 +256,7 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"warps": 2}, {"warps": 6}, {"warps": 8}, {"inside": False}, {"inside": False, "kept": 2**40},
-        {"inside": False, "warps": 8}, {"alone": 2**40}, {"threads": 64}, {"threads": 256},
+        {}, {"warps": 2}, {"warps": 8}, {"kept": 2**40}, {"threads": 64}, {"threads": 256},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)

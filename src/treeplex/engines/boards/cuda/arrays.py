@@ -27,49 +27,75 @@ from treeplex.engines.boards.arrays import Offsets, Small
 Array = npt.NDArray[Any]
 
 
+Words = npt.NDArray[np.uint32]
+
+
 class Betting(NamedTuple):
-    """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it."""
+    """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it.
 
-    root: Ints  # [roots, 9]
-    theirs: Ints  # [., 4] the opponent's decisions: ABOVE, SLOT, ACTIONS, NUMBER
-    own: Ints  # [., 5] the learner's decisions: REACHED, SLOT, ACTIONS, NUMBER, MARK
-    group: Ints  # [., 5] terminals that share a reach row: ROW, SHOWS, FOLDS, EXTRA, TOP
-    item_start: Ints  # [roots + slots + 1] items of the learner's street roots, then of its actions
-    item: Ints  # row of the unit times four, plus the action's number modulo four
+    Records are rows of words, one after the other. Rows and actions are counted from the unit's first.
+    """
+
+    theirs: Words  # [. x THEIRS_WORDS] the opponent's decisions
+    own: Words  # [. x OWN_WORDS] the learner's decisions
+    group: Words  # [. x GROUP_WORDS] terminals that share a reach row
+    item_start: Words  # [roots + slots + 1] items of the learner's street roots, then of its actions
+    item: Words  # row of the unit
     chips: npt.NDArray[np.floating[Any]]  # of each item
-    entry: Ints  # [roots] row of the board above from which the street root is reached
 
 
-THEIRS, THEIRS_END, OWN, OWN_END, THEIR_SLOT, REACH, ROWS, FIRST_ROW, CHANCES = range(9)
-"""Columns of ``Betting.root``: decisions of both; the opponent's first slot; reach rows; all rows; rows of the units
-before it; chance nodes."""
+ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
+"""Of ``Betting.theirs``: the row above, the first row below, actions, the first action, the decision's number."""
 
-ABOVE, SLOT, ACTIONS, NUMBER, MARK = range(5)
-REACHED = 0
-"""Columns of decisions: the row above, or of the opponent's reach; first slot; actions; number; the row among all of
-the board."""
+REACHED, VALUE, OWN_ACTIONS, OWN_SLOT, OWN_NUMBER, ITEM, MARK, OWN_WORDS = range(8)
+"""Of ``Betting.own``: the row of the opponent's reach, the row of its value, actions, the first action, the decision's
+number, where ``item_start`` tells of its actions, the opponent's reach among all rows of the board."""
 
-ROW, SHOWS, FOLDS, EXTRA, TOP = range(5)
-"""Columns of ``Betting.group``: reach row; do chips go by strength, by hands alone; row for the second, -1: none; row
-of the street root. Rows are counted among all of the board."""
+ROW, KIND, EXTRA, TOP, GROUP_WORDS = range(5)
+"""Of ``Betting.group``: reach row; do chips go by strength (SHOWS), by hands alone (FOLDS); the row for the latter; the
+row of the street root among all of the board."""
+
+SHOWS, FOLDS = 1, 2
+
+
+class Units(NamedTuple):
+    """Street roots on boards: all that a block has to know, in one record."""
+
+    word: Words  # [units x UNIT_WORDS]
+    storage: Offsets  # [units x 2] first numbers of the opponent's and of the learner's actions
+
+    @property
+    def blocks(self) -> int:
+        """How many."""
+        return len(self.storage) // 2
+
+
+(
+    ABOVE_AT, ABOVE_MARK, MAP, THEIR_WIDTH, THEIRS, THEIRS_END, THEIR_DECISION, ROWS_AT, STRIDE, MARKS_AT, WIDTH, OWN,
+    OWN_END, DECISION, FACTORS_AT, FOUND_AT, ROOT, UNIT_WORDS,
+) = range(18)  # fmt: skip
+"""Of ``Units.word``: the row above and its mark; where the opponent's hands stand there, and how many they are; its
+decisions and the number of the board's first; where rows begin and how far apart they are; where marks begin; the
+learner's hands, decisions, and number of the board's first; its discounts; where values go; the street root."""
 
 
 class Cards(NamedTuple):
     """The boards of a street as one player learns."""
 
-    board: Offsets  # [B, 19]
+    board: Words  # [B x BOARD_WORDS]
     map: Small  # where the opponent's hands stand on the board above
     program: Small  # see ``matches``
-    look: npt.NDArray[np.uint32]  # [B: 4, H]
+    look: Words  # [B: 4, H]
     same: Small  # [sum H] where the opponent has the same hand
 
 
 (
-    START, WIDTH, HELD, STORAGE, DECISION, THEIR_WIDTH, THEIR_HELD, THEIR_STORAGE, THEIR_DECISION, MAP, PROGRAM, STEPS,
-    ABOVE_ROWS, ABOVE_STRIDE, ABOVE_ALIVE, BOARD_ROWS, STRIDE, ALIVE, FOUND,
-) = range(19)  # fmt: skip
-"""Columns of ``Cards.board``: the learner's hands, the opponent's hands, their map, the program of sums over cards;
-rows and marks of the board above; where the board's own rows begin and how far apart they are; its marks; values."""
+    BOARD_START, BOARD_WIDTH, BOARD_HELD, BOARD_THEIRS, BOARD_THEIR_HELD, BOARD_PROGRAM, BOARD_STEPS, BOARD_ROWS,
+    BOARD_STRIDE, BOARD_MARKS, BOARD_DECISION, BOARD_WORDS,
+) = range(12)  # fmt: skip
+"""Of ``Cards.board``: the learner's hands on all boards before, on this one, and those that it may have; the opponent's
+likewise; the program of sums over cards; where the board's rows begin and how far apart they are; its marks; the number
+of its first decision."""
 
 AGAIN = 1 << 15
 """In ``Cards.program``: a list of hands that have a card in common begins here."""

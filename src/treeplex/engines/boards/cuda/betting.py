@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.cuda.arrays import Betting
+from treeplex.engines.boards.cuda.arrays import FOLDS, SHOWS, Betting, Words
 from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
 from treeplex.games.holdem.spot import Spot
-
-GROUPED = 4
-"""Actions whose values are found together."""
 
 
 class Parts(NamedTuple):
@@ -36,16 +33,34 @@ def parts_of(street: Street) -> Parts:
     return found
 
 
-def betting_tables(
-    spot: Spot, street: Street, learner: int, entry: Sequence[int], work: Any
-) -> tuple[Betting, int, Ints]:
-    """Tables of a street, rows of a board, and [2, X] those that lead to the next street's roots, and their values."""
+class Roots(NamedTuple):
+    """The street roots of a street, [roots] each."""
+
+    theirs: Ints  # first of the opponent's decisions
+    theirs_end: Ints
+    own: Ints  # first of the learner's decisions
+    own_end: Ints
+    their_slot: Ints  # the opponent's first action
+    own_slot: Ints
+    first_row: Ints  # among all rows of the board
+
+
+class Tables(NamedTuple):
+    """A street's betting as one player learns."""
+
+    betting: Betting
+    roots: Roots
+    rows: int  # of a board
+    chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
+
+
+def betting_tables(spot: Spot, street: Street, learner: int, work: Any) -> Tables:
+    """Tables of a street."""
     opponent, parts = 1 - learner, parts_of(street)
     table: list[Sequence[int]] = []
     nodes: tuple[list[Sequence[int]], list[Sequence[int]]] = ([], [])
     group: list[Sequence[int]] = []
     items: list[list[tuple[int, float]]] = [[] for _ in range(street.roots + street.slots(learner))]
-    within = [0] * len(items)  # the number of each action modulo four
     chance = np.zeros((2, len(street.chance_nodes)), np.int32)
     base, first_row = [0, 0], 0
     for root in range(street.roots):
@@ -53,51 +68,46 @@ def betting_tables(
         slots = [sum(len(d.node.actions) for d in decisions if d.player == player) for player in (0, 1)]
         row = _Rows(street.roots, base[0], base[1])
         opened = len(nodes[opponent]), len(nodes[learner])
-        reach = rows = 1 + slots[opponent]
+        rows = 1 + slots[opponent]
         for place, below in _by_row(row, opponent, parts.terminals[root]).items():
             chips = [amounts(spot, end.node, learner) for end in below]
             shows, folds = (any(amount[kind] for amount in chips) for kind in (0, 1))
             extra = rows if shows and folds else -1
             rows += extra >= 0
             if shows or folds:
-                second = first_row + extra if extra >= 0 else -1
-                group.append((first_row + place, int(shows), int(folds), second, first_row))
+                group.append((place, SHOWS * shows + FOLDS * folds, max(extra, place), first_row))
             for end, (by_strength, by_hands) in zip(below, chips, strict=True):
                 to = items[row.item(learner, end)]
                 to += [(place, by_strength)] if by_strength else []
                 to += [(extra if shows else place, by_hands)] if by_hands else []
         for decision in decisions:
             size, player, above = len(decision.node.actions), decision.player, row.of(opponent, decision)
-            nodes[player].append((above, decision.slot, size, decision.number, first_row + above))
-            if player == learner:
+            slot = decision.slot - base[player]
+            if player == opponent:
+                nodes[player].append((above, 1 + slot, size, slot, decision.number))
+            else:
+                item = street.roots + decision.slot
+                nodes[player].append((above, rows, size, slot, decision.number, item, first_row + above))
                 items[row.item(learner, decision)].append((rows, 1.0))
                 rows += 1
-                for action in range(size):
-                    within[street.roots + decision.slot + action] = action % GROUPED
         for number, way in parts.chance_nodes[root]:
             chance[:, number] = first_row + row.of(opponent, way), first_row + rows
             items[row.item(learner, way)].append((rows, 1.0))
             rows += 1
-        ends = len(nodes[opponent]), len(nodes[learner])
-        spans = opened[0], ends[0], opened[1], ends[1]
-        table.append((*spans, base[opponent], reach, rows, first_row, len(parts.chance_nodes[root])))
+        spans = opened[0], len(nodes[opponent]), opened[1], len(nodes[learner])
+        table.append((*spans, base[opponent], base[learner], first_row))
         base = [base[0] + slots[0], base[1] + slots[1]]
         first_row += rows
-    flat = [(place * GROUPED + at, chips) for at, each in zip(within, items, strict=True) for place, chips in each]
-    return (
-        Betting(
-            _table(table, 9),
-            _table(nodes[opponent], 5),
-            _table(nodes[learner], 5),
-            _table(group, 5),
-            np.cumsum([0, *(len(each) for each in items)], dtype=np.int32),
-            np.array([code for code, _ in flat], dtype=np.int32),
-            np.array([chips for _, chips in flat], dtype=work),
-            np.array(entry, dtype=np.int32),
-        ),
-        first_row,
-        chance,
+    flat = [pair for each in items for pair in each]
+    betting = Betting(
+        _words(nodes[opponent]),
+        _words(nodes[learner]),
+        _words(group),
+        np.cumsum([0, *(len(each) for each in items)]).astype(np.uint32),
+        np.array([place for place, _ in flat], dtype=np.uint32),
+        np.array([chips for _, chips in flat], dtype=work),
     )
+    return Tables(betting, Roots(*np.array(table, dtype=np.int32).T), first_row, chance)
 
 
 class _Rows(NamedTuple):
@@ -126,5 +136,5 @@ def _by_row(row: _Rows, opponent: int, ends: list[End]) -> dict[int, list[End]]:
     return found
 
 
-def _table(rows: Sequence[Sequence[int]], columns: int) -> Ints:
-    return np.array(rows, dtype=np.int32).reshape(-1, columns)
+def _words(records: Sequence[Sequence[int]]) -> Words:
+    return np.array([word for record in records for word in record], dtype=np.uint32)

@@ -90,9 +90,9 @@ class BoardsOnGPU:
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
 
     def sent_locks(self, frozen: Frozen) -> tuple[tuple[Any, Any], Sources]:
-        """Locked decisions on the GPU: a single number if there are none, so that nobody has to look."""
-        free = all((where == FREE).all() for where in frozen.where)
-        first, second = (cuda.to_device(np.append(where[:0] if free else where, FREE)) for where in frozen.where)
+        """Locked decisions on the GPU; kernels do not look where there are none (``locks``)."""
+        self.locks = any((where != FREE).any() for where in frozen.where)
+        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
         return (first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows))
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
@@ -182,7 +182,7 @@ class BoardsOnGPU:
         units = level.stretches[n].units
         above = self._rows[depth - 1] if depth else self._start[1 - player]
         marks = self._alive[depth - 1] if depth else self._clock.stamp
-        code, grid = kernels(self.storage, learn), self._grid(len(units), level.widths[1], learn)
+        code, grid = kernels(self.storage, learn, self.locks), self._grid(units.blocks, level.widths[1], learn)
         return [(
             f"down {depth}",
             lambda: code.down[grid](
@@ -192,7 +192,7 @@ class BoardsOnGPU:
         )]  # fmt: skip
 
     def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
-        level, number, code = self._levels[player][depth], self._work, kernels(self.storage, learn)
+        level, number, code = self._levels[player][depth], self._work, kernels(self.storage, learn, self.locks)
         begin, boards, units = level.stretches[n]
         sums, deals, clock = level.sums, level.deals, self._clock
         rows, alive, factors, found = (
@@ -206,7 +206,7 @@ class BoardsOnGPU:
         threads = sums.warps * LANES
         blocks = sums.blocks + (-(-level.owns // threads) if learn else 0)
         settles = (blocks, boards), threads, self.stream.numba, sums.warps * sums.size * np.dtype(number).itemsize
-        grid = self._grid(len(units), level.widths[0], learn)
+        grid = self._grid(units.blocks, level.widths[0], learn)
         if blocks:
             launches += [(
                 f"settle {depth}",
@@ -218,8 +218,7 @@ class BoardsOnGPU:
         launches += [(
             f"up {depth}",
             lambda: code.up[grid](
-                level.betting, level.cards, units, learning, clock, number(rule.predict), best, level.roots, level.owns,
-                rows, alive, factors, found,
+                level.betting, units, learning, clock, number(rule.predict), best, rows, alive, factors, found,
             ),
         )]  # fmt: skip
         return launches
@@ -315,7 +314,8 @@ def _some(array: Array) -> Array:
 
 
 def _arrays(level: Level) -> list[Array]:
-    return [*level.betting, *level.cards, *(stretch.units for stretch in level.stretches), *(level.deals or ())]
+    units = [array for stretch in level.stretches for array in stretch.units]
+    return [*level.betting, *level.cards, *units, *(level.deals or ())]
 
 
 def _sent(level: Level) -> Level:
@@ -324,7 +324,7 @@ def _sent(level: Level) -> Level:
     def sent(named: Any) -> Any:
         return named if named is None else type(named)(*(cuda.to_device(_some(array)) for array in named))
 
-    stretches = tuple(stretch._replace(units=cuda.to_device(_some(stretch.units))) for stretch in level.stretches)
+    stretches = tuple(stretch._replace(units=sent(stretch.units)) for stretch in level.stretches)
     return level._replace(
         betting=sent(level.betting), cards=sent(level.cards), stretches=stretches, deals=sent(level.deals)
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numba
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, cuda, int32, kernel, uint32
+from treeplex.cuda.kernels import SIMULATED, cuda, kernel, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.meeting import LANES, uint64
 from treeplex.engines.boards.cuda.street import street
@@ -37,9 +37,9 @@ class Kernels(NamedTuple):
 
 
 @cache
-def kernels(storage: str, learn: bool) -> Kernels:
-    """For numbers of a storage."""
-    parts, number = street(storage, learn), STORAGES[storage].work
+def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
+    """For numbers of a storage; ``locks``: may hands be locked?"""
+    parts, number = street(storage, learn, locks), STORAGES[storage].work
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
     go_down, find_factor, go_up = parts
     settle_row = settling(number)
@@ -47,48 +47,41 @@ def kernels(storage: str, learn: bool) -> Kernels:
     def down(betting, cards, units, facing, clock, prune, above, above_alive, chance, rows, alive):
         """Block (unit, part of its hands)."""
         shared = cuda.shared.array(0, dtype=shared_type)
-        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
-        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
+        me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
+        begin, step = uint32(cuda.blockIdx.y * threads + me), uint32(cuda.gridDim.y * threads)
         weight = number(clock.weight[t]) if learn else number(0.0)
-        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
-        kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
-        marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
-        go_down(betting, cards, board, root, facing, weight, t, prune, above, above_alive, clock.stamp[0], chance, kept,
-                stride, marks, shared, me, threads, at, step)  # fmt: skip
+        go_down(betting, cards, units, uint32(cuda.blockIdx.x), facing, weight, t, prune, above, above_alive,
+                clock.stamp[0], chance, rows, alive, shared, me, threads, begin, step)  # fmt: skip
 
     def settle(betting, cards, begin, groups, owns, rows, alive, learning, clock, factors, sums):
         """Block (some terminal groups, a warp for each; then, in passes that learn, discounts of decisions; board)."""
         shared = cuda.shared.array(0, dtype=shared_type)
-        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-        lane, warp, stamp = int32(me % LANES), int32(me // LANES), clock.stamp[0]
-        board, g = int32(begin + cuda.blockIdx.y), int32(cuda.blockIdx.x * int32(sums.warps) + warp)
-        if cuda.blockIdx.x < sums.blocks:
-            if g < groups:
-                kept = rows[uint64(cards.board[board, layout.BOARD_ROWS]) :]
-                marks = alive[uint64(cards.board[board, layout.ALIVE]) :]
-                mine = shared[uint32(warp * sums.size) :]
-                settle_row(betting, cards, board, g, kept, marks, stamp, mine, int32(sums.each), lane)
+        me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
+        board, x, stamp = uint32(begin + cuda.blockIdx.y), uint32(cuda.blockIdx.x), clock.stamp[0]
+        if x < uint32(sums.blocks):
+            lane, warp = uint32(me % LANES), uint32(me // LANES)
+            g = uint32(uint32(x * uint32(sums.warps)) + warp)
+            if g < uint32(groups):
+                mine = shared[uint32(warp * uint32(sums.size)) :]
+                settle_row(betting, cards, board, g, rows, alive, stamp, mine, uint32(sums.each), lane)
         elif learn:
-            n = int32((cuda.blockIdx.x - sums.blocks) * threads + me)
-            if n < owns:
-                kept = factors[uint64(2 * (np.int64(board) * owns + n)) :]
-                find_factor(betting, cards, board, n, learning, clock, t, alive, stamp, kept)
+            n = uint32(uint32(uint32(x - uint32(sums.blocks)) * threads) + me)
+            if n < uint32(owns):
+                b = uint32(board * layout.BOARD_WORDS)
+                first = uint32(cards.board[uint32(b + layout.BOARD_DECISION)])
+                row = uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.MARK)])
+                mark = alive[uint32(uint32(cards.board[uint32(b + layout.BOARD_MARKS)]) + row)]
+                at = uint32(2 * (board * uint32(owns) + n))
+                find_factor(betting, first, n, learning, clock, t, mark, stamp, factors, at)
 
-    def up(betting, cards, units, learning, clock, predict, best, roots, owns, rows, alive, factors, found):
+    def up(betting, units, learning, clock, predict, best, rows, alive, factors, found):
         """Block (unit, part of its hands)."""
         shared = cuda.shared.array(0, dtype=shared_type)
-        me, threads, t = int32(cuda.threadIdx.x), int32(cuda.blockDim.x), clock.t[0]
-        at, step = int32(cuda.blockIdx.y * threads + me), int32(cuda.gridDim.y * threads)
-        board, root = units[cuda.blockIdx.x, 0], units[cuda.blockIdx.x, 1]
-        stride, first = int32(cards.board[board, layout.STRIDE]), betting.root[root, layout.FIRST_ROW]
-        kept = rows[uint64(cards.board[board, layout.BOARD_ROWS] + np.int64(first) * stride) :]
-        marks = alive[uint64(cards.board[board, layout.ALIVE] + first) :]
-        own = factors[uint64(2 * (np.int64(board) * owns + betting.root[root, layout.OWN])) :]
-        to = found[uint64(cards.board[board, layout.FOUND] + np.int64(root) * cards.board[board, layout.WIDTH]) :]
+        me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
+        begin, step = uint32(cuda.blockIdx.y * threads + me), uint32(cuda.gridDim.y * threads)
         good, bad = number(clock.positive[t]), number(clock.negative[t])
-        go_up(betting, cards, board, root, learning, good, bad, predict, t, best, int32(roots), kept, stride, marks,
-              clock.stamp[0], own, to, shared, me, threads, at, step)  # fmt: skip
+        go_up(betting, units, uint32(cuda.blockIdx.x), learning, good, bad, predict, t, best, rows, alive,
+              clock.stamp[0], factors, found, shared, me, threads, begin, step)  # fmt: skip
 
     most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
     return Kernels(kernel(down, **most), kernel(settle, **most), kernel(up, **most))

@@ -4,7 +4,9 @@ Numbers of a hand are read and written by one thread only, so nobody waits for a
 scale is that of a whole decision. Numbers are computed in ``work``: float64 for float64, else float32.
 
 What is read for up to four actions is asked for at once, before any of it is used: a thread waits for memory twice per
-decision, not twice per action.
+decision, not twice per action. Kernels are bound by instructions before they are bound by memory (measured), so loops
+are ``while`` (a ``range`` with a step divides), places are 32 bits wide, records are flat, and locks, which are rare,
+are compiled apart.
 
 Bytes per action and hand, of numbers of b bytes. Down: the opponent's regret read, its average read and written, 3 b;
 nothing where the hand does not get there. Up: the learner's regret read and written, 2 b, and 2 b more for predictive
@@ -24,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, callee, int32, rule, select, uint32
+from treeplex.cuda.kernels import SIMULATED, callee, rule, select, uint32
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
@@ -48,8 +50,8 @@ def _part(function):
 
 
 @cache
-def street(storage: str, learn: bool) -> Street:
-    """Parts for numbers of a storage, of passes that learn or that do not."""
+def street(storage: str, learn: bool, locks: bool) -> Street:
+    """Parts for numbers of a storage, of passes that learn or that do not; ``locks``: may hands be locked?"""
     scaled, number = STORAGES[storage].scaled, STORAGES[storage].work
     whole, most = np.int16, int(LARGEST)
     match, decay, seed_of = rule(matched, where=select), rule(decayed, where=select), rule(dither_seed)
@@ -63,286 +65,374 @@ def street(storage: str, learn: bool) -> Street:
         return whole(min(math.floor(x + u), most))
 
     def is_locked(rows, actions, width, h):
-        for a in range(actions):  # noqa: SIM110 - compiled
+        a = uint32(0)
+        while a < actions:
             if rows[uint32(a * width + h)] != 0:
                 return True
+            a = uint32(a + 1)
         return False
 
     def lock_of(where, place):
-        """Where a decision's locked rows are; all decisions are free if there is but one number."""
-        lock = np.int64(FREE)
-        if len(where) > 1:
-            lock = where[uint64(place)]
-        return lock
+        """Where a decision's locked rows are."""
+        return where[place] if locks else np.int64(FREE)
 
-    dithered, is_locked, lock_of = _part(dithered), _part(is_locked), _part(lock_of)
+    def word(records, at, k):
+        return uint32(records[uint32(at + k)])
 
-    def four(numbers, a, actions, width, h):
-        """Numbers of a hand for actions a to a + 3, zero where there is none."""
+    dithered, is_locked, lock_of, word = _part(dithered), _part(is_locked), _part(lock_of), _part(word)
+
+    def four(numbers, at, actions, width):
+        """Numbers of a hand for up to four actions, zero where there is none."""
         x1, x2, x3 = zero, zero, zero
-        x0 = number(numbers[uint32(a * width + h)])
-        if a + 1 < actions:
-            x1 = number(numbers[uint32((a + 1) * width + h)])
-        if a + 2 < actions:
-            x2 = number(numbers[uint32((a + 2) * width + h)])
-        if a + 3 < actions:
-            x3 = number(numbers[uint32((a + 3) * width + h)])
+        x0 = number(numbers[at])
+        if actions > uint32(1):
+            x1 = number(numbers[uint32(at + width)])
+        if actions > uint32(2):
+            x2 = number(numbers[uint32(at + uint32(2 * width))])
+        if actions > uint32(3):
+            x3 = number(numbers[uint32(at + uint32(3 * width))])
         return x0, x1, x2, x3
 
     four = _part(four)
 
-    def down(betting, cards, board, root, facing, weight, t, prune, above, above_alive, stamp, chance, rows, stride,
-             alive, shared, me, threads, at, step):  # fmt: skip
-        """Reach rows of a unit; the opponent's average is kept on the way, and rows with a hand are marked.
+    def passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at):
+        """The opponent's reach after an action, and its average; ``m``: as it was. Not of 16-bit numbers."""
+        rows[to] = x
+        if x != zero:
+            if prune:
+                alive[mark] = stamp
+            if learn and adds:
+                average[at] = m + weight * x
 
-        Hands are ``at``, ``at`` + ``step``, ...; of 16-bit numbers all are those of one block.
+    passed = _part(passed)
+
+    def shared_out(x0, x1, x2, x3, source, at, actions, width, parent):
+        """Reach is a number's positive part times the first of these, plus the second: regret matching."""
+        total = max(x0, zero) + max(x1, zero) + max(x2, zero) + max(x3, zero)
+        a = uint32(4)
+        while a < actions:
+            total += max(number(source[uint32(at + uint32(a * width))]), zero)
+            a = uint32(a + 1)
+        known, each = match(parent, total, tiny, one)
+        return (each, zero) if known else (zero, parent / number(actions))
+
+    shared_out = _part(shared_out)
+
+    def down(betting, cards, units, n, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive, shared,
+             me, threads, begin, step):  # fmt: skip
+        """Reach rows of unit n; the opponent's average is kept on the way, and rows with a hand are marked.
+
+        Hands are ``begin``, ``begin`` + ``step``, ...; of 16-bit numbers all are those of one block.
         """
-        entry = betting.entry[uint32(root)]
-        if above_alive[uint64(cards.board[board, layout.ABOVE_ALIVE] + entry)] != stamp:
+        u = uint32(n * layout.UNIT_WORDS)
+        if above_alive[word(units.word, u, layout.ABOVE_MARK)] != stamp:
             return  # and nobody reads the rows
+        marks, base = word(units.word, u, layout.MARKS_AT), word(units.word, u, layout.ROWS_AT)
         if me == 0:
-            alive[uint32(0)] = stamp
-        width = int32(cards.board[board, layout.THEIR_WIDTH])
-        places = cards.map[uint64(cards.board[board, layout.MAP]) :]
-        over = above[uint64(cards.board[board, layout.ABOVE_ROWS] + entry * cards.board[board, layout.ABOVE_STRIDE]) :]
-        for h in range(at, width, step):
-            rows[uint32(h)] = chance * over[uint32(places[uint32(h)])]
-        storage_at, decision_at = cards.board[board, layout.THEIR_STORAGE], cards.board[board, layout.THEIR_DECISION]
-        base = betting.root[root, layout.THEIR_SLOT]
-        for n in range(betting.root[root, layout.THEIRS], betting.root[root, layout.THEIRS_END]):
-            actions, slot = betting.theirs[n, layout.ACTIONS], betting.theirs[n, layout.SLOT]
-            above_row, place = betting.theirs[n, layout.ABOVE], decision_at + betting.theirs[n, layout.NUMBER]
-            first = int32(1 + slot - base)
-            start, even, lock = storage_at + np.int64(slot) * width, one / number(actions), np.int64(-1)
-            source, average, locked = facing.source[uint64(start) :], facing.average, facing.locked
-            out = rows[uint32(first * stride) :]
-            if learn:
-                average, lock = average[uint64(start) :], lock_of(facing.where, place)
+            alive[marks] = stamp
+        width, stride = word(units.word, u, layout.THEIR_WIDTH), word(units.word, u, layout.STRIDE)
+        over, places = word(units.word, u, layout.ABOVE_AT), word(units.word, u, layout.MAP)
+        h = uint32(begin)
+        while h < width:
+            rows[uint32(base + h)] = chance * above[uint32(over + uint32(cards.map[uint32(places + h)]))]
+            h = uint32(h + step)
+        start = units.storage[uint32(2 * n)]
+        source, average = facing.source[uint64(start) :], facing.average
+        if learn:
+            average = average[uint64(start) :]
+        adds = learn and weight > zero
+        d = uint32(word(units.word, u, layout.THEIRS) * layout.THEIRS_WORDS)
+        end = uint32(word(units.word, u, layout.THEIRS_END) * layout.THEIRS_WORDS)
+        while d < end:
+            above_row, first = word(betting.theirs, d, layout.ABOVE), word(betting.theirs, d, layout.OUT)
+            actions = word(betting.theirs, d, layout.ACTIONS)
+            slot = uint32(word(betting.theirs, d, layout.SLOT) * width)
+            place = uint64(0)
+            if scaled or locks:
+                place = uint64(word(units.word, u, layout.THEIR_DECISION) + word(betting.theirs, d, layout.NUMBER))
+            lock, locked = np.int64(FREE), facing.locked
+            if learn and locks:
+                lock = lock_of(facing.where, place)
                 locked = locked[uint64(lock if lock >= 0 else 0) :]
+            reached = True
             if scaled and learn:
                 meet_block()  # marks of the row above are complete
-                if alive[uint32(above_row)] != stamp:
-                    for h in range(at, width, step):
-                        for a in range(actions):
-                            out[uint32(a * stride + h)] = zero
-                    continue
+                reached = alive[uint32(marks + above_row)] == stamp
             if not prune and me == 0:
-                for a in range(actions):
-                    alive[uint32(first + a)] = stamp
-            unit = number(facing.scale[uint64(place)]) if scaled and learn else one
-            peak = zero
-            for h in range(at, width, step):
-                parent = rows[uint32(above_row * stride + h)]
-                held = learn and lock >= 0 and is_locked(locked, actions, width, h)
-                if parent == zero:  # nothing is read where the opponent does not get with this hand
-                    for a in range(actions):
-                        out[uint32(a * stride + h)] = zero
-                        if scaled and learn and weight > zero and not held:
-                            peak = max(peak, abs(number(average[uint32(a * width + h)]) * unit))
-                    continue
-                x0, x1, x2, x3 = four(source, int32(0), actions, width, h)
-                m0, m1, m2, m3 = zero, zero, zero, zero
-                adds = learn and weight > zero
-                if adds and not held:
-                    m0, m1, m2, m3 = four(average, int32(0), actions, width, h)
-                total = max(x0, zero) + max(x1, zero) + max(x2, zero) + max(x3, zero)
-                for a in range(4, actions):
-                    total += max(number(source[uint32(a * width + h)]), zero)
-                known, shared_out = match(parent, total, tiny, one)
-                factor, rest = (shared_out, zero) if known else (zero, parent * even)
-                a = int32(0)
+                a = uint32(0)
                 while a < actions:
-                    k = uint32(a * width + h)
-                    x = max(x0, zero) * factor + rest
-                    out[uint32(a * stride + h)] = x
-                    if prune and x != zero:
-                        alive[uint32(first + a)] = stamp
-                    if learn and adds:
-                        if held:
-                            if not scaled:
-                                average[k] = locked[k]
-                        elif scaled:
-                            peak = max(peak, abs(m0 * unit + weight * x))
-                        elif x != zero:
-                            average[k] = m0 + weight * x
-                    a = int32(a + 1)
-                    x0, x1, x2 = x1, x2, x3
-                    m0, m1, m2 = m1, m2, m3
-                    if a >= 4 and a < actions:
-                        x0 = number(source[uint32(a * width + h)])
-                        if learn and adds:
-                            m0 = number(average[uint32(a * width + h)])
-            if scaled and learn and weight > zero:
+                    alive[uint32(marks + first + a)] = stamp
+                    a = uint32(a + 1)
+            unit = number(facing.scale[place]) if scaled and learn else one
+            peak = zero
+            h = uint32(begin)
+            while h < width:
+                parent = rows[uint32(base + uint32(above_row * stride) + h)] if reached else zero
+                held = learn and lock >= 0 and is_locked(locked, actions, width, h)
+                at, to = uint32(slot + h), uint32(base + uint32(first * stride) + h)
+                if parent == zero:  # nothing is read where the opponent does not get with this hand
+                    a = uint32(0)
+                    while a < actions:
+                        rows[to] = zero
+                        if scaled and adds and reached and not held:
+                            peak = max(peak, abs(number(average[at]) * unit))
+                        at, to, a = uint32(at + width), uint32(to + stride), uint32(a + 1)
+                else:
+                    x0, x1, x2, x3 = four(source, at, actions, width)
+                    m0, m1, m2, m3 = zero, zero, zero, zero
+                    if adds and not held:
+                        m0, m1, m2, m3 = four(average, at, actions, width)
+                    factor, rest = shared_out(x0, x1, x2, x3, source, at, actions, width, parent)
+                    if not scaled and not held:
+                        mark = uint32(marks + first)
+                        x = max(x0, zero) * factor + rest
+                        passed(x, m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at)
+                        if actions > uint32(1):
+                            at, to, mark = uint32(at + width), uint32(to + stride), uint32(mark + 1)
+                            x = max(x1, zero) * factor + rest
+                            passed(x, m1, weight, prune, adds, rows, to, alive, mark, stamp, average, at)
+                        if actions > uint32(2):
+                            at, to, mark = uint32(at + width), uint32(to + stride), uint32(mark + 1)
+                            x = max(x2, zero) * factor + rest
+                            passed(x, m2, weight, prune, adds, rows, to, alive, mark, stamp, average, at)
+                        if actions > uint32(3):
+                            at, to, mark = uint32(at + width), uint32(to + stride), uint32(mark + 1)
+                            x = max(x3, zero) * factor + rest
+                            passed(x, m3, weight, prune, adds, rows, to, alive, mark, stamp, average, at)
+                        a = uint32(4)
+                        while a < actions:
+                            at, to, mark = uint32(at + width), uint32(to + stride), uint32(mark + 1)
+                            x = max(number(source[at]), zero) * factor + rest
+                            m = number(average[at]) if learn else zero
+                            passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at)
+                            a = uint32(a + 1)
+                    else:
+                        a = uint32(0)
+                        while a < actions:
+                            x = max(number(source[at]), zero) * factor + rest
+                            rows[to] = x
+                            if prune and x != zero:
+                                alive[uint32(marks + first + a)] = stamp
+                            if learn and adds:
+                                if scaled and not held:
+                                    peak = max(peak, abs(number(average[at]) * unit + weight * x))
+                                elif held and not scaled:
+                                    average[at] = locked[uint32(a * width + h)]
+                            at, to, a = uint32(at + width), uint32(to + stride), uint32(a + 1)
+                h = uint32(h + step)
+            if scaled and learn and adds and reached:
                 peak = top(peak, shared, 0, me, threads)
-                seed = seed_of(start, t, AVERAGE)
+                seed = seed_of(start + np.int64(slot), t, AVERAGE)
                 ratio = largest / peak if peak > least else zero
-                for h in range(at, width, step):
+                h = uint32(begin)
+                while h < width:
                     held = lock >= 0 and is_locked(locked, actions, width, h)
-                    for a in range(actions):
-                        k = uint32(a * width + h)
-                        fresh = number(average[k]) * unit + weight * out[uint32(a * stride + h)]
+                    a, k, to = uint32(0), h, uint32(base + uint32(first * stride) + h)
+                    while a < actions:
+                        fresh = number(average[uint32(slot + k)]) * unit + weight * rows[to]
                         q = dithered(fresh * ratio, seed, k) if peak > least else whole(0)
-                        average[k] = locked[k] if held else q
+                        average[uint32(slot + k)] = locked[k] if held else q
+                        a, k, to = uint32(a + 1), uint32(k + width), uint32(to + stride)
+                    h = uint32(h + step)
                 if me == 0:
-                    facing.scale[uint64(place)] = peak / LARGEST if peak > least else zero
+                    facing.scale[place] = peak / LARGEST if peak > least else zero
+            d = uint32(d + layout.THEIRS_WORDS)
 
-    def factor(betting, cards, board, n, learning, clock, t, alive, stamp, kept):
-        """``kept``: what a decision's regrets are multiplied by, all discounts since it was last updated."""
-        place = uint64(cards.board[board, layout.DECISION] + betting.own[n, layout.NUMBER])
-        mark = uint64(cards.board[board, layout.ALIVE] + betting.own[n, layout.MARK])
-        if alive[mark] == stamp and lock_of(learning.where, place) != ALL_LOCKED:
+    def factor(betting, decision, n, learning, clock, t, mark, stamp, factors, at):
+        """What the regrets of decision n are multiplied by: all discounts since it was last updated.
+
+        ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
+        """
+        place = uint64(decision + word(betting.own, uint32(n * layout.OWN_WORDS), layout.OWN_NUMBER))
+        if mark == stamp and lock_of(learning.where, place) != ALL_LOCKED:
             positive, negative = 1.0, 1.0
             for k in range(learning.last[place], t):
                 positive *= clock.positive[k]
                 negative *= clock.negative[k]
             learning.last[place] = t
             unit = number(learning.scale[place]) if scaled else one
-            kept[uint32(0)] = number(positive) * unit
-            kept[uint32(1)] = number(negative) * unit
+            factors[at] = number(positive) * unit
+            factors[uint32(at + 1)] = number(negative) * unit
 
-    def value(betting, item, rows, stride, h):
-        """Of an action or a street root to a hand."""
+    def value(betting, k, end, rows, here, stride):
+        """Of an action or a street root to a hand: items k to ``end``, two at a time."""
         total = zero
-        for k in range(betting.item_start[uint32(item)], betting.item_start[uint32(item + 1)]):
-            total += betting.chips[uint32(k)] * rows[uint32((betting.item[uint32(k)] >> 2) * stride + h)]
+        while uint32(k + 1) < end:
+            x = rows[uint32(here + uint32(betting.item[k] * stride))]
+            y = rows[uint32(here + uint32(betting.item[uint32(k + 1)] * stride))]
+            total += betting.chips[k] * x + betting.chips[uint32(k + 1)] * y
+            k = uint32(k + 2)
+        if k < end:
+            total += betting.chips[k] * rows[uint32(here + uint32(betting.item[k] * stride))]
         return total
 
-    def one_item(betting, k, end, rows, stride, h):
-        """Its action modulo four, and what it adds to that action's value."""
-        at, x = int32(0), zero
-        if k < end:
-            code = betting.item[uint32(k)]
-            at = int32(code & 3)
-            x = betting.chips[uint32(k)] * rows[uint32((code >> 2) * stride + h)]
-        return at, x
+    value = _part(value)
 
-    value, one_item = _part(value), _part(one_item)
-
-    def values(betting, k, end, rows, stride, h):
-        """Of up to four actions whose items are k to ``end``."""
-        v0, v1, v2, v3 = zero, zero, zero, zero
-        while k < end:
-            at, x = one_item(betting, k, end, rows, stride, h)
-            bt, y = one_item(betting, k + 1, end, rows, stride, h)
-            ct, z = one_item(betting, k + 2, end, rows, stride, h)
-            v0 = v0 + (x if at == 0 else zero) + (y if bt == 0 else zero) + (z if ct == 0 else zero)
-            v1 = v1 + (x if at == 1 else zero) + (y if bt == 1 else zero) + (z if ct == 1 else zero)
-            v2 = v2 + (x if at == 2 else zero) + (y if bt == 2 else zero) + (z if ct == 2 else zero)
-            v3 = v3 + (x if at == 3 else zero) + (y if bt == 3 else zero) + (z if ct == 3 else zero)
-            k = int32(k + 3)
+    def values(betting, item, actions, rows, here, stride):
+        """Of up to four actions."""
+        v1, v2, v3 = zero, zero, zero
+        k0, k1 = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
+        v0 = value(betting, k0, k1, rows, here, stride)
+        if actions > uint32(1):
+            k2 = uint32(betting.item_start[uint32(item + 2)])
+            v1 = value(betting, k1, k2, rows, here, stride)
+            if actions > uint32(2):
+                k3 = uint32(betting.item_start[uint32(item + 3)])
+                v2 = value(betting, k2, k3, rows, here, stride)
+                if actions > uint32(3):
+                    v3 = value(betting, k3, uint32(betting.item_start[uint32(item + 4)]), rows, here, stride)
         return v0, v1, v2, v3
 
-    values = _part(values)
+    def later(betting, item, rows, here, stride):
+        """Of an action beyond the fourth, or of a street root."""
+        k, end = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
+        return value(betting, k, end, rows, here, stride)
 
-    def up(betting, cards, board, root, learning, good, bad, predict, t, best, roots, rows, stride, alive, stamp, kept,
-           found, shared, me, threads, at, step):  # fmt: skip
+    values, later = _part(values), _part(later)
+
+    def taught(s, gain, positive, negative, good, bad, predict, regret, predicted, at):
+        """New regrets of an action; not of 16-bit numbers."""
+        r = decay(s, positive, negative, zero) + gain
+        regret[at] = r
+        if predict > zero:
+            predicted[at] = decay(r, good, bad, zero) + predict * gain
+
+    taught = _part(taught)
+
+    def up(betting, units, n, learning, good, bad, predict, t, best, rows, alive, stamp, factors, found, shared, me,
+           threads, begin, step):  # fmt: skip
         """Values of the learner's decisions, from the last to the first, and what is learnt; those of the street root.
 
-        ``roots``: of the street, whose items come before those of actions. Of values of actions only the value of the
-        decision is kept.
+        Of values of actions only the value of the decision is kept.
         """
-        width, begin = int32(cards.board[board, layout.WIDTH]), betting.root[root, layout.OWN]
-        if alive[uint32(0)] != stamp:
-            for h in range(at, width, step):
-                found[uint32(h)] = zero
+        u = uint32(n * layout.UNIT_WORDS)
+        width, to = word(units.word, u, layout.WIDTH), word(units.word, u, layout.FOUND_AT)
+        marks = word(units.word, u, layout.MARKS_AT)
+        if alive[marks] != stamp:
+            h = uint32(begin)
+            while h < width:
+                found[uint32(to + h)] = zero
+                h = uint32(h + step)
             return
-        storage_at, decision_at = cards.board[board, layout.STORAGE], cards.board[board, layout.DECISION]
-        count = betting.root[root, layout.OWN_END] - begin
-        first = betting.root[root, layout.ROWS] - betting.root[root, layout.CHANCES] - count
-        for done in range(count):
-            n = count - 1 - done
-            actions, slot = betting.own[begin + n, layout.ACTIONS], betting.own[begin + n, layout.SLOT]
-            place = uint64(decision_at + betting.own[begin + n, layout.NUMBER])
-            out, item = rows[uint32((first + n) * stride) :], roots + slot
-            if alive[uint32(betting.own[begin + n, layout.REACHED])] != stamp:
-                for h in range(at, width, step):
-                    out[uint32(h)] = zero
-                continue
-            start, even, lock = (
-                storage_at + np.int64(slot) * width,
-                one / number(actions),
-                lock_of(learning.where, place),
-            )
-            source, regret, predicted = learning.source[uint64(start) :], learning.regret, learning.predicted
-            locked = learning.locked[uint64(lock if lock >= 0 else 0) :]
-            teach = learn and lock != ALL_LOCKED
+        base, stride = word(units.word, u, layout.ROWS_AT), word(units.word, u, layout.STRIDE)
+        start = units.storage[uint32(2 * n + 1)]
+        source, regret, predicted = learning.source[uint64(start) :], learning.regret, learning.predicted
+        if learn:
+            regret = regret[uint64(start) :]
+            if predict > zero:
+                predicted = predicted[uint64(start) :]
+        first = uint32(word(units.word, u, layout.OWN) * layout.OWN_WORDS)
+        d = uint32(word(units.word, u, layout.OWN_END) * layout.OWN_WORDS)
+        kept = uint32(word(units.word, u, layout.FACTORS_AT) + 2 * (uint32(d - first) // layout.OWN_WORDS))
+        while d > first:
+            d, kept = uint32(d - layout.OWN_WORDS), uint32(kept - 2)
+            actions, item = word(betting.own, d, layout.OWN_ACTIONS), word(betting.own, d, layout.ITEM)
+            slot = uint32(word(betting.own, d, layout.OWN_SLOT) * width)
+            out = uint32(base + uint32(word(betting.own, d, layout.VALUE) * stride))
+            reached = alive[uint32(marks + word(betting.own, d, layout.REACHED))] == stamp
+            place, lock, locked = uint64(0), np.int64(FREE), learning.locked
+            if scaled or locks:
+                place = uint64(word(units.word, u, layout.DECISION) + word(betting.own, d, layout.OWN_NUMBER))
+            if locks:
+                lock = lock_of(learning.where, place)
+                locked = locked[uint64(lock if lock >= 0 else 0) :]
+            teach = learn and reached and lock != ALL_LOCKED
             positive, negative, peak = one, one, zero
             if teach:
-                positive, negative = kept[uint32(2 * n)], kept[uint32(2 * n + 1)]
-                regret = regret[uint64(start) :]
-                if predict > zero:
-                    predicted = predicted[uint64(start) :]
-            items, end = betting.item_start[uint32(item)], betting.item_start[uint32(item + min(actions, 4))]
-            for h in range(at, width, step):
-                held = lock >= 0 and is_locked(locked, actions, width, h)
-                plays = learn or not best or held or lock == ALL_LOCKED
-                s0, s1, s2, s3 = zero, zero, zero, zero
-                if plays:
-                    s0, s1, s2, s3 = four(source, int32(0), actions, width, h)
-                v0, v1, v2, v3 = values(betting, items, end, rows, stride, h)
-                if plays:
-                    x0, x1, x2, x3 = max(s0, zero), max(s1, zero), max(s2, zero), max(s3, zero)
-                    total, plain = x0 + x1 + x2 + x3, v0 + v1 + v2 + v3
-                    weighted = x0 * v0 + x1 * v1 + x2 * v2 + x3 * v3
-                    for a in range(4, actions):
-                        v, x = (
-                            value(betting, item + a, rows, stride, h),
-                            max(number(source[uint32(a * width + h)]), zero),
-                        )
-                        total += x
-                        weighted += x * v
-                        plain += v
-                    known, shared_out = match(weighted, total, tiny, one)
-                    expected = shared_out if known else plain * even
-                else:
-                    expected = v0
-                    if actions > 1:
-                        expected = max(expected, v1)
-                    if actions > 2:
-                        expected = max(expected, v2)
-                    if actions > 3:
-                        expected = max(expected, v3)
-                    for a in range(4, actions):
-                        expected = max(expected, value(betting, item + a, rows, stride, h))
-                out[uint32(h)] = expected
-                if not teach:
-                    continue
-                if predict > zero:
-                    s0, s1, s2, s3 = four(regret, int32(0), actions, width, h)
-                a = int32(0)
-                while a < actions:
-                    k = uint32(a * width + h)
-                    gain = v0 - expected
-                    r = decay(s0, positive, negative, zero) + gain
-                    if scaled:
-                        peak = peak if held else max(peak, abs(r))
-                    else:
-                        regret[k] = locked[k] if held else r
-                        if predict > zero:
-                            again = decay(r, good, bad, zero) + predict * gain
-                            predicted[k] = locked[k] if held else again
-                    a = int32(a + 1)
-                    s0, s1, s2 = s1, s2, s3
-                    v0, v1, v2 = v1, v2, v3
-                    if a >= 4 and a < actions:
-                        s0 = number(regret[uint32(a * width + h)])
-                        v0 = value(betting, item + a, rows, stride, h)
-            if scaled and teach:
-                peak = top(peak, shared, 0, me, threads)
-                seed = seed_of(start, t, REGRET)
-                ratio = largest / peak if peak > least else zero
-                for h in range(at, width, step):
+                positive, negative = factors[kept], factors[uint32(kept + 1)]
+            h = uint32(begin)
+            while h < width:
+                at, here, expected = uint32(slot + h), uint32(base + h), zero
+                if reached:
                     held = lock >= 0 and is_locked(locked, actions, width, h)
-                    expected = out[uint32(h)]
-                    for a in range(actions):
-                        k = uint32(a * width + h)
-                        gain = value(betting, item + a, rows, stride, h) - expected
-                        r = decay(number(regret[k]), positive, negative, zero) + gain
+                    plays = learn or not best or held or lock == ALL_LOCKED
+                    s0, s1, s2, s3 = zero, zero, zero, zero
+                    if plays:
+                        s0, s1, s2, s3 = four(source, at, actions, width)
+                    v0, v1, v2, v3 = values(betting, item, actions, rows, here, stride)
+                    if plays:
+                        x0, x1, x2, x3 = max(s0, zero), max(s1, zero), max(s2, zero), max(s3, zero)
+                        total, plain = x0 + x1 + x2 + x3, v0 + v1 + v2 + v3
+                        weighted = x0 * v0 + x1 * v1 + x2 * v2 + x3 * v3
+                        a = uint32(4)
+                        while a < actions:
+                            v = later(betting, uint32(item + a), rows, here, stride)
+                            x = max(number(source[uint32(at + uint32(a * width))]), zero)
+                            total += x
+                            weighted += x * v
+                            plain += v
+                            a = uint32(a + 1)
+                        known, each = match(weighted, total, tiny, one)
+                        expected = each if known else plain / number(actions)
+                    else:
+                        expected = v0
+                        if actions > uint32(1):
+                            expected = max(expected, v1)
+                        if actions > uint32(2):
+                            expected = max(expected, v2)
+                        if actions > uint32(3):
+                            expected = max(expected, v3)
+                        a = uint32(4)
+                        while a < actions:
+                            expected = max(expected, later(betting, uint32(item + a), rows, here, stride))
+                            a = uint32(a + 1)
+                    if learn and teach and not scaled and not held:
+                        if predict > zero:
+                            s0, s1, s2, s3 = four(regret, at, actions, width)
+                        taught(s0, v0 - expected, positive, negative, good, bad, predict, regret, predicted, at)
+                        if actions > uint32(1):
+                            at = uint32(at + width)
+                            taught(s1, v1 - expected, positive, negative, good, bad, predict, regret, predicted, at)
+                        if actions > uint32(2):
+                            at = uint32(at + width)
+                            taught(s2, v2 - expected, positive, negative, good, bad, predict, regret, predicted, at)
+                        if actions > uint32(3):
+                            at = uint32(at + width)
+                            taught(s3, v3 - expected, positive, negative, good, bad, predict, regret, predicted, at)
+                        a = uint32(4)
+                        while a < actions:
+                            at = uint32(at + width)
+                            gain = later(betting, uint32(item + a), rows, here, stride) - expected
+                            s = number(regret[at])
+                            taught(s, gain, positive, negative, good, bad, predict, regret, predicted, at)
+                            a = uint32(a + 1)
+                    elif learn and teach:
+                        a = uint32(0)
+                        while a < actions:
+                            if held and not scaled:
+                                regret[at] = locked[uint32(a * width + h)]
+                                if predict > zero:
+                                    predicted[at] = locked[uint32(a * width + h)]
+                            elif scaled and not held:
+                                v0 = later(betting, uint32(item + a), rows, here, stride) if a > uint32(3) else v0
+                                r = decay(number(regret[at]), positive, negative, zero) + (v0 - expected)
+                                peak = max(peak, abs(r))
+                            at, a = uint32(at + width), uint32(a + 1)
+                            v0, v1, v2 = v1, v2, v3
+                rows[uint32(out + h)] = expected
+                h = uint32(h + step)
+            if scaled and learn and teach:
+                peak = top(peak, shared, 0, me, threads)
+                seed = seed_of(start + np.int64(slot), t, REGRET)
+                ratio = largest / peak if peak > least else zero
+                h = uint32(begin)
+                while h < width:
+                    held = lock >= 0 and is_locked(locked, actions, width, h)
+                    expected, here = rows[uint32(out + h)], uint32(base + h)
+                    a, k = uint32(0), h
+                    while a < actions:
+                        gain = later(betting, uint32(item + a), rows, here, stride) - expected
+                        r = decay(number(regret[uint32(slot + k)]), positive, negative, zero) + gain
                         q = dithered(r * ratio, seed, k) if peak > least else whole(0)
-                        regret[k] = locked[k] if held else q
+                        regret[uint32(slot + k)] = locked[k] if held else q
+                        a, k = uint32(a + 1), uint32(k + width)
+                    h = uint32(h + step)
                 if me == 0:
                     learning.scale[place] = peak / LARGEST if peak > least else zero
-        for h in range(at, width, step):
-            found[uint32(h)] = value(betting, root, rows, stride, h)
+        item = word(units.word, u, layout.ROOT)
+        h = uint32(begin)
+        while h < width:
+            found[uint32(to + h)] = later(betting, item, rows, uint32(base + h), stride)
+            h = uint32(h + step)
 
     return Street(_part(down), _part(factor), _part(up))

@@ -9,13 +9,32 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.arrays import Hands, Offsets
-from treeplex.engines.boards.cuda.arrays import FOUND, THEIR_WIDTH, WIDTH, Betting, Cards, Deals, Sums
-from treeplex.engines.boards.cuda.betting import betting_tables
+from treeplex.engines.boards.arrays import Boards, Hands, Offsets
+from treeplex.engines.boards.cuda.arrays import (
+    BOARD_DECISION,
+    BOARD_MARKS,
+    BOARD_ROWS,
+    BOARD_START,
+    BOARD_STRIDE,
+    BOARD_THEIRS,
+    BOARD_WIDTH,
+    BOARD_WORDS,
+    GROUP_WORDS,
+    OWN_WORDS,
+    Betting,
+    Cards,
+    Deals,
+    Sums,
+    Units,
+    Words,
+)  # fmt: skip
+from treeplex.engines.boards.cuda.betting import Roots, betting_tables
 from treeplex.engines.boards.cuda.matches import Matches, find_matches, write_back
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.errors import GameError
 from treeplex.games.holdem.classes import EVERY_BOARD
 
+MOST_WORD: Final = 2**32 - 1
 SHARED: Final = 48 * 1024  # bytes of shared memory that any block may have
 
 
@@ -32,7 +51,7 @@ class Stretch(NamedTuple):
 
     begin: int
     boards: int
-    units: Ints  # [units, 2] board and street root
+    units: Units
 
 
 class Level(NamedTuple):
@@ -64,30 +83,30 @@ class Sizes(NamedTuple):
 def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tuning) -> list[Level]:
     """Tables of every street."""
     levels: list[Level] = []
-    entry: Sequence[int] = [0]
+    entry = np.zeros(1, np.int32)  # rows that lead to the street roots
     values = np.zeros(0, np.int32)
     size = np.dtype(work).itemsize
     for depth, street in enumerate(game.streets):
-        last = depth + 1 == len(game.streets)
-        betting, rows, chance = betting_tables(game.spot, street, learner, entry, work)
-        matches = find_matches(game.boards[depth], learner, street.name == "river", lanes)
-        begins = _begins(game.boards[depth].hands, rows, tuning.kept // size if last else 0)
+        last, boards = depth + 1 == len(game.streets), game.boards[depth]
+        betting, roots, rows, chance = betting_tables(game.spot, street, learner, work)
+        matches = find_matches(boards, learner, street.name == "river", lanes)
+        begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0)
         above = levels[-1] if levels else None
-        cards = _cards(game, depth, learner, matches, rows, begins, above)
-        units = _units(game, depth)
+        cards = _cards(boards, learner, matches, rows, begins, first=above is None)
+        owns = len(betting.own) // OWN_WORDS
         stretches = tuple(
-            Stretch(low, high - low, np.ascontiguousarray(units[(units[:, 0] >= low) & (units[:, 0] < high)]))
+            Stretch(low, high - low, _units(game, depth, learner, (low, high), cards, roots, owns, entry, above))
             for low, high in pairwise(begins)
         )
         factor = 1.0 if depth == 0 else game.chances[1 if street.name == "river" else 0]
         if above is not None:
-            deals = _deals(game, depth, learner, cards, above, values)
+            deals = _deals(game, depth, learner, above, values)
             levels[-1] = above._replace(deals=deals, chances=len(deals.above) * len(deals.row))
-        widths = int(cards.board[:, WIDTH].max()), int(cards.board[:, THEIR_WIDTH].max())
-        sums = _sums(len(betting.group), widths[1], int(matches.steps.max(initial=1)), lanes, size, tuning)
-        counts = street.roots, len(betting.group), len(betting.own)
-        levels.append(Level(betting, cards, stretches, sums, *counts, factor, rows, widths))
-        entry, values = chance[0].tolist(), chance[1]
+        widths = _widest(boards.hands[learner]), _widest(boards.hands[1 - learner])
+        groups = len(betting.group) // GROUP_WORDS
+        sums = _sums(groups, widths[1], int(matches.steps.max(initial=1)), lanes, size, tuning)
+        levels.append(Level(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths))
+        entry, values = chance
     return levels
 
 
@@ -102,9 +121,8 @@ def sizes_of(game: HoldemGame, learner: int, levels: list[Level]) -> list[Sizes]
     return found
 
 
-def _begins(pair: Sequence[Hands], rows: int, most: int) -> list[int]:
+def _begins(strides: Offsets, rows: int, most: int) -> list[int]:
     """Where runs of boards begin that have about ``most`` numbers of rows each, at most; 0: all are one run."""
-    strides = _strides(pair)
     before = np.cumsum(strides) - strides
     runs = -(-rows * int(strides.sum()) // most) if most else 1
     shares = [int(strides.sum()) * run // runs for run in range(runs)]
@@ -123,29 +141,70 @@ def _strides(pair: Sequence[Hands]) -> Offsets:
     return np.maximum(np.diff(pair[0].start), np.diff(pair[1].start))
 
 
-def _cards(
-    game: HoldemGame, depth: int, learner: int, matches: Matches, rows: int, begins: Sequence[int], above: Level | None
-) -> Cards:
-    boards = game.boards[depth]
+def _widest(hands: Hands) -> int:
+    return int(np.diff(hands.start).max())
+
+
+def _cards(boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], *, first: bool) -> Cards:
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
-    count, stride = len(ours.held), _strides(boards.hands)
-    if above is None:
-        place, first = np.arange(int(theirs.start[1]), dtype=np.uint16), np.zeros(1, np.int64)
-        over = np.zeros((1, 3), np.int64)
-    else:
-        place, first = theirs.map, theirs.map_start[boards.image[:-1]]
-        parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
-        over = _above(game, depth - 1, above)[parent]
+    stride = _strides(boards.hands)
+    place = np.arange(int(theirs.start[1]), dtype=np.uint16) if first else theirs.map  # the first street: as they are
     before = np.cumsum(stride) - stride
     before -= np.repeat(before[begins[:-1]], np.diff(begins))
     columns = (
-        ours.start[:-1], np.diff(ours.start), ours.held, ours.storage, ours.decision,
-        np.diff(theirs.start), theirs.held, theirs.storage, theirs.decision, first, matches.start, matches.steps,
-        over[:, 0], over[:, 1], over[:, 2], rows * before, stride, rows * np.arange(count),
-        game.streets[depth].roots * ours.start[:-1],
+        ours.start[:-1], np.diff(ours.start), ours.held, np.diff(theirs.start), theirs.held, matches.start,
+        matches.steps, rows * before, stride, rows * np.arange(len(stride)), ours.decision,
     )  # fmt: skip
-    table = np.stack([column.astype(np.int64) for column in columns], axis=1)
-    return Cards(np.ascontiguousarray(table), place, matches.program, matches.look, ours.same)
+    table = np.stack([_narrow(column) for column in columns], axis=1)
+    return Cards(table.ravel(), place, matches.program, matches.look, ours.same)
+
+
+def _units(
+    game: HoldemGame,
+    depth: int,
+    learner: int,
+    span: tuple[int, int],
+    cards: Cards,
+    roots: Roots,
+    owns: int,
+    entry: Ints,
+    above: Level | None,
+) -> Units:
+    """All street roots on those of the boards ``span`` on which they are open, those of a board side by side."""
+    boards, (low, high) = game.boards[depth], span
+    ours, theirs = boards.hands[learner], boards.hands[1 - learner]
+    wanted = np.maximum(game.streets[depth].textures, EVERY_BOARD)
+    board, root = (each.ravel() for each in np.meshgrid(np.arange(low, high), np.arange(len(wanted)), indexing="ij"))
+    is_open = (wanted[root] < 0) | (wanted[root] == boards.texture[board])
+    board, root = board[is_open], root[is_open]
+    own = cards.board.reshape(-1, BOARD_WORDS)[board].astype(np.int64)
+    if above is None:
+        over, first = np.zeros((len(board), 3), np.int64), np.zeros(len(board), np.int64)
+    else:
+        parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
+        over, first = _above(game, depth - 1, above)[parent[board]], theirs.map_start[boards.image[board]]
+    wide, their_wide = own[:, BOARD_WIDTH], own[:, BOARD_THEIRS]
+    first_row, stride = roots.first_row[root].astype(np.int64), own[:, BOARD_STRIDE]
+    columns = (
+        over[:, 0] + entry[root] * over[:, 1], over[:, 2] + entry[root], first, their_wide,
+        roots.theirs[root], roots.theirs_end[root], theirs.decision[board],
+        own[:, BOARD_ROWS] + first_row * stride, stride, own[:, BOARD_MARKS] + first_row, wide,
+        roots.own[root], roots.own_end[root], own[:, BOARD_DECISION], 2 * (board * owns + roots.own[root]),
+        len(wanted) * own[:, BOARD_START] + root * wide, root,
+    )  # fmt: skip
+    storage = (
+        theirs.storage[board] + roots.their_slot[root].astype(np.int64) * their_wide,
+        ours.storage[board] + roots.own_slot[root].astype(np.int64) * wide,
+    )
+    word = np.stack([_narrow(column) for column in columns], axis=1)
+    return Units(word.ravel(), np.stack(storage, axis=1).astype(np.int64).ravel())
+
+
+def _narrow(column: Any) -> Words:
+    """Kernels compute places in 32 bits."""
+    if len(column) and column.max() > MOST_WORD:
+        raise GameError("The spot's working rows are more than the GPU backend can number; choose fewer bet sizes.")
+    return column.astype(np.uint32)
 
 
 def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
@@ -154,7 +213,7 @@ def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
     return np.stack([level.rows * (np.cumsum(stride) - stride), stride, level.rows * np.arange(len(stride))], axis=1)
 
 
-def _deals(game: HoldemGame, depth: int, learner: int, cards: Cards, above: Level, row: Ints) -> Deals:
+def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) -> Deals:
     """What the boards of street ``depth`` bring to the one above."""
     boards, over = game.boards[depth], game.boards[depth - 1]
     hands, wide = boards.hands[learner], np.diff(over.hands[learner].start)
@@ -163,15 +222,9 @@ def _deals(game: HoldemGame, depth: int, learner: int, cards: Cards, above: Leve
     back_start = np.concatenate(([0], np.cumsum(wide[parent[board]]))).astype(np.int64)
     back = np.zeros(int(back_start[-1]), np.uint16)
     write_back(hands, boards.image, back_start, back)
-    image = np.stack([cards.board[board, FOUND], cards.board[board, WIDTH], back_start[:-1]], axis=1)
+    start = hands.start[board].astype(np.int64)
+    found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
+    image = np.stack([found, width, back_start[:-1]], axis=1).astype(np.int64)
     kept = _above(game, depth - 1, above)
     kept[:, 2] = wide
     return Deals(boards.image[over.child], np.ascontiguousarray(image), back, row.astype(np.int32), kept)
-
-
-def _units(game: HoldemGame, depth: int) -> Ints:
-    """All street roots on all boards on which they are open, those of a board side by side."""
-    texture, wanted = game.boards[depth].texture, np.maximum(game.streets[depth].textures, EVERY_BOARD)
-    board, root = np.meshgrid(np.arange(len(texture)), np.arange(len(wanted)), indexing="ij")
-    is_open = (wanted[root] < 0) | (wanted[root] == texture[board])
-    return np.stack([board[is_open], root[is_open]], axis=1).astype(np.int32)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from treeplex.cuda.kernels import SIMULATED, callee, int32, uint32
+from treeplex.cuda.kernels import SIMULATED, callee, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
 from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp, uint64
@@ -55,41 +55,55 @@ def settling(number: Any) -> Any:
             met -= first + second
         return met
 
-    ahead = _part(ahead)
+    def word(records, at, k):
+        return uint32(records[uint32(at + k)])
+
+    ahead, word = _part(ahead), _part(word)
 
     def settle(betting, cards, board, g, rows, alive, stamp, whole, each, lane):
         """The rows of a terminal group, by a warp; ``whole``: its shared memory."""
-        if alive[uint32(betting.group[g, layout.TOP])] != stamp:
+        b, d = uint32(board * layout.BOARD_WORDS), uint32(g * layout.GROUP_WORDS)
+        first = word(betting.group, d, layout.TOP)
+        marks = uint32(word(cards.board, b, layout.BOARD_MARKS) + first)
+        if alive[marks] != stamp:
             return  # nobody reads them
-        start, width = cards.board[board, layout.START], int32(cards.board[board, layout.WIDTH])
-        stride = int32(cards.board[board, layout.STRIDE])
-        row, extra = betting.group[g, layout.ROW], betting.group[g, layout.EXTRA]
-        shows, folds = betting.group[g, layout.SHOWS] != 0, betting.group[g, layout.FOLDS] != 0
-        here, there = uint32(row * stride), uint32(extra * stride if extra >= 0 else row * stride)
-        if alive[uint32(row)] != stamp:
-            for i in range(lane, width, LANES):
+        start, width = word(cards.board, b, layout.BOARD_START), word(cards.board, b, layout.BOARD_WIDTH)
+        stride = word(cards.board, b, layout.BOARD_STRIDE)
+        row, kind = word(betting.group, d, layout.ROW), word(betting.group, d, layout.KIND)
+        shows, folds = kind & layout.SHOWS != 0, kind & layout.FOLDS != 0
+        base = uint32(word(cards.board, b, layout.BOARD_ROWS) + uint32(first * stride))
+        here = uint32(base + uint32(row * stride))
+        there = uint32(base + uint32(word(betting.group, d, layout.EXTRA) * stride))
+        if alive[uint32(marks + row)] != stamp:
+            i = uint32(lane)
+            while i < width:
                 rows[uint32(here + i)] = zero
                 rows[uint32(there + i)] = zero
+                i = uint32(i + LANES)
             return
-        held, wide = int32(cards.board[board, layout.HELD]), int32(cards.board[board, layout.THEIR_WIDTH])
-        dealt, steps = int32(cards.board[board, layout.THEIR_HELD]), int32(cards.board[board, layout.STEPS])
+        held, wide = word(cards.board, b, layout.BOARD_HELD), word(cards.board, b, layout.BOARD_THEIRS)
+        dealt, steps = word(cards.board, b, layout.BOARD_THEIR_HELD), word(cards.board, b, layout.BOARD_STEPS)
         look, same = cards.look[uint64(4 * start) :], cards.same[uint64(start) :]
-        program = cards.program[uint64(cards.board[board, layout.PROGRAM]) :]
+        program = cards.program[uint64(word(cards.board, b, layout.BOARD_PROGRAM)) :]
         by_card = whole[uint32(each * LANES + 1) :]
         mine = uint32(lane * each + 1)
-        for k in range(lane, each * LANES, LANES):
+        k, end = uint32(lane), uint32(each * LANES)
+        while k < end:
             whole[uint32(1 + k)] = rows[uint32(here + k)] if k < wide else zero
+            k = uint32(k + LANES)
         if lane == 0:
             whole[uint32(0)] = zero
         by_card[uint32(lane)] = zero
         meet_warp()
         total = zero
-        for k in range(each):
-            total += whole[uint32(mine + k)]
+        k, end = mine, uint32(mine + each)
+        while k < end:
+            total += whole[k]
+            k = uint32(k + 1)
         run, everything = before(total, lane, by_card, LANES)
         total = zero
-        for s in range(0, steps, 4):  # steps are a multiple of four
-            at = uint32(s * LANES + lane)
+        at, last = uint32(lane), uint32(steps * LANES)
+        while at < last:  # steps are a multiple of four
             one, two = program[at], program[uint32(at + LANES)]
             three, four = program[uint32(at + 2 * LANES)], program[uint32(at + 3 * LANES)]
             x, y = whole[uint32(1 + (one & (AGAIN - 1)))], whole[uint32(1 + (two & (AGAIN - 1)))]
@@ -102,29 +116,36 @@ def settling(number: Any) -> Any:
             by_card[uint32(at + 2 * LANES)] = second
             by_card[uint32(at + 3 * LANES)] = third
             by_card[uint32(at + 4 * LANES)] = total
+            at = uint32(at + 4 * LANES)
         meet_warp()
         if shows:
-            for k in range(each):
-                run += whole[uint32(mine + k)]
-                whole[uint32(mine + k)] = run
+            k = mine
+            while k < end:
+                run += whole[k]
+                whole[k] = run
+                k = uint32(k + 1)
             meet_warp()
             everything = whole[uint32(dealt)]
         if folds:
-            for i in range(lane, width, LANES):
+            i = uint32(lane)
+            while i < width:
                 met = zero
                 if i < held:
                     ends, place = uint32(look[uint32(3 * width + i)]), uint32(same[uint32(i)])
                     ours = rows[uint32(here + place)] if shows else whole[uint32(1 + place)]
                     met = everything - (by_card[uint32(ends & 0xFFFF)] + by_card[uint32(ends >> 16)]) + ours
                 rows[uint32(there + i)] = met
+                i = uint32(i + LANES)
             meet_warp()
         if shows:
-            for i in range(lane, width, 2 * LANES):
-                j = int32(i + LANES)
+            i = uint32(lane)
+            while i < width:
+                j = uint32(i + LANES)
                 met = ahead(look, whole, by_card, everything, i, width, held)
                 more = ahead(look, whole, by_card, everything, j, width, held)
                 rows[uint32(here + i)] = met
                 if j < width:
                     rows[uint32(here + j)] = more
+                i = uint32(j + LANES)
 
     return _part(settle)
