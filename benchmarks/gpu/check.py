@@ -104,17 +104,12 @@ def distance(got: Learner, wanted: Learner) -> float:
 
 def half(gpu: Any, state: Any, learners: Any, t: int, players: tuple[int, ...]) -> tuple[Learner, Learner]:
     """Iteration ``t`` of ``players`` alone, from ``learners``."""
-    from treeplex.cuda.memory import put
     from treeplex.engines.sequence.cuda.engine import BLOCK
 
     engine, member = state.engine, gpu.member
     engine.load(learners)
     now = steps(t, 1, member.weight, member.minimizer)
-    put(now.positive.astype(engine.storage), engine.steps.positive)
-    put(now.negative.astype(engine.storage), engine.steps.negative)
-    put(np.zeros(2, engine.storage), engine.steps.after)
-    put(np.zeros(1, np.int32), engine.steps.clock)
-    engine._launch_shares()
+    engine.tell(np.stack((now.positive, now.negative, np.zeros(1), np.zeros(1)), axis=1))
     weight = [float(now.weight[0]) if player in players else 0.0 for player in (0, 1)]
     blocks = -(-engine.layout.places // BLOCK)
     turn = int(engine.layout.sides[1].place[0])
@@ -298,7 +293,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "parts one after the other": {"SIDE_BY_SIDE": False},
     "no crown": {"CROWN": 0},
-    "larger crown": {"CROWN": 128},
+    "crown of 8": {"CROWN": 8},
+    "crown of 24": {"CROWN": 24},
     "forms together": {"APART": 2**40},
     "blocks of 64": {"BLOCK": 64},
     "blocks of 256": {"BLOCK": 256},

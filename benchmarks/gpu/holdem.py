@@ -19,6 +19,7 @@ import statistics
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ WIDE = "22+,A2s+,K2s+,Q2s+,J2s+,T4s+,95s+,84s+,74s+,63s+,53s+,43s,A2o+,K5o+,Q7o+
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
 IP = "QQ-22,AQs-A2s,ATo+,K5s+,KJo+,Q8s+,J8s+,T7s+,96s+,86s+,75s+,64s+,53s+"
 OWN = {
+    "middle": lambda: Spot("Td 9d 6h", 200, 500, OOP, IP, sizes_for("50%, 100%", "45%, a")),
     "large": lambda: Spot("Td 9d 6h", 200, 900, OOP, IP, sizes_for("50%, a", "60%, a")),
     "gtopen": lambda: Spot("Qs Jh 2h", 90, 955, OOP, IP, sizes_for("50%, a", "60%, a")),
     "huge": lambda: Spot("Ks 9h 4d", 60, 970, WIDE, WIDE, sizes_for("33%, 75%, 150%", "60%")),
@@ -128,6 +130,11 @@ def evaluated(game: Any, gpu: Any, sources: Any) -> tuple[float, float]:
     return value, first + second - game.spot.pot
 
 
+def _launched(launches: Any, stream: Any) -> None:
+    for each in launches:
+        each.on(stream)
+
+
 class Solve:
     """One spot on the GPU."""
 
@@ -185,10 +192,12 @@ class Solve:
         self.iterate(1)
         found: dict[str, list[float]] = {}
         for player in (0, 1):
-            launches = self.gpu.learning(self.learners, self.solver._rule, player)
-            for name in dict.fromkeys(name for name, _ in launches):
-                these = [launch for each, launch in launches if each == name]
-                replay = self.gpu.stream.recorded(lambda these=these: [go() for _ in range(count) for go in these])
+            phases = self.gpu.learning(self.learners, self.solver._rule, player)
+            launches = [each for phase in phases for these in phase for each in these]
+            stream = self.gpu.stream
+            for name in dict.fromkeys(each.name for each in launches):
+                these = [each for each in launches if each.name == name] * count
+                replay = stream.recorded(partial(_launched, these, stream.numba))
                 spent = []
                 for _ in range(4):
                     began = time.perf_counter()
@@ -256,7 +265,7 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"warps": 2}, {"warps": 8}, {"kept": 2**40}, {"threads": 64}, {"threads": 256},
+        {}, {"beside": 1}, {"beside": 1, "kept": 2**40}, {"beside": 4}, {"beside": 3, "kept": 2**25}, {"warps": 2},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)

@@ -11,6 +11,7 @@ those of a CPU, but not from run to run.
 
 from __future__ import annotations
 
+import importlib
 import types
 from collections.abc import Callable
 from typing import Any, Final
@@ -125,6 +126,36 @@ def _any_by_meeting(condition: Any) -> Any:
     return cuda.syncthreads_or(condition)
 
 
+def _asked() -> Any:
+    """The intrinsic: PTX that has no other effect."""
+    from numba.core.types import void  # noqa: PLC0415 - not under the simulator
+
+    try:
+        from numba.cuda.extending import intrinsic  # noqa: PLC0415
+    except ImportError:  # numba-cuda before it had its own
+        from numba.extending import intrinsic  # noqa: PLC0415
+    made: Any = importlib.import_module("llvmlite.ir")  # it has no types
+
+    def ask(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, given[0]).data
+            place = builder.gep(data, [builder.zext(given[1], made.IntType(64))])
+            kind = made.FunctionType(made.VoidType(), [place.type])
+            code = made.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
+            builder.call(code, [place])
+            return context.get_dummy_value()
+
+        return void(array, at), codegen
+
+    return intrinsic(ask)
+
+
+def _not_asked(array: Any, at: Any) -> None:
+    """Nothing is far away."""
+
+
+ask: Any = _not_asked if SIMULATED else _asked()
+"""(array, at), at a uint32: ask for a number of an array on the device; whoever reads it later waits less."""
 column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
 column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)

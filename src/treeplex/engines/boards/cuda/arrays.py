@@ -71,12 +71,13 @@ class Units(NamedTuple):
 
 
 (
-    ABOVE_AT, ABOVE_MARK, MAP, THEIR_WIDTH, THEIRS, THEIRS_END, THEIR_DECISION, ROWS_AT, STRIDE, MARKS_AT, WIDTH, OWN,
-    OWN_END, DECISION, FACTORS_AT, FOUND_AT, ROOT, UNIT_WORDS,
-) = range(18)  # fmt: skip
+    ABOVE_AT, ABOVE_MARK, MAP, THEIR_WIDTH, THEIRS, THEIRS_END, THEIR_SLOTS, THEIR_DECISION, ROWS_AT, STRIDE, MARKS_AT,
+    WIDTH, OWN, OWN_END, OWN_SLOTS, DECISION, FACTORS_AT, FOUND_AT, ROOT, UNIT_WORDS,
+) = range(20)  # fmt: skip
 """Of ``Units.word``: the row above and its mark; where the opponent's hands stand there, and how many they are; its
-decisions and the number of the board's first; where rows begin and how far apart they are; where marks begin; the
-learner's hands, decisions, and number of the board's first; its discounts; where values go; the street root."""
+decisions, actions, and the number of the board's first decision; where rows begin and how far apart they are; where
+marks begin; the learner's hands, decisions, actions, and number of the board's first decision; its discounts; where
+values go; the street root."""
 
 
 class Cards(NamedTuple):

@@ -41,7 +41,9 @@ class Roots(NamedTuple):
     own: Ints  # first of the learner's decisions
     own_end: Ints
     their_slot: Ints  # the opponent's first action
+    their_slots: Ints  # how many
     own_slot: Ints
+    own_slots: Ints
     first_row: Ints  # among all rows of the board
 
 
@@ -95,7 +97,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, work: Any) -> Table
             items[row.item(learner, way)].append((rows, 1.0))
             rows += 1
         spans = opened[0], len(nodes[opponent]), opened[1], len(nodes[learner])
-        table.append((*spans, base[opponent], base[learner], first_row))
+        table.append((*spans, base[opponent], slots[opponent], base[learner], slots[learner], first_row))
         base = [base[0] + slots[0], base[1] + slots[1]]
         first_row += rows
     flat = [pair for each in items for pair in each]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
 Learners = tuple[HandLearner, HandLearner]
-Launches = list[tuple[str, Callable[[], None]]]
 
 BLOCK: Final = LANES if SIMULATED else 128  # threads of a block that adds up boards
 BLOCKS: Final = 1 if SIMULATED else 2112  # of arrays that are cleared
@@ -30,6 +30,24 @@ MOST: Final = LANES if SIMULATED else 512  # threads of a block that has all han
 SPARE: Final = 32  # numbers of shared memory in which threads find maxima together
 PLANNED: Final = 1024  # iterations whose discounts and weights are kept on the GPU, to begin with
 SMALL: Final = Tuning(threads=LANES, warps=1, kept=2**16)  # for the simulator
+
+
+class Launch(NamedTuple):
+    """A kernel that will be launched."""
+
+    name: str  # with its street
+    kernel: Any
+    blocks: tuple[int, int]
+    threads: int
+    shared: int  # bytes of shared memory
+    arguments: tuple[Any, ...]
+
+    def on(self, stream: Any) -> None:
+        """Launch it."""
+        self.kernel[self.blocks, self.threads, stream, self.shared](*self.arguments)
+
+
+Launches = list[Launch]
 
 
 class Plan(NamedTuple):
@@ -46,7 +64,7 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None) -> Plan:
     work = STORAGES[storage].work
     chosen = tuning or (SMALL if SIMULATED else Tuning())
     pair = (levels_of(game, 0, work, LANES, chosen), levels_of(game, 1, work, LANES, chosen))
-    sizes = (sizes_of(game, 0, pair[0]), sizes_of(game, 1, pair[1]))
+    sizes = (sizes_of(game, 0, pair[0], chosen.beside), sizes_of(game, 1, pair[1], chosen.beside))
     either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
     numbers = sum(size.rows + size.factors for size in either) + sum(size.found for each in sizes for size in each)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
@@ -164,32 +182,34 @@ class BoardsOnGPU:
 
     def launches(
         self, player: int, facing: Facing, learning: Learning, rule: Rule, *, learn: bool, best: bool
-    ) -> Launches:
-        """The launches of a pass, from the root and back."""
-        found: Launches = []
-        depth, last = 0, len(self._levels[player]) - 1
-        for depth in range(last):
-            found += self._down(player, depth, 0, facing, rule, learn)
+    ) -> list[list[Launches]]:
+        """The launches of a pass, from the root and back: phases of launches that may go side by side."""
+        last = len(self._levels[player]) - 1
+        found = [[self._down(player, depth, 0, facing, rule, learn)] for depth in range(last)]
+        beside: list[Launches] = [[] for _ in range(self.plan.tuning.beside)]
         for n in range(len(self._levels[player][last].stretches)):
-            found += self._down(player, last, n, facing, rule, learn)
-            found += self._up(player, last, n, learning, rule, learn, best)
-        for depth in range(last - 1, -1, -1):
-            found += self._up(player, depth, 0, learning, rule, learn, best)
+            these = beside[n % len(beside)]
+            these += self._down(player, last, n, facing, rule, learn)
+            these += self._up(player, last, n, learning, rule, learn, best)
+        found.append([these for these in beside if these])
+        found += [[self._up(player, depth, 0, learning, rule, learn, best)] for depth in range(last - 1, -1, -1)]
         return found
+
+    def _launch(self, phases: list[list[Launches]]) -> None:
+        for phase in phases:
+            self.stream.side_by_side([partial(_one_by_one, these) for these in phase])
 
     def _down(self, player: int, depth: int, n: int, facing: Facing, rule: Rule, learn: bool) -> Launches:
         level, number = self._levels[player][depth], self._work
         units = level.stretches[n].units
         above = self._rows[depth - 1] if depth else self._start[1 - player]
         marks = self._alive[depth - 1] if depth else self._clock.stamp
+        arguments = (
+            level.betting, level.cards, units, facing, self._clock, rule.prune, above, marks, number(level.chance),
+            self._rows[depth], self._alive[depth],
+        )  # fmt: skip
         code, grid = kernels(self.storage, learn, self.locks), self._grid(units.blocks, level.widths[1], learn)
-        return [(
-            f"down {depth}",
-            lambda: code.down[grid](
-                level.betting, level.cards, units, facing, self._clock, rule.prune, above, marks,
-                number(level.chance), self._rows[depth], self._alive[depth],
-            ),
-        )]  # fmt: skip
+        return [Launch(f"down {depth}", code.down, *grid, arguments)]
 
     def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
         level, number, code = self._levels[player][depth], self._work, kernels(self.storage, learn, self.locks)
@@ -200,36 +220,27 @@ class BoardsOnGPU:
         )
         launches: Launches = []
         if deals is not None:
-            gathers = (level.chances, -(-level.widths[0] // BLOCK)), BLOCK, self.stream.numba
-            below = self._found[player][depth + 1]
-            launches += [(f"collect {depth}", lambda: collect[gathers](deals, below, rows))]
-        threads = sums.warps * LANES
-        blocks = sums.blocks + (-(-level.owns // threads) if learn else 0)
-        settles = (blocks, boards), threads, self.stream.numba, sums.warps * sums.size * np.dtype(number).itemsize
+            blocks = level.chances, -(-level.widths[0] // BLOCK)
+            arguments = deals, self._found[player][depth + 1], rows
+            launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
+        threads, shared = sums.warps * LANES, sums.warps * sums.size * np.dtype(number).itemsize
+        blocks = sums.blocks + (-(-level.owns // threads) if learn else 0), boards
+        if blocks[0]:
+            counts = begin, level.groups, level.owns
+            arguments = (level.betting, level.cards, *counts, rows, alive, learning, clock, factors, sums)
+            launches.append(Launch(f"settle {depth}", code.settle, blocks, threads, shared, arguments))
         grid = self._grid(units.blocks, level.widths[0], learn)
-        if blocks:
-            launches += [(
-                f"settle {depth}",
-                lambda: code.settle[settles](
-                    level.betting, level.cards, begin, level.groups, level.owns, rows, alive, learning, clock,
-                    factors, sums,
-                ),
-            )]  # fmt: skip
-        launches += [(
-            f"up {depth}",
-            lambda: code.up[grid](
-                level.betting, units, learning, clock, number(rule.predict), best, rows, alive, factors, found,
-            ),
-        )]  # fmt: skip
+        arguments = level.betting, units, learning, clock, number(rule.predict), best, rows, alive, factors, found
+        launches.append(Launch(f"up {depth}", code.up, *grid, arguments))
         return launches
 
-    def _grid(self, units: int, hands: int, learn: bool) -> tuple[tuple[int, int], int, Any, int]:
-        """Blocks, threads, stream and shared memory of units: 16-bit numbers of a decision are those of one block."""
+    def _grid(self, units: int, hands: int, learn: bool) -> tuple[tuple[int, int], int, int]:
+        """Blocks, threads and shared memory of units: 16-bit numbers of a decision are those of one block."""
         parts = -(-hands // self.plan.tuning.threads)
         threads = -(-hands // parts // LANES) * LANES
         if learn and STORAGES[self.storage].scaled:
             threads, parts = min(-(-hands // LANES) * LANES, MOST), 1
-        return (units, parts), threads, self.stream.numba, SPARE * np.dtype(self._work).itemsize
+        return (units, parts), threads, SPARE * np.dtype(self._work).itemsize
 
     def _iteration(self, learners: Learners, rule: Rule) -> None:
         for player in (0, 1):
@@ -237,10 +248,9 @@ class BoardsOnGPU:
 
     def _learn(self, learners: Learners, rule: Rule, player: int, iterations: int) -> None:
         tick[1, 1, self.stream.numba](self._clock, iterations)
-        for _, launch in self.learning(learners, rule, player):
-            launch()
+        self._launch(self.learning(learners, rule, player))
 
-    def learning(self, learners: Learners, rule: Rule, player: int) -> Launches:
+    def learning(self, learners: Learners, rule: Rule, player: int) -> list[list[Launches]]:
         """The launches of one player's half of an iteration."""
         ours, theirs = learners[player], learners[1 - player]
         source = [each.predicted if rule.predict > 0.0 else each.regret for each in (ours, theirs)]
@@ -255,8 +265,8 @@ class BoardsOnGPU:
         for n, (player, mode) in enumerate(passes):
             tick[1, 1, self.stream.numba](self._clock, 0)
             learning, facing = self._sides(sources, player)
-            for _, launch in self.launches(player, facing, learning, Rule(0.0, True), learn=False, best=mode == BEST):
-                launch()
+            rule = Rule(0.0, True)
+            self._launch(self.launches(player, facing, learning, rule, learn=False, best=mode == BEST))
             blocks = -(-max(self.widths) // BLOCK)
             keep[blocks, BLOCK, self.stream.numba](self._found[player][0], self.widths[player], n, self._kept)
 
@@ -286,6 +296,11 @@ class BoardsOnGPU:
         for to, row in zip(arrays, rows, strict=True):
             to.copy_to_device(row)
         cuda.synchronize()  # copies are on another stream
+
+
+def _one_by_one(launches: Launches, stream: Any) -> None:
+    for launch in launches:
+        launch.on(stream)
 
 
 def zeros(count: int, kind: Any) -> Any:

@@ -25,7 +25,7 @@ from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
 
-REGISTERS: Final = 48  # of a thread that works in float32: as few as are kept in registers, so that more threads run
+REGISTERS: Final = 40  # of a thread that works in float32: more threads run, and what is left over is few
 
 
 class Kernels(NamedTuple):

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, callee, rule, select, uint32
+from treeplex.cuda.kernels import SIMULATED, ask, callee, rule, select, uint32
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
@@ -79,7 +79,18 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
     def word(records, at, k):
         return uint32(records[uint32(at + k)])
 
+    def fetch(numbers, others, h, width, slots, both):
+        """Ask for a hand's numbers of all actions of a unit, so that they are in the L2 cache when their turn comes."""
+        if h < width:
+            a = uint32(0)
+            while a < slots:
+                ask(numbers, h)
+                if both:
+                    ask(others, h)
+                h, a = uint32(h + width), uint32(a + 1)
+
     dithered, is_locked, lock_of, word = _part(dithered), _part(is_locked), _part(lock_of), _part(word)
+    fetch = _part(fetch)
 
     def four(numbers, at, actions, width):
         """Numbers of a hand for up to four actions, zero where there is none."""
@@ -141,6 +152,7 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
         if learn:
             average = average[uint64(start) :]
         adds = learn and weight > zero
+        fetch(source, average, uint32(begin), width, word(units.word, u, layout.THEIR_SLOTS), learn)
         d = uint32(word(units.word, u, layout.THEIRS) * layout.THEIRS_WORDS)
         end = uint32(word(units.word, u, layout.THEIRS_END) * layout.THEIRS_WORDS)
         while d < end:
@@ -170,7 +182,13 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
                 parent = rows[uint32(base + uint32(above_row * stride) + h)] if reached else zero
                 held = learn and lock >= 0 and is_locked(locked, actions, width, h)
                 at, to = uint32(slot + h), uint32(base + uint32(first * stride) + h)
-                if parent == zero:  # nothing is read where the opponent does not get with this hand
+                x0, x1, x2, x3 = zero, zero, zero, zero
+                m0, m1, m2, m3 = zero, zero, zero, zero
+                if reached:  # asked for before it is known whether the opponent gets here with this hand
+                    x0, x1, x2, x3 = four(source, at, actions, width)
+                    if adds and not scaled and not held:
+                        m0, m1, m2, m3 = four(average, at, actions, width)
+                if parent == zero:
                     a = uint32(0)
                     while a < actions:
                         rows[to] = zero
@@ -178,10 +196,6 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
                             peak = max(peak, abs(number(average[at]) * unit))
                         at, to, a = uint32(at + width), uint32(to + stride), uint32(a + 1)
                 else:
-                    x0, x1, x2, x3 = four(source, at, actions, width)
-                    m0, m1, m2, m3 = zero, zero, zero, zero
-                    if adds and not held:
-                        m0, m1, m2, m3 = four(average, at, actions, width)
                     factor, rest = shared_out(x0, x1, x2, x3, source, at, actions, width, parent)
                     if not scaled and not held:
                         mark = uint32(marks + first)
@@ -321,6 +335,9 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
             regret = regret[uint64(start) :]
             if predict > zero:
                 predicted = predicted[uint64(start) :]
+        if learn or not best:
+            slots = word(units.word, u, layout.OWN_SLOTS)
+            fetch(source, regret, uint32(begin), width, slots, learn and predict > zero)
         first = uint32(word(units.word, u, layout.OWN) * layout.OWN_WORDS)
         d = uint32(word(units.word, u, layout.OWN_END) * layout.OWN_WORDS)
         kept = uint32(word(units.word, u, layout.FACTORS_AT) + 2 * (uint32(d - first) // layout.OWN_WORDS))

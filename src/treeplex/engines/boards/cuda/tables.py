@@ -43,7 +43,8 @@ class Tuning(NamedTuple):
 
     threads: int = 128  # of a block that goes down or up; in 16 bits it has all hands
     warps: int = 4  # of a block that adds up rows, at most
-    kept: int = 32 * 2**20  # bytes of rows of the last street's boards that are worked on at a time
+    kept: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
+    beside: int = 2  # such runs of boards at a time: while one waits for memory, another one computes
 
 
 class Stretch(NamedTuple):
@@ -90,9 +91,9 @@ def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tun
         last, boards = depth + 1 == len(game.streets), game.boards[depth]
         betting, roots, rows, chance = betting_tables(game.spot, street, learner, work)
         matches = find_matches(boards, learner, street.name == "river", lanes)
-        begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0)
+        begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0, tuning.beside)
         above = levels[-1] if levels else None
-        cards = _cards(boards, learner, matches, rows, begins, first=above is None)
+        cards = _cards(boards, learner, matches, rows, begins, tuning.beside, first=above is None)
         owns = len(betting.own) // OWN_WORDS
         stretches = tuple(
             Stretch(low, high - low, _units(game, depth, learner, (low, high), cards, roots, owns, entry, above))
@@ -110,23 +111,28 @@ def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tun
     return levels
 
 
-def sizes_of(game: HoldemGame, learner: int, levels: list[Level]) -> list[Sizes]:
+def sizes_of(game: HoldemGame, learner: int, levels: list[Level], beside: int) -> list[Sizes]:
     """Of every street."""
     found: list[Sizes] = []
     for boards, level in zip(game.boards, levels, strict=True):
         stride, count = _strides(boards.hands), len(boards.texture)
-        rows = max(int(stride[each.begin : each.begin + each.boards].sum()) for each in level.stretches)
+        begins = [*(each.begin for each in level.stretches), count]
+        rows = _longest(stride, begins) * min(beside, len(level.stretches))
         values = level.roots * int(boards.hands[learner].start[-1])
         found.append(Sizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
     return found
 
 
-def _begins(strides: Offsets, rows: int, most: int) -> list[int]:
-    """Where runs of boards begin that have about ``most`` numbers of rows each, at most; 0: all are one run."""
+def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
+    """Where runs of boards begin that have about ``most`` numbers of rows each, at most; 0: all are one run.
+
+    There are as many as are worked on side by side, or a multiple of that.
+    """
     before = np.cumsum(strides) - strides
-    runs = -(-rows * int(strides.sum()) // most) if most else 1
+    runs = -(-rows * int(strides.sum()) // (most * beside)) * beside if most else 1
     shares = [int(strides.sum()) * run // runs for run in range(runs)]
-    return [*sorted({int(np.searchsorted(before, share)) for share in shares}), len(strides)]
+    begins = {int(np.searchsorted(before, share)) for share in shares}
+    return [*sorted(begins - {len(strides)}), len(strides)]
 
 
 def _sums(groups: int, hands: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
@@ -137,6 +143,11 @@ def _sums(groups: int, hands: int, steps: int, lanes: int, size: int, tuning: Tu
     return Sums(each, numbers, warps, -(-groups // warps))
 
 
+def _longest(strides: Offsets, begins: Sequence[int]) -> int:
+    """Hands of all boards of a run, at most."""
+    return max(int(strides[low:high].sum()) for low, high in pairwise(begins))
+
+
 def _strides(pair: Sequence[Hands]) -> Offsets:
     return np.maximum(np.diff(pair[0].start), np.diff(pair[1].start))
 
@@ -145,12 +156,14 @@ def _widest(hands: Hands) -> int:
     return int(np.diff(hands.start).max())
 
 
-def _cards(boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], *, first: bool) -> Cards:
+def _cards(
+    boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], beside: int, *, first: bool
+) -> Cards:
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
     stride = _strides(boards.hands)
     place = np.arange(int(theirs.start[1]), dtype=np.uint16) if first else theirs.map  # the first street: as they are
-    before = np.cumsum(stride) - stride
-    before -= np.repeat(before[begins[:-1]], np.diff(begins))
+    before, runs = np.cumsum(stride) - stride, np.diff(begins)
+    before -= np.repeat(before[begins[:-1]] - np.arange(len(runs)) % beside * _longest(stride, begins), runs)
     columns = (
         ours.start[:-1], np.diff(ours.start), ours.held, np.diff(theirs.start), theirs.held, matches.start,
         matches.steps, rows * before, stride, rows * np.arange(len(stride)), ours.decision,
@@ -187,10 +200,10 @@ def _units(
     first_row, stride = roots.first_row[root].astype(np.int64), own[:, BOARD_STRIDE]
     columns = (
         over[:, 0] + entry[root] * over[:, 1], over[:, 2] + entry[root], first, their_wide,
-        roots.theirs[root], roots.theirs_end[root], theirs.decision[board],
+        roots.theirs[root], roots.theirs_end[root], roots.their_slots[root], theirs.decision[board],
         own[:, BOARD_ROWS] + first_row * stride, stride, own[:, BOARD_MARKS] + first_row, wide,
-        roots.own[root], roots.own_end[root], own[:, BOARD_DECISION], 2 * (board * owns + roots.own[root]),
-        len(wanted) * own[:, BOARD_START] + root * wide, root,
+        roots.own[root], roots.own_end[root], roots.own_slots[root], own[:, BOARD_DECISION],
+        2 * (board * owns + roots.own[root]), len(wanted) * own[:, BOARD_START] + root * wide, root,
     )  # fmt: skip
     storage = (
         theirs.storage[board] + roots.their_slot[root].astype(np.int64) * their_wide,

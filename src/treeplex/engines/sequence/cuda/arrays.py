@@ -32,9 +32,8 @@ class Steps(NamedTuple):
     """What differs between iterations; iteration i of a stretch has number ``clock[0] + i``."""
 
     clock: Any  # [1]
-    positive: Any  # [N] what positive regret is multiplied by
-    negative: Any  # [N]
-    after: Any  # [2 N] what a plan that has just been made weighs in player 0's average, then in player 1's
+    told: Any  # [4 N] what positive regret is multiplied by, what negative regret is; what a plan that has just been
+    # made weighs in player 0's average, and in player 1's
 
 
 class Range(NamedTuple):

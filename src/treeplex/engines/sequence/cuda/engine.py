@@ -48,10 +48,8 @@ class Engine:
         self.kernels = kernels(storage, predict > 0.0)
         self.shape = sent(Shape(layout.tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
-        self.steps = Steps(
-            send(np.zeros(1, np.int32)),
-            *(send(np.zeros(size, storage)) for size in (STRETCH, STRETCH, 2 * STRETCH)),
-        )
+        self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
+        self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?
         self.plan = Plan(layout, turns)
         self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
@@ -89,6 +87,7 @@ class Engine:
         if self.predict:
             put(self._laid(learners, "strategy"), self.learning.played)
         put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
+        self._shares = False
 
     def _laid(self, learners: tuple[Learner, Learner], name: str) -> Array:
         out = np.zeros(self.layout.places, self.storage)
@@ -119,11 +118,7 @@ class Engine:
         """
         self.stream.wait()
         (first, one), (second, two) = weights
-        put(steps.positive.astype(self.storage), self.steps.positive)
-        put(steps.negative.astype(self.storage), self.steps.negative)
-        put(np.stack((one, two), axis=1).ravel().astype(self.storage), self.steps.after)
-        put(np.zeros(1, np.int32), self.steps.clock)
-        self._launch_shares()
+        self.tell(np.stack((steps.positive, steps.negative, one, two), axis=1))
         if first or second:
             blocks = -(-self.layout.places // BLOCK)
             turn = int(self.layout.sides[1].place[0])
@@ -134,7 +129,18 @@ class Engine:
             self.stream.wait()
             if stop():
                 break
+        self._clock = done
         return done
+
+    def tell(self, told: Floats) -> None:
+        """What the next iterations need, [N, 4] as ``Steps.told``; the clock begins anew."""
+        put(told.ravel().astype(self.storage), self.steps.told)
+        if self._clock:
+            self._tick(-self._clock)
+            self._clock = 0
+        if not self._shares:
+            self._launch_shares()
+            self._shares = True
 
     def _some(self, left: int) -> int:
         """Launch some of the iterations that are left; returns how many."""

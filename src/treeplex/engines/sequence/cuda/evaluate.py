@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
 from treeplex.cuda.graphs import Stream
-from treeplex.cuda.kernels import BLOCK, LANES, callee, column_sum, column_top, cuda, kernel, real, select
+from treeplex.cuda.kernels import BLOCK, LANES, SIMULATED, callee, column_sum, column_top, cuda, kernel, real, select
 from treeplex.cuda.kernels import uint32 as u
 from treeplex.cuda.memory import fetch, send
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
@@ -18,7 +19,10 @@ from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels
 from treeplex.engines.sequence.cuda.layout import ACTIONS, BASE, CHILDREN, ENTRY, HOME, LENGTH, SHAPE, SLOT, Layout
 from treeplex.engines.sequence.cuda.plan import Part, Plan
 
+FLOAT: Final = real("float64")
 LOWEST: Final = -1e300
+PARTS: Final = 2 if SIMULATED else 64  # blocks that add up numbers; their sums are added on the CPU, in order
+VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # what is added up: the last two for each player
 
 
 class Found(NamedTuple):
@@ -48,12 +52,24 @@ class Evaluator:
             slot=self.slot,
         )
         self.current = learning._replace(slot=self.slot)
-        self.steps = Steps(send(np.zeros(1, np.int32)), *(send(np.zeros(2)) for _ in range(3)))
+        self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4)))
         self.roots = tuple(_Root(sides[player], layout.sides[1 - player].place, player) for player in (0, 1))
+        self.sums = send(np.zeros(SUMS * PARTS))
+        self._recorded: dict[str, Callable[[], None]] = {}
 
     def found(self, iterate: str) -> Found:
         """Of the average or the current strategies."""
+        if iterate in self._recorded:
+            self._recorded[iterate]()
+        else:
+            self._launch(iterate)  # compiles, which must not happen while launches are recorded
+            self._recorded[iterate] = self.stream.recorded(partial(self._launch, iterate))
         self.stream.wait()
+        sums = [float(each) for each in fetch(self.sums).reshape(SUMS, PARTS).sum(axis=1)]
+        first, second = (sums[RESPONSE + player] + sums[PAID + player] for player in (0, 1))
+        return Found(sums[VALUE] + sums[PAID], (first, second))
+
+    def _launch(self, iterate: str) -> None:
         kept = self.current
         if iterate != "current":
             kept = self.average
@@ -62,14 +78,11 @@ class Evaluator:
             for phase in self.plan.heights[player][0]:
                 for part in phase:
                     self._best(kept, part)
-        self.stream.wait()
-        responses: list[float] = []
-        for side, root in zip(self.layout.sides, self.roots, strict=True):
-            values = fetch(self.slot[side.root : side.root + side.roots]) if side.roots else np.zeros(0)
-            responses.append(float(values.sum()) + root.paid(kept.plan, self.stream))
-        turn = int(self.layout.sides[1].place[0]) // LANES
-        value = float(fetch(self.paid[:turn]).sum()) + self.roots[0].paid(kept.plan, self.stream)
-        return Found(value, (responses[0], responses[1]))
+        grid = PARTS, BLOCK, self.stream.numba
+        _run_sum()[grid](self.paid, 0, int(self.layout.sides[1].place[0]) // LANES, self.sums, VALUE)
+        for player, (side, root) in enumerate(zip(self.layout.sides, self.roots, strict=True)):
+            _run_sum()[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
+            _picked_sum()[grid](kept.plan, root.places, root.value, root.count, self.sums, PAID + player)
 
     def _make_plans(self, kept: Learning) -> None:
         """Realization plans of the average strategies: the way down, with nothing to be added to averages."""
@@ -100,21 +113,13 @@ class Evaluator:
 
 
 class _Root:
-    """What a player is paid without a move of its own."""
+    """What a player is paid without a move of its own: places of the opponent's plan, and payoffs."""
 
     def __init__(self, side: Csr, other: Ints, player: int) -> None:
-        end = int(side.start[1])
-        self.value = side.data[:end] * (1.0 if player == 0 else -1.0)
-        self.places = other[side.column[:end]].astype(np.uint32)
-
-    def paid(self, plan: Any, stream: Any) -> float:
-        """Times the opponent's plan."""
-        if len(self.places) == 0:
-            return 0.0
-        out = send(np.zeros(len(self.places)))
-        _picked()[-(-len(self.places) // BLOCK), BLOCK, stream.numba](plan, send(self.places), out)
-        stream.wait()
-        return float(fetch(out) @ self.value)
+        self.count = end = int(side.start[1])
+        value = side.data[:end] * (1.0 if player == 0 else -1.0)
+        self.value = send(np.append(value, 0.0))  # at least one
+        self.places = send(np.append(other[side.column[:end]], 0).astype(np.uint32))
 
 
 def _blocks(tiles: int) -> int:
@@ -188,11 +193,40 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
     return kernel(best)
 
 
-@cache
-def _picked() -> Any:
-    def picked(plan: Any, places: Any, out: Any) -> None:
-        i = u(cuda.grid(1))
-        if i < u(out.shape[0]):
-            out[i] = plan[places[i]]
+@callee
+def _added(total: Any, sums: Any, at: Any) -> None:
+    """The sum over a block, in a fixed order."""
+    shared = cuda.shared.array(BLOCK, dtype=FLOAT)
+    me, half = cuda.threadIdx.x, BLOCK // 2
+    shared[me] = total
+    while half > 0:
+        cuda.syncthreads()
+        if me < half:
+            shared[me] += shared[me + half]
+        half //= 2
+    if me == 0:
+        sums[at * PARTS + cuda.blockIdx.x] = shared[0]
 
-    return kernel(picked)
+
+@cache
+def _run_sum() -> Any:
+    def run_sum(numbers: Any, begin: Any, end: Any, sums: Any, at: Any) -> None:
+        total, i = FLOAT(0.0), begin + cuda.grid(1)
+        while i < end:
+            total += numbers[i]
+            i += cuda.gridsize(1)
+        _added(total, sums, at)
+
+    return kernel(run_sum)
+
+
+@cache
+def _picked_sum() -> Any:
+    def picked_sum(numbers: Any, places: Any, values: Any, count: Any, sums: Any, at: Any) -> None:
+        total, i = FLOAT(0.0), cuda.grid(1)
+        while i < count:
+            total += values[i] * numbers[places[i]]
+            i += cuda.gridsize(1)
+        _added(total, sums, at)
+
+    return kernel(picked_sum)

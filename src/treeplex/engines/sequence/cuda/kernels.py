@@ -298,7 +298,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
     def up_kernel(form: Any) -> Any:
         def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Any, predicted: Any) -> None:
             i = u(steps.clock[0] + which.iteration)
-            positive, negative = number(steps.positive[i]), number(steps.negative[i])
+            positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
             me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
             w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
             if w < u(which.end):
@@ -315,7 +315,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
 
     def down_kernel(fast: Any) -> Any:
         def go_down(shape: Shape, learning: Learning, steps: Steps, which: Range) -> None:
-            weight = number(steps.after[u(2 * (steps.clock[0] + which.iteration) + which.player)])
+            weight = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
             me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
             w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
             if w < u(which.end):
@@ -342,10 +342,10 @@ def kernels(storage: str, predict: bool) -> Kernels:
         start = steps.clock[0] + which.iteration
         for t in range(count):
             i = u(start + t)
-            positive, negative = number(steps.positive[i]), number(steps.negative[i])
+            positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
             for p in range(which.begin, which.end):
                 kind, w, end = phases[p, 0], u(u(phases[p, 1]) + warp), u(phases[p, 2])
-                weight = number(steps.after[u(u(i << u(1)) + u(phases[p, 3]))])
+                weight = number(steps.told[u(u(i << u(2)) + u(2 + phases[p, 3]))])
                 while w < end:
                     if kind == UP:
                         up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
@@ -412,7 +412,7 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
 
     def up(shape: Shape, learning: Learning, steps: Steps, which: Bundle, unit: Any, predicted: Any) -> None:
         i = u(steps.clock[0] + which.iteration)
-        positive, negative = number(steps.positive[i]), number(steps.negative[i])
+        positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile >= u(which.tiles):
@@ -453,7 +453,7 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
                 learning.played[at] = select(r > zero, r, zero)
 
     def down(shape: Shape, learning: Learning, steps: Steps, which: Bundle) -> None:
-        after = number(steps.after[u(2 * (steps.clock[0] + which.iteration) + which.player)])
+        after = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile >= u(which.tiles):

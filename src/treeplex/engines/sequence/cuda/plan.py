@@ -13,7 +13,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 BLOCK_OF_PHASES: Final = 3  # a kind of part, besides UP, DOWN and FALL: one block, phase by phase
 SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
-CROWN: Final = 64  # tiles of each of the upper heights that one block goes up through
+CROWN: Final = 24  # tiles of each of the upper heights that one block goes up through
 APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
 LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles
 
