@@ -43,7 +43,7 @@ OWN = {
     "huge": lambda: Spot("Ks 9h 4d", 60, 970, WIDE, WIDE, sizes_for("33%, 75%, 150%", "60%")),
 }
 MOST = 1000  # iterations
-CHECKED = {"R": range(50), "T": (0, 1, 2, 10)}
+CHECKED = {"R": range(50), "T": (0, 1, 2, 10), "F1": (0, 1)}
 
 
 def spot_named(name: str, file: str) -> Any:
@@ -218,7 +218,7 @@ def timed(name: str, spot: Any, arguments: Any) -> None:
         f" boards {boards}"
     )
     for level in solve.gpu.plan.levels[0]:
-        units = [stretch.units.blocks for stretch in level.stretches]
+        units = [stretch.units.blocks for stretch in level.stretches][:8]
         print(f"    roots {level.roots}, rows {level.rows}, groups {level.groups}, units {units}, {level.sums}")
     print("    seconds: " + ", ".join(f"{what} {spent:.2f}" for what, spent in solve.seconds.items()), flush=True)
     each = solve.milliseconds()
@@ -265,7 +265,7 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"beside": 1}, {"beside": 1, "kept": 2**40}, {"beside": 4}, {"beside": 3, "kept": 2**25}, {"warps": 2},
+        {}, {"beside": 1}, {"beside": 1, "kept": 2**40}, {"beside": 4}, {"warps": 2},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)
@@ -277,7 +277,7 @@ def main() -> None:
     parser.add_argument("file", help="spots.json")
     parser.add_argument("--spots", default="T,F1")
     parser.add_argument("--tuned", default="T,F1")
-    parser.add_argument("--checked", default="R,T")
+    parser.add_argument("--checked", default="R,T,F1")
     parser.add_argument("--parts", default="check,time,kernels")
     parser.add_argument("--storage", default="float32")
     parser.add_argument("--target", type=float, default=0.1, help="per cent of the pot")

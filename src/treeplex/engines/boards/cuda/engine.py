@@ -212,9 +212,10 @@ class BoardsOnGPU:
         return [Launch(f"down {depth}", code.down, *grid, arguments)]
 
     def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
-        level, number, code = self._levels[player][depth], self._work, kernels(self.storage, learn, self.locks)
+        level, number = self._levels[player][depth], self._work
         begin, boards, units = level.stretches[n]
         sums, deals, clock = level.sums, level.deals, self._clock
+        code = kernels(self.storage, learn, self.locks)
         rows, alive, factors, found = (
             each[depth] for each in (self._rows, self._alive, self._factors, self._found[player])
         )

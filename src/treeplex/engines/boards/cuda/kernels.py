@@ -84,7 +84,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
               clock.stamp[0], factors, found, shared, me, threads, begin, step)  # fmt: skip
 
     most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
-    return Kernels(kernel(down, **most), kernel(settle, **most), kernel(up, **most))
+    return Kernels(kernel(down, **most), kernel(settle), kernel(up, **most))
 
 
 def _collect(deals, found, rows):

@@ -76,8 +76,8 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
         """Where a decision's locked rows are."""
         return where[place] if locks else np.int64(FREE)
 
-    def word(records, at, k):
-        return uint32(records[uint32(at + k)])
+    def word(record, k):
+        return uint32(record[k])
 
     def fetch(numbers, others, h, width, slots, both):
         """Ask for a hand's numbers of all actions of a unit, so that they are in the L2 cache when their turn comes."""
@@ -135,14 +135,14 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
 
         Hands are ``begin``, ``begin`` + ``step``, ...; of 16-bit numbers all are those of one block.
         """
-        u = uint32(n * layout.UNIT_WORDS)
-        if above_alive[word(units.word, u, layout.ABOVE_MARK)] != stamp:
+        told = units.word[uint64(n * layout.UNIT_WORDS) :]
+        if above_alive[word(told, layout.ABOVE_MARK)] != stamp:
             return  # and nobody reads the rows
-        marks, base = word(units.word, u, layout.MARKS_AT), word(units.word, u, layout.ROWS_AT)
+        marks, base = word(told, layout.MARKS_AT), word(told, layout.ROWS_AT)
         if me == 0:
             alive[marks] = stamp
-        width, stride = word(units.word, u, layout.THEIR_WIDTH), word(units.word, u, layout.STRIDE)
-        over, places = word(units.word, u, layout.ABOVE_AT), word(units.word, u, layout.MAP)
+        width, stride = word(told, layout.THEIR_WIDTH), word(told, layout.STRIDE)
+        over, places = word(told, layout.ABOVE_AT), word(told, layout.MAP)
         h = uint32(begin)
         while h < width:
             rows[uint32(base + h)] = chance * above[uint32(over + uint32(cards.map[uint32(places + h)]))]
@@ -152,16 +152,17 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
         if learn:
             average = average[uint64(start) :]
         adds = learn and weight > zero
-        fetch(source, average, uint32(begin), width, word(units.word, u, layout.THEIR_SLOTS), learn)
-        d = uint32(word(units.word, u, layout.THEIRS) * layout.THEIRS_WORDS)
-        end = uint32(word(units.word, u, layout.THEIRS_END) * layout.THEIRS_WORDS)
+        fetch(source, average, uint32(begin), width, word(told, layout.THEIR_SLOTS), learn)
+        d = uint32(word(told, layout.THEIRS) * layout.THEIRS_WORDS)
+        end = uint32(word(told, layout.THEIRS_END) * layout.THEIRS_WORDS)
         while d < end:
-            above_row, first = word(betting.theirs, d, layout.ABOVE), word(betting.theirs, d, layout.OUT)
-            actions = word(betting.theirs, d, layout.ACTIONS)
-            slot = uint32(word(betting.theirs, d, layout.SLOT) * width)
+            record = betting.theirs[uint64(d) :]
+            above_row, first = word(record, layout.ABOVE), word(record, layout.OUT)
+            actions = word(record, layout.ACTIONS)
+            slot = uint32(word(record, layout.SLOT) * width)
             place = uint64(0)
             if scaled or locks:
-                place = uint64(word(units.word, u, layout.THEIR_DECISION) + word(betting.theirs, d, layout.NUMBER))
+                place = uint64(word(told, layout.THEIR_DECISION) + word(record, layout.NUMBER))
             lock, locked = np.int64(FREE), facing.locked
             if learn and locks:
                 lock = lock_of(facing.where, place)
@@ -257,7 +258,7 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
 
         ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
         """
-        place = uint64(decision + word(betting.own, uint32(n * layout.OWN_WORDS), layout.OWN_NUMBER))
+        place = uint64(decision + uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
         if mark == stamp and lock_of(learning.where, place) != ALL_LOCKED:
             positive, negative = 1.0, 1.0
             for k in range(learning.last[place], t):
@@ -319,16 +320,16 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
 
         Of values of actions only the value of the decision is kept.
         """
-        u = uint32(n * layout.UNIT_WORDS)
-        width, to = word(units.word, u, layout.WIDTH), word(units.word, u, layout.FOUND_AT)
-        marks = word(units.word, u, layout.MARKS_AT)
+        told = units.word[uint64(n * layout.UNIT_WORDS) :]
+        width, to = word(told, layout.WIDTH), word(told, layout.FOUND_AT)
+        marks = word(told, layout.MARKS_AT)
         if alive[marks] != stamp:
             h = uint32(begin)
             while h < width:
                 found[uint32(to + h)] = zero
                 h = uint32(h + step)
             return
-        base, stride = word(units.word, u, layout.ROWS_AT), word(units.word, u, layout.STRIDE)
+        base, stride = word(told, layout.ROWS_AT), word(told, layout.STRIDE)
         start = units.storage[uint32(2 * n + 1)]
         source, regret, predicted = learning.source[uint64(start) :], learning.regret, learning.predicted
         if learn:
@@ -336,20 +337,21 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
             if predict > zero:
                 predicted = predicted[uint64(start) :]
         if learn or not best:
-            slots = word(units.word, u, layout.OWN_SLOTS)
+            slots = word(told, layout.OWN_SLOTS)
             fetch(source, regret, uint32(begin), width, slots, learn and predict > zero)
-        first = uint32(word(units.word, u, layout.OWN) * layout.OWN_WORDS)
-        d = uint32(word(units.word, u, layout.OWN_END) * layout.OWN_WORDS)
-        kept = uint32(word(units.word, u, layout.FACTORS_AT) + 2 * (uint32(d - first) // layout.OWN_WORDS))
+        first = uint32(word(told, layout.OWN) * layout.OWN_WORDS)
+        d = uint32(word(told, layout.OWN_END) * layout.OWN_WORDS)
+        kept = uint32(word(told, layout.FACTORS_AT) + 2 * (uint32(d - first) // layout.OWN_WORDS))
         while d > first:
             d, kept = uint32(d - layout.OWN_WORDS), uint32(kept - 2)
-            actions, item = word(betting.own, d, layout.OWN_ACTIONS), word(betting.own, d, layout.ITEM)
-            slot = uint32(word(betting.own, d, layout.OWN_SLOT) * width)
-            out = uint32(base + uint32(word(betting.own, d, layout.VALUE) * stride))
-            reached = alive[uint32(marks + word(betting.own, d, layout.REACHED))] == stamp
+            record = betting.own[uint64(d) :]
+            actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
+            slot = uint32(word(record, layout.OWN_SLOT) * width)
+            out = uint32(base + uint32(word(record, layout.VALUE) * stride))
+            reached = alive[uint32(marks + word(record, layout.REACHED))] == stamp
             place, lock, locked = uint64(0), np.int64(FREE), learning.locked
             if scaled or locks:
-                place = uint64(word(units.word, u, layout.DECISION) + word(betting.own, d, layout.OWN_NUMBER))
+                place = uint64(word(told, layout.DECISION) + word(record, layout.OWN_NUMBER))
             if locks:
                 lock = lock_of(learning.where, place)
                 locked = locked[uint64(lock if lock >= 0 else 0) :]
@@ -446,7 +448,7 @@ def street(storage: str, learn: bool, locks: bool) -> Street:
                     h = uint32(h + step)
                 if me == 0:
                     learning.scale[place] = peak / LARGEST if peak > least else zero
-        item = word(units.word, u, layout.ROOT)
+        item = word(told, layout.ROOT)
         h = uint32(begin)
         while h < width:
             found[uint32(to + h)] = later(betting, item, rows, uint32(base + h), stride)
