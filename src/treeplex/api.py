@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.registry import canonical, with_parameters
-from treeplex.errors import ParameterError, quoted
+from treeplex.algorithms.registry import canonical, family, settled, with_parameters
+from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
@@ -33,6 +33,7 @@ from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
 from treeplex.runs.targets import nash_conv_of
+from treeplex.spec import parse
 
 DEFAULT_ALGORITHM = "cfr+"
 DEFAULT_SPOT_ALGORITHM = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
@@ -134,6 +135,8 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
+    if isinstance(algorithm, str) and kept is not None:
+        algorithm = _as_begun(algorithm, kept)
     asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
     return execute(*asked, options, kept)
 
@@ -170,11 +173,10 @@ def solving(
     limits = limits_of(given, exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
+    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
     solver = games.assembled(wanted)
     if spot is not None and not isinstance(solver, CFR):
-        raise ParameterError(
-            f"Hold'em spots are solved by cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {quoted(asked)}."
-        )
+        raise ParameterError(f"Hold'em spots are solved by {family()}, got {quoted(asked)}.")
     request = Request(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
@@ -462,6 +464,17 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
     name, given = ("folder", folder) if out is None else ("out", out)
     return None if given is None else path_of_folder(given, name)
+
+
+def _as_begun(algorithm: str, kept: str | Path) -> str:
+    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
+    try:
+        begun = RunFolder.open(kept).request.algorithm
+        horizon = dict(parse(begun)[1]).get("horizon")
+    except TreeplexError:
+        return algorithm
+    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
+    return meant if meant != algorithm and canonical(meant) == begun else algorithm
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:

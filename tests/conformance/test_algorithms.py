@@ -243,7 +243,7 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert solution.iterate == iterate
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
-    assembled = build(algorithm)
+    assembled = build(solution.request.algorithm)  # a horizon is the iteration limit
     state = assembled.advance(game, assembled.start(game), 100)
     pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
     if iterate != "best":
@@ -346,6 +346,7 @@ SAMPLING = {
     "average": "same",
 }  # Lanctot 2009
 PLAYED = {"order": "played"}
+AFTER = {"discount": "after"}
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
@@ -353,10 +354,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "lp": {},
     "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # turns are ours; the paper updates at once
     "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...; order is ours
-    "lcfr": IN_TURN,  # Brown & Sandholm 2019
-    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # Brown & Sandholm 2019
-    "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
-    "pdcfr+": IN_TURN | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
+    "lcfr": IN_TURN | PLAYED | AFTER,  # Brown & Sandholm 2019
+    "dcfr": IN_TURN | PLAYED | AFTER | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # the same
+    "pcfr+": IN_TURN | PLAYED,  # Farina, Kroer & Sandholm 2021
+    "pdcfr+": IN_TURN | PLAYED | AFTER | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
+    "hs-dcfr": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # Zhang, McAleer & Sandholm 2024
+    "hs-pcfr+": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # the same
+    "sapcfr+": IN_TURN | PLAYED | {"predict": 1.0 / 3.0},  # Meng et al. 2025
     "cfr-br": {},
     "cfr-full": IN_TURN,  # walks take the turns of what they are named after; Brown & Sandholm 2015: at once
     "cfr+-full": IN_TURN,
@@ -490,7 +494,7 @@ def test_single_precision_is_enough_for_the_target(algorithm, small) -> None:
     check_solved(small, algorithm, TARGET, MOST, "float32")
 
 
-@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not name.startswith("p")])
+@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not build(name).minimizer.predict])
 def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     """A regret is rounded to a 65,534th of the largest of its infoset, far below a thousandth.
 
