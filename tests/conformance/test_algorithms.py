@@ -37,6 +37,7 @@ ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().end
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
+RESTARTED = [name for name in ITERATIVE if name.endswith("-restarted")]
 SAMPLED = [name for name in ITERATIVE if isinstance(build(name), MonteCarlo)]
 ITERATES = ["average", "current", "best"]
 
@@ -199,7 +200,7 @@ def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
     assert not all(np.array_equal(left, right) for left, right in zip(kept, later, strict=True))
 
 
-@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *SAMPLED, "warm-start(warmup=20)"])
+@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *RESTARTED, *SAMPLED, "warm-start(warmup=20)"])
 @settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
@@ -361,6 +362,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "hs-dcfr": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # Zhang, McAleer & Sandholm 2024
     "hs-pcfr+": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # the same
     "sapcfr+": IN_TURN | PLAYED | {"predict": 1.0 / 3.0},  # Meng et al. 2025
+    "cfr+-restarted": IN_TURN | PLAYED | {"every": 32},  # ours; when to restart is PDLP's
+    "pcfr+-restarted": IN_TURN | PLAYED | {"every": 32},
     "cfr-br": {},
     "cfr-full": IN_TURN,  # walks take the turns of what they are named after; Brown & Sandholm 2015: at once
     "cfr+-full": IN_TURN,
@@ -396,6 +399,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
     "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
     "mirror-prox": {"weights": "kroer2015"},
+    "mirror-prox-restarted": {"every": 32, "weights": "kroer2015"},
     "omd": {"weights": "kroer2015"},
     "fp": {},
     "xfp": {},
@@ -503,7 +507,7 @@ def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     check_solved(small, algorithm, TARGET, MOST, "int16")
 
 
-@pytest.mark.parametrize("algorithm", FULL_WIDTH)
+@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *RESTARTED])
 def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> None:
     one, two = (tp.solve("kuhn", algorithm, iterations=20, seed=seed) for seed in (0, 1))
     for left, right in zip(one.policy.aligned(one.game), two.policy.aligned(one.game), strict=True):

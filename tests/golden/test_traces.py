@@ -60,7 +60,7 @@ def flat(trace: Trace) -> Any:
 
 def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
-    assembled: Any = build(algorithm)
+    assembled: Any = build(f"{algorithm}(every=2)" if algorithm.endswith("-restarted") else algorithm)
     trace: Trace = []
     state = assembled.start(game)
     for _ in range(ITERATIONS):
@@ -79,6 +79,7 @@ def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
         patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
         patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
         patch.setattr("treeplex.engines.sequence.learners.walks", walks)
+        patch.setattr("treeplex.algorithms.restarted.walks", walks)
         return compiled_trace(replace(game, blocks=None), algorithm)
 
 

@@ -28,6 +28,7 @@ from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_externa
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
@@ -38,6 +39,7 @@ LANCTOT = "Lanctot et al. 2009"
 JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
+PDLP = "after Applegate et al. 2021, PDLP"
 ZHANG = "Zhang, McAleer & Sandholm 2024"
 
 
@@ -69,6 +71,8 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
         Entry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
         Entry("sapcfr+", sapcfr_plus, "predictive CFR+ that trusts a third of its prediction", "Meng et al. 2025"),
+        Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP),
+        Entry("pcfr+-restarted", pcfr_plus_restarted, "the same of predictive CFR+", PDLP),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
         Entry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
         Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by the same traversals", RBP),
@@ -107,6 +111,7 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
+        Entry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
         Entry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
         Entry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
         Entry("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
