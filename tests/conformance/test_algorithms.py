@@ -346,6 +346,7 @@ SAMPLING = {
     "streams": 1,
     "average": "same",
 }  # Lanctot 2009
+DRAWN = SAMPLING | {"chance": "independent"}
 PLAYED = {"order": "played"}
 AFTER = {"discount": "after"}
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
@@ -377,12 +378,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-hybrid": IN_TURN | RBP | {"threshold": 3.0},
     "cfr-zero-reach-br": IN_TURN | {"spread": "payoff"},  # section 3
     "cfr+-zero-reach-br": IN_TURN | {"spread": "payoff"},
-    "mccfr-external": SAMPLING | {"fallback": "uniform"},
-    "mccfr-outcome": SAMPLING | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
-    "mccfr-average": SAMPLING | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
-    "mccfr-chance": SAMPLING | {"fallback": "uniform"},  # Zinkevich et al. 2007
+    "mccfr-external": DRAWN | {"fallback": "uniform"},
+    "mccfr-outcome": DRAWN | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
+    "mccfr-average": DRAWN | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
+    "mccfr-chance": DRAWN | {"fallback": "uniform"},  # Zinkevich et al. 2007
     "pure-cfr": PURE,
-    "pure-mccfr": PURE | {"weight": "square", "average": "recent"},  # ours: benchmarks choose it
+    "pure-mccfr": DRAWN | {"weight": "square", "average": "recent"},  # ours: benchmarks choose it
     "warm-start": {  # Ju et al. 2023: 10 / T
         "warmup": 10_000,
         "elimination_threshold": 10.0,
