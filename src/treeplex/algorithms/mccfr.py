@@ -11,7 +11,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -90,6 +90,8 @@ class MonteCarlo(Tabular[State]):
     is the average of all by reach. It depends on the seed and on the number of streams, and on nothing else.
     ``workers``: threads that share the streams; 0: one per stream.
     """
+
+    random: ClassVar[bool] = True
 
     sampler: Sampler
     weight: Schedule

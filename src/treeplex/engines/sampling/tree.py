@@ -91,12 +91,14 @@ def correlated(game: CompiledGame) -> Sampling:
 
 def _summed(form: Sampling) -> Sampling:
     node, tree = form.tree.packed[:, NODE], form.tree
-    chance, deals = node % 2**ACTOR_BITS == CHANCE_NODE, tree.hands.shape[1]
+    chance, deals = node % 2**ACTOR_BITS == CHANCE_NODE, int(tree.hands.shape[1])
     widths = np.repeat((node[chance] >> ACTOR_BITS) % 2**WIDTH_BITS, deals)
-    starts = np.repeat(tree.packed[chance, START], deals) + widths * np.tile(np.arange(deals), int(chance.sum()))
+    starts = np.repeat(tree.packed[chance, START], deals) + widths * np.tile(
+        np.arange(deals, dtype=np.int64), int(chance.sum())
+    )
     cumulative = np.empty(len(tree.chances.probability))
-    for width, own in [(deals, np.zeros(1, np.int64)), *((w, starts[widths == w]) for w in np.unique(widths))]:
-        places = own[:, None] + np.arange(width)
+    for width, own in [(deals, np.zeros(1, np.int64)), *((w, starts[widths == w]) for w in set(widths.tolist()))]:
+        places: Longs = own[:, None] + np.arange(width)
         cumulative[places] = np.cumsum(tree.chances.probability[places], axis=1)
     return form._replace(tree=tree._replace(chances=tree.chances._replace(threshold=cumulative)))
 
