@@ -349,6 +349,7 @@ SAMPLING = {
 DRAWN = SAMPLING | {"chance": "independent"}
 PLAYED = {"order": "played"}
 AFTER = {"discount": "after"}
+HS = {"gamma": 30.0, "horizon": 0, "weight": "product"}
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
@@ -360,8 +361,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "dcfr": IN_TURN | PLAYED | AFTER | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # the same
     "pcfr+": IN_TURN | PLAYED,  # Farina, Kroer & Sandholm 2021
     "pdcfr+": IN_TURN | PLAYED | AFTER | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
-    "hs-dcfr": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # Zhang, McAleer & Sandholm 2024
-    "hs-pcfr+": IN_TURN | PLAYED | AFTER | {"gamma": 30.0, "horizon": 0},  # the same
+    "hs-dcfr": IN_TURN | PLAYED | AFTER | HS,  # Zhang, McAleer & Sandholm 2024
+    "hs-pcfr+": IN_TURN | PLAYED | AFTER | HS,  # the same
     "sapcfr+": IN_TURN | PLAYED | {"predict": 1.0 / 3.0},  # Meng et al. 2025
     "cfr+-restarted": IN_TURN | PLAYED | {"every": 32},  # ours; when to restart is PDLP's
     "pcfr+-restarted": IN_TURN | PLAYED | {"every": 32},

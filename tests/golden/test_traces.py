@@ -156,15 +156,17 @@ class Textbook:
     matching+, averages weighted by max(t - delay, 0). Brown & Sandholm 2019, section 4: discounts after iteration t.
     Xu et al. 2024: the last regret again as prediction, inside an infoset; Meng et al. 2025: a third of it. Zhang,
     McAleer & Sandholm 2024, eq. (4), with a ``horizon``: exponents that move, and an average that is multiplied by
-    (t / (t + 1))^gamma_t after every iteration. ``before``: all discounts of t are applied before anything is added.
+    (t / (t + 1))^gamma_t after every iteration, or with ``power`` weighted by t^gamma_t. ``before``: all discounts of t
+    are applied before anything is added.
     """
 
     def __init__(
         self, game: Game, *, plus: bool = False, predict: float = 0.0, alpha: float | None = None,
         beta: float | None = None, rise: float = 0.0, gamma: float = 0.0, simultaneous: bool = False, delay: int = 0,
-        horizon: int = 0, before: bool = False,
+        horizon: int = 0, before: bool = False, power: bool = False,
     ) -> None:  # fmt: skip
         self.game, self.plus, self.predict, self.horizon, self.before = game, plus, predict, horizon, before
+        self.power = power
         self.alpha, self.beta, self.rise, self.gamma = alpha, beta, rise, gamma
         self.simultaneous, self.delay = simultaneous, delay
         self.regret: dict[Any, dict[str, float]] = {}
@@ -218,6 +220,8 @@ class Textbook:
         return value
 
     def _weight(self, t: int) -> float:
+        if self.power:
+            return t ** self._exponents(t)[2]
         return 1.0 if self.horizon or self.before else max(t - self.delay, 0) ** self.gamma
 
     def _exponents(self, t: int) -> tuple[float | None, float | None, float]:
@@ -235,6 +239,7 @@ class Textbook:
 
     def iterate(self, t: int) -> None:
         fading = (t / (t + 1)) ** self._exponents(t)[2] if self.horizon or self.before else 1.0
+        fading = 1.0 if self.power else fading
         if self.before:
             self._fade(fading)
             for table in self.regret.values():
@@ -286,6 +291,7 @@ PAPERS = {
     "hs-dcfr": {"alpha": 1.0, "gamma": 30.0, "horizon": 1000},
     "hs-dcfr(horizon=3)": {"alpha": 1.0, "gamma": 30.0, "horizon": 3},
     "hs-dcfr(gamma=15,horizon=10)": {"alpha": 1.0, "gamma": 15.0, "horizon": 10},
+    "hs-dcfr(horizon=4,weight=power)": {"alpha": 1.0, "gamma": 30.0, "horizon": 4, "power": True},
     "hs-pcfr+": {"plus": True, "predict": 1.0, "gamma": 30.0, "horizon": 1000},
     "hs-pcfr+(gamma=15,horizon=4)": {"plus": True, "predict": 1.0, "gamma": 15.0, "horizon": 4},
     "lcfr(discount=before)": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "before": True},

@@ -53,7 +53,20 @@ def fades(schedule: Any, *cuts: int) -> Any:
     return np.array(found)
 
 
-@pytest.mark.parametrize("schedule", [falling(30.0, 1000), falling(15.0, 20), ahead(falling(30.0, 50))])
+def test_powers_that_move_are_no_products() -> None:
+    """Near the horizon t^gamma_t even falls: gamma / t is less than (5 / n) ln t."""
+    t = np.arange(1.0, 1500)
+    schedule = falling(30.0, 1000, power=True)
+    assert isinstance(schedule, Falling)
+    found = np.log2(schedule(t)) + schedule.unit(t)
+    np.testing.assert_allclose(found, (30.0 - 5.0 * np.minimum(t / 1000, 1.0)) * np.log2(t), rtol=1e-12, atol=1e-12)
+    assert found[999] < found[799]
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [falling(30.0, 1000), falling(15.0, 20), ahead(falling(30.0, 50)), falling(60.0, 250, power=True)],
+)
 def test_stretches_do_not_depend_on_how_a_run_is_cut(schedule) -> None:
     whole = fades(schedule, 300)
     unit = schedule.unit(np.arange(1.0, 301))
@@ -138,6 +151,7 @@ def test_another_horizon_is_another_run(tmp_path) -> None:
         ("hs-dcfr(gamma=3)", "The 'gamma' parameter must be a number from 5 to 100, got 3"),
         ("dcfr(discount=never)", "The 'discount' parameter must be one of after, before, got 'never'"),
         ("pcfr+(order=last)", "The 'order' parameter must be one of played, faced, next, got 'last'"),
+        ("hs-dcfr(weight=linear)", "The 'weight' parameter must be one of product, power, got 'linear'"),
         ("sapcfr+(predict=-1)", "The 'predict' parameter must be a number from 0 to 10, got -1"),
     ],
 )

@@ -50,6 +50,7 @@ PLAYED: Final = 0  # iteration t adds both players' strategies before the update
 FACED: Final = 1  # those that opponents learn against: player 0's new one if updates alternate
 NEXT: Final = 2  # both players' new ones
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
+FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
 DISCOUNTS: Final = {"after": False, "before": True}  # ahead of what an iteration adds?
 
 
@@ -244,6 +245,7 @@ def dcfr(
 def hs_dcfr(
     gamma: float = 30.0,
     horizon: int = 0,
+    weight: str = "product",
     turns: str = "alternating",
     order: str = "played",
     discount: str = "after",
@@ -251,10 +253,11 @@ def hs_dcfr(
     """DCFR with hyperparameter schedules (Zhang, McAleer & Sandholm 2024): HS-DCFR(30), or (15) with ``gamma=15``.
 
     ``horizon``: the iterations n by which alpha has risen from 1 to 4, beta has fallen from -1 to -3 and gamma by 5; 0:
-    the iteration limit that a run begins with, or 1,000. ``order``, ``discount``: as in ``dcfr``.
+    the iteration limit that a run begins with, or 1,000. ``weight``: of iteration t in the average, the "product" that
+    multiplying it by (t / (t + 1))^gamma_t makes, or the "power" t^gamma_t. ``order``, ``discount``: as in ``dcfr``.
     """
     n = horizon_of(horizon)
-    return _member(Scheduled(n), falling(first_exponent("gamma", gamma), n), turns, order, discount)
+    return _member(Scheduled(n), _falling(gamma, n, weight), turns, order, discount)
 
 
 def pcfr_plus(turns: str = "alternating", order: str = "played") -> CFR:
@@ -265,13 +268,13 @@ def pcfr_plus(turns: str = "alternating", order: str = "played") -> CFR:
 def hs_pcfr_plus(
     gamma: float = 30.0,
     horizon: int = 0,
+    weight: str = "product",
     turns: str = "alternating",
     order: str = "played",
     discount: str = "after",
 ) -> CFR:
     """Predictive CFR+ whose average has the schedule of ``hs_dcfr`` (Zhang, McAleer & Sandholm 2024): HS-PCFR+(30)."""
-    schedule = falling(first_exponent("gamma", gamma), horizon_of(horizon))
-    return _member(PredictivePlus(), schedule, turns, order, discount)
+    return _member(PredictivePlus(), _falling(gamma, horizon_of(horizon), weight), turns, order, discount)
 
 
 def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: str = "played") -> CFR:
@@ -293,6 +296,10 @@ def pdcfr_plus(
     """Predictive discounted CFR+ (Xu et al. 2024); ``order``: as in ``cfr_plus``, ``discount``: as in ``dcfr``."""
     minimizer = PredictivePlus(number("alpha", alpha))
     return _member(minimizer, power(exponent("gamma", gamma)), turns, order, discount)
+
+
+def _falling(gamma: float, horizon: int, weight: str) -> Schedule:
+    return falling(first_exponent("gamma", gamma), horizon, power=named("weight", weight, FALLING))
 
 
 def _member(minimizer: Minimizer, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:

@@ -34,12 +34,13 @@ def power(exponent: float) -> Schedule:
     return partial(_power, exponent)
 
 
-def falling(start: float, horizon: int) -> Schedule:
+def falling(start: float, horizon: int, *, power: bool = False) -> Schedule:
     """The weights that come from multiplying the average by (t / (t + 1))^gamma_t after every iteration t.
 
-    gamma_t = start - 5 p, where p = min(t / horizon, 1): Zhang, McAleer & Sandholm (2024), equation (4).
+    gamma_t = start - 5 p, where p = min(t / horizon, 1): Zhang, McAleer & Sandholm (2024), equation (4). ``power``:
+    t^gamma_t, what programs do that weigh by t^gamma; where gamma moves, that is not the same.
     """
-    return Falling(start, horizon)
+    return Falling(start, horizon, power)
 
 
 def ahead(schedule: Schedule) -> Schedule:
@@ -65,11 +66,12 @@ class Falling(NamedTuple):
     """See ``falling``: w_t / 2^unit(t), with w_1 = 1 and w_{t+1} = w_t ((t + 1) / t)^gamma_t.
 
     ln w_t = sum over k < t of gamma_k ln((k + 1) / k). Up to t = horizon + 1 that is
-    start ln t - (5 / horizon) (t ln t - ln t!), by parts, and afterwards gamma stays.
+    start ln t - (5 / horizon) (t ln t - ln t!), by parts, and afterwards gamma stays. With ``power``: w_t = t^gamma_t.
     """
 
     start: float
     horizon: int
+    power: bool = False
     sooner: int = 0  # 1: the average is multiplied before it is added to, so that iteration t weighs w_{t+1}
 
     def __call__(self, iteration: Floats) -> Floats:
@@ -84,6 +86,8 @@ class Falling(NamedTuple):
         from scipy.special import gammaln  # noqa: PLC0415 - takes time to load, seldom needed
 
         t = iteration + self.sooner
+        if self.power:
+            return (self.start - DROP * progress(t, self.horizon)) * np.log2(t)
         until = np.minimum(t, self.horizon + 1.0)
         fallen = until * np.log2(until) - gammaln(until + 1.0) / np.log(2.0)
         return self.start * np.log2(until) - DROP / self.horizon * fallen + (self.start - DROP) * np.log2(t / until)
