@@ -48,7 +48,11 @@ class FormatError(TreeplexError, ValueError):
         self.column = column
 
 
-class FormatNote(UserWarning):
+class Note(UserWarning):
+    """Something worth knowing; the command line shows it as a line on stderr."""
+
+
+class FormatNote(Note):
     """What a file of another program says, and what was made of it cannot hold."""
 
 

@@ -13,9 +13,9 @@ from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Execution, Stop, Tensors, never
 from treeplex.compile.game import CompiledGame
-from treeplex.cuda.found import require
+from treeplex.cuda.found import advise_storage, require, require_memory
 from treeplex.engines.sequence.arrays import Learner
-from treeplex.engines.sequence.cuda.engine import STRETCH, Engine
+from treeplex.engines.sequence.cuda.engine import STRETCH, Engine, device_bytes, laid_out
 from treeplex.engines.sequence.learners import normalised, steps
 from treeplex.evaluation.exact import Evaluation, in_payoffs
 from treeplex.evaluation.policy import Policy
@@ -84,9 +84,13 @@ class CudaCFR(FullWidth[DeviceState]):
 
     def sent(self, game: CompiledGame, state: Any) -> DeviceState:
         """A state of the CPU's, on the device."""
-        require(self.device)
         learners: tuple[Learner, Learner] = state.learners
-        engine = Engine(game, learners, self.storage, self.member.minimizer.predict, self.turns)
+        device, predict = require(self.device), self.member.minimizer.predict
+        layout = laid_out(game, self.storage)
+        need = device_bytes(layout, self.storage, predict > 0.0)
+        advice = 'storage="float32" or backend="cpu"' if self.storage == "float64" else 'backend="cpu"'
+        require_memory(device, need, f"Solving {game.name} with {self.storage} numbers", advice)
+        engine = Engine(game, learners, self.storage, predict, self.turns, layout)
         empty = float(learners[0].average[0]), float(learners[1].average[0])
         return DeviceState(engine, empty, state.iteration, game)
 
@@ -161,4 +165,5 @@ def on_cuda(member: CFR, execution: Execution) -> CudaCFR:
     """A member of the CFR family as it is carried out on a GPU."""
     legal = {name: name for name, kept in STORAGES.items() if not kept.scaled}
     storage = named("storage", execution.storage or member.storage, legal)
+    advise_storage(require(execution.device), storage)
     return CudaCFR(replace(member, storage=storage), storage, execution.device)

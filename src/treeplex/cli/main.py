@@ -13,7 +13,7 @@ import typer
 
 from treeplex.cli import SOLVED, UNFINISHED, USAGE_ERROR, answers
 from treeplex.cli.lazy import HELP_OPTIONS, Commands
-from treeplex.errors import FormatNote, SolverError, TreeplexError
+from treeplex.errors import Note, SolverError, TreeplexError
 from treeplex.files import reason
 from treeplex.version import __version__
 
@@ -63,18 +63,18 @@ def run() -> None:
 
 
 def _tell_notes() -> None:
-    """Notes about files are lines on stderr; other warnings stay what they are."""
+    """Notes are lines on stderr; other warnings stay what they are."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        if not issubclass(category, FormatNote):
+        if not issubclass(category, Note):
             others(message, category, *where, **more)
             return
         from treeplex.cli.output import say  # noqa: PLC0415 - takes time to load
 
         say(f"note: {message}")
 
-    warnings.simplefilter("always", FormatNote)
+    warnings.simplefilter("always", Note)
     warnings.showwarning = show
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from treeplex.errors import MissingExtraError, ParameterError, TreeplexError, non_negative
+from treeplex.errors import MissingExtraError, Note, ParameterError, TreeplexError, non_negative
 
 GIB: Final = 2**30
 SIMULATED: Final = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
@@ -113,6 +114,17 @@ def _described(cuda: Any, number: int) -> Device:
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
     slow = device.compute_capability not in ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0), (10, 3))
     return Device(number, name, free, total, int(device.MULTIPROCESSOR_COUNT), slow)
+
+
+def advise_storage(device: Device, storage: str) -> None:
+    """A note where numbers of 64 bits are slow."""
+    if device.slow_float64 and storage == "float64":
+        warnings.warn(
+            f"{device.name} computes slowly in float64; storage='float32' is faster, and accurate to about 1e-6 of the"
+            " largest payoff",
+            Note,
+            stacklevel=2,
+        )
 
 
 def require_memory(device: Device, need: int, what: str, advice: str) -> None:

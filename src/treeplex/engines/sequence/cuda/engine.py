@@ -39,11 +39,17 @@ class Engine:
     """What a run keeps on the device, and how it goes on; ``steps`` as ``engines.sequence.arrays.Steps``."""
 
     def __init__(
-        self, game: CompiledGame, learners: tuple[Learner, Learner], storage: str, predict: float, turns: int
+        self,
+        game: CompiledGame,
+        learners: tuple[Learner, Learner],
+        storage: str,
+        predict: float,
+        turns: int,
+        layout: Layout,
     ) -> None:
         self.game, self.storage, self.predict, self.turns = game, storage, predict, turns
         self._evaluator: Evaluator | None = None
-        self.layout = layout = laid_out(game, storage)
+        self.layout = layout
         self.stream = Stream()
         self.kernels = kernels(storage, predict > 0.0)
         self.shape = sent(Shape(layout.tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
@@ -249,6 +255,16 @@ def moved(layout: Layout, storage: str, predict: bool) -> int:
     bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
     state = (9 if predict else 7) * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
     return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
+
+
+def device_bytes(layout: Layout, storage: str, predict: bool) -> int:
+    """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
+    size, homes = np.dtype(storage).itemsize, len(layout.above)
+    fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
+    slots = max(layout.slots, 1) * LANES
+    learning = (4 if predict else 3) * size * layout.places + size * (homes + slots) + layout.rows
+    evaluation = 8 * (layout.rows + slots + layout.places + homes) + layout.rows
+    return fixed + learning + evaluation
 
 
 def laid_out(game: Any, storage: str) -> Layout:
