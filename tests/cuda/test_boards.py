@@ -18,7 +18,9 @@ FIVE = sizes_for("50%, 75%, 100%, a", "60%")  # more actions than are looked at 
 ONE = sizes_for("a", "a")
 RIVER = Spot("Ks 9h 4d 2c 2d", 100, 200, "AA,76s:0.5", "QQ,K9s", FIVE)
 SPOTS = {
-    "tiny": Spot("Ks 9h 4d 2c 2d", 100, 100, "AsAh,7s6s", "QsQh,AsQs:0.5", ONE),
+    "tiny": Spot(
+        "Ks 9h 4d 2c 2d", 100, 100, "AsAh,7s6s,QsQh", "QsQh,AsQs:0.5,7s6s,JdJh", ONE
+    ),  # equal hands, and five cards
     "river": RIVER,
     "turn": Spot("Ks 9s 4s 2s", 100, 60, "AsKc,7s6s", "QsQd,AcKh", ONE),
     "flop": Spot("Ks 9s 4s", 100, 20, "AA", "QQ", ONE),

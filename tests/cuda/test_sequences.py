@@ -88,3 +88,19 @@ def test_a_run_goes_on_with_the_other_backend() -> None:
         for ours, theirs in zip(ended.learners, straight.learners, strict=True):
             assert close(ours.regret, theirs.regret)
             assert close(ours.average, theirs.average)
+
+
+def test_numbers_are_added_up_over_all_blocks() -> None:
+    from treeplex.cuda.memory import fetch, send  # noqa: PLC0415 - not without numba.cuda
+    from treeplex.engines.sequence.cuda import evaluate  # noqa: PLC0415
+
+    numbers = np.random.default_rng(1).normal(size=500)
+    sums = send(np.zeros(evaluate.SUMS * evaluate.PARTS))
+    evaluate._run_sum()[evaluate.PARTS, evaluate.BLOCK](send(numbers), 3, 497, sums, 1)
+    places = np.arange(0, 500, 3, dtype=np.uint32)
+    weights = np.cos(places)
+    evaluate._picked_sum()[evaluate.PARTS, evaluate.BLOCK](send(numbers), send(places), send(weights), 150, sums, 2)
+    found = fetch(sums).reshape(evaluate.SUMS, evaluate.PARTS).sum(axis=1)
+    assert found[1] == pytest.approx(numbers[3:497].sum(), abs=1e-12)
+    assert found[2] == pytest.approx((numbers[places] * weights)[:150].sum(), abs=1e-12)
+    assert found[0] == found[3] == found[4] == 0.0
