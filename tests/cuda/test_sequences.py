@@ -21,12 +21,12 @@ FORMS: dict[str, dict[str, Any]] = {
     "steps": {"SMALL": 0, "CROWN": 0, "APART": 0, "width": lambda n, infosets: 32},
 }
 CASES = [
-    ("kuhn", "cfr+", "one block"),
+    pytest.param("kuhn", "cfr+", "one block", marks=pytest.mark.slow),
     ("kuhn", "dcfr(turns=simultaneous)", "phases"),
     ("kuhn", "pcfr+", "bundles"),
     ("kuhn", "pdcfr+(turns=simultaneous)", "steps"),
     ("gaussian_matrix(size=5)", "hs-dcfr", "one block"),  # the third iteration has weights in another unit
-    ("gaussian_matrix(size=40)", "cfr", "one block"),
+    pytest.param("gaussian_matrix(size=40)", "cfr", "one block", marks=pytest.mark.slow),
     pytest.param("kuhn", "hs-pcfr+(horizon=2,discount=before)", "phases", marks=pytest.mark.slow),
     pytest.param("kuhn", "sapcfr+(order=faced)", "one block", marks=pytest.mark.slow),
     pytest.param("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps", marks=pytest.mark.slow),
