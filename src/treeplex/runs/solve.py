@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
+from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
 from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
@@ -70,7 +70,7 @@ def checked(
     """The algorithm that will carry a request out; refuses what cannot be carried out."""
     check_iterate(request.iterate, algorithm.iterates)
     check_limits(request.limits, request.asked, algorithm.ends)
-    return _prepared(game, algorithm, request, options, None if folder is None else str(folder))
+    return _prepared(game, algorithm, request, options, None if folder is None else str(folder), request.limits)
 
 
 def resume(
@@ -85,7 +85,7 @@ def resume(
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
     if limits.any or not request.limits.any:
         check_limits(limits, request.asked, algorithm.ends)
-    solver = _prepared(game, algorithm, request, options, str(kept.path))
+    solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
     with kept.reclaimed() as now:
         point = now.checkpoint(solver, game)
         spent = 0.0 if point is None else point.seconds
@@ -95,9 +95,15 @@ def resume(
 
 
 def _prepared(
-    game: Game, algorithm: Algorithm[Game, State], request: Request, options: Options, folder: str | None
+    game: Game,
+    algorithm: Algorithm[Game, State],
+    request: Request,
+    options: Options,
+    folder: str | None,
+    limits: Limits,
 ) -> Algorithm[Game, State]:
-    execution = Execution(options.backend, request.storage, options.threads, folder, options.device)
+    goal = Goal(limits.nash_conv, request.iterate, limits.iterations is not None or limits.nodes is not None)
+    execution = Execution(options.backend, request.storage, options.threads, folder, options.device, goal)
     solver = algorithm.prepared(game, execution)
     if options.backend not in ("auto", solver.backend):
         raise ParameterError(
