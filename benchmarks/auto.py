@@ -1,6 +1,6 @@
 """`auto` against the best of the named algorithms, in seconds on one thread, to three accuracies.
 
-    .venv/bin/python benchmarks/auto.py --save-games DIR                 # compile every game and keep it in DIR
+    .venv/bin/python benchmarks/auto.py --save-games DIR                 # for a machine without OpenSpiel
     .venv/bin/python benchmarks/auto.py --games DIR --processes 16 --minutes 9
     .venv/bin/python benchmarks/auto.py --table                          # write the table again
 
@@ -16,6 +16,7 @@ one thread. The games in UNTOUCHED were set aside before anything was tuned; `--
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import multiprocessing
@@ -25,6 +26,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "portfolio"))
@@ -249,24 +251,34 @@ def table(cells: Cells, names: list[str]) -> str:
 
 
 def save_games(folder: Path) -> None:
-    """Compile every game and keep it."""
+    """Compile the games of OpenSpiel and keep them, packed."""
     import treeplex as tp
 
     folder.mkdir(parents=True, exist_ok=True)
     index: dict[str, str] = {}
-    for place, name in enumerate((*CATALOG, *OPENSPIEL)):
-        file = f"{place:02d}.safetensors"
-        if not (folder / file).exists():
-            tp.load(name).save(folder / file)
-        index[name] = file
-        print(f"{file}  {name}", flush=True)
+    for place, name in enumerate(OPENSPIEL):
+        index[name] = f"{place:02d}.safetensors.gz"
+        if not (folder / index[name]).exists():
+            with TemporaryDirectory() as scratch:
+                file = Path(scratch) / "game.safetensors"
+                tp.load(name).save(file)
+                (folder / index[name]).write_bytes(gzip.compress(file.read_bytes(), 6))
+        print(f"{index[name]}  {(folder / index[name]).stat().st_size:>12,}  {name}", flush=True)
     (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
+
+
+def unpacked(folder: Path, scratch: Path) -> dict[str, str]:
+    """Where the games of OpenSpiel are, by name."""
+    index: dict[str, str] = json.loads((folder / "index.json").read_text())
+    for file in index.values():
+        (scratch / file.removesuffix(".gz")).write_bytes(gzip.decompress((folder / file).read_bytes()))
+    return {name: str(scratch / file.removesuffix(".gz")) for name, file in index.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--save-games", type=Path, metavar="DIR")
-    parser.add_argument("--games", type=Path, metavar="DIR", help="where --save-games left them; default: compile")
+    parser.add_argument("--games", type=Path, metavar="DIR", help="where --save-games left those of OpenSpiel")
     parser.add_argument("--only", nargs="*", help="parts of games' names")
     parser.add_argument("--candidates", nargs="*", default=list(CANDIDATES))
     parser.add_argument("--processes", type=int, default=1)
@@ -282,15 +294,14 @@ def main() -> None:
     names = [*CATALOG, *OPENSPIEL]
     if options.only:
         names = [name for name in names if name not in UNTOUCHED and any(part in name for part in options.only)]
-    paths = {name: name for name in names}
-    if options.games is not None:
-        index = json.loads((options.games / "index.json").read_text())
-        paths = {name: str(options.games / index[name]) for name in names if name in index}
     cells = Cells(options.out, tuple(options.candidates), options.longest)
     if options.again:
         cells.known = {at: found for at, found in cells.known.items() if " | auto | " not in at}
     if not options.table:
-        measure(cells, paths, options.processes, options.minutes)
+        with TemporaryDirectory() as scratch:
+            kept = {} if options.games is None else unpacked(options.games, Path(scratch))
+            paths = {name: kept.get(name, name) for name in names}
+            measure(cells, paths, options.processes, options.minutes)
     text = table(cells, names)
     options.out.with_suffix(".md").write_text(text)
     print(text)

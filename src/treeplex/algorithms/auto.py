@@ -78,8 +78,9 @@ class Auto(Tabular[AutoState]):
 
     names: tuple[str, ...]
     members: tuple[Member, ...]
-    programmed: bool  # whether the linear program takes part
+    with_program: bool  # whether the linear program is one of them
     spots: str  # what hold'em spots are solved by
+    programmed: bool = False  # and whether it takes part in this run: it cannot heed a limit on iterations or nodes
     goal: Goal = ANY_GOAL
     threads: int = 0  # for measuring
 
@@ -110,7 +111,7 @@ class Auto(Tabular[AutoState]):
         if not ready:
             raise refusals[0] if refusals else _refused(execution.backend)
         heeded = execution.backend != "cuda" and not execution.goal.counted
-        programmed = self.programmed and heeded and game.operator.entries <= LARGEST_PROGRAM
+        programmed = self.with_program and heeded and game.operator.entries <= LARGEST_PROGRAM
         names, members = tuple(name for name, _ in ready), tuple(member for _, member in ready)
         found = replace(self, names=names, members=members, programmed=programmed)
         return replace(found, goal=execution.goal, threads=execution.threads)
