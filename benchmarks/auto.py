@@ -214,7 +214,7 @@ def table(cells: Cells, names: list[str]) -> str:
         "| game | accuracy | best | seconds | `auto` | seconds | ratio | cfr+ |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    ratios: dict[bool, list[float]] = {False: [], True: []}
+    ratios: dict[bool, list[float]] = {False: [], True: []}  # infinite where `auto` was not done in time
     gains: list[float] = []
     for name in names:
         for target in TARGETS:
@@ -226,7 +226,7 @@ def table(cells: Cells, names: list[str]) -> str:
             plus, _ = cells.best(name, target, ("cfr+",))
             tried = max((limit for limit in cells.limits if key(name, "cfr+", limit) in cells.known), default=0.0)
             ratios[name in UNTOUCHED].append(ours / seconds)
-            gains.append((tried if math.isinf(plus) else plus) / ours)
+            gains.append((tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
             by = own.get("note", {}).get("solved_by", own.get("error", "?"))
             mark = " (untouched)" if name in UNTOUCHED else ""
             shown = f"{plus:.2f}" if plus < math.inf else f"> {tried:g}"
@@ -238,7 +238,7 @@ def table(cells: Cells, names: list[str]) -> str:
         if found:
             found.sort()
             below = sum(ratio <= 2.0 for ratio in found) / len(found)
-            mean = math.exp(sum(map(math.log, found)) / len(found))
+            mean = math.exp(sum(map(math.log, found)) / len(found))  # infinite with one that is
             who = "untouched games" if untouched else "games that were looked at"
             lines.append(
                 f"\n{len(found)} cases of {who}: at most 2 times the best in {below:.0%}, at most {found[-1]:.2f} times"
@@ -279,7 +279,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--save-games", type=Path, metavar="DIR")
     parser.add_argument("--games", type=Path, metavar="DIR", help="where --save-games left those of OpenSpiel")
-    parser.add_argument("--only", nargs="*", help="parts of games' names")
+    parser.add_argument("--only", nargs="*", help="parts of games' names; none: all but the untouched")
     parser.add_argument("--candidates", nargs="*", default=list(CANDIDATES))
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=600.0)
@@ -292,8 +292,9 @@ def main() -> None:
         save_games(options.save_games)
         return
     names = [*CATALOG, *OPENSPIEL]
-    if options.only:
-        names = [name for name in names if name not in UNTOUCHED and any(part in name for part in options.only)]
+    if options.only is not None:
+        parts = options.only or [""]
+        names = [name for name in names if name not in UNTOUCHED and any(part in name for part in parts)]
     cells = Cells(options.out, tuple(options.candidates), options.longest)
     if options.again:
         cells.known = {at: found for at, found in cells.known.items() if " | auto | " not in at}
