@@ -1,10 +1,12 @@
-"""Everything a newcomer needs: load, solve, resume, evaluate, best_response, grow, explore, merge."""
+"""Everything a newcomer needs: load, solve, compare, resume, evaluate, best_response, grow, explore, merge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +15,9 @@ from treeplex.algorithms.auto import Auto
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.portfolio import SPOTS
-from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.registry import canonical, with_parameters
-from treeplex.errors import ParameterError, quoted
+from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.registry import ALGORITHMS, canonical, family, settled, with_parameters
+from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
@@ -25,16 +27,19 @@ from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
+from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
+from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Progress
+from treeplex.runs.loop import INTERRUPTED, Progress
 from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request, seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
 from treeplex.runs.targets import nash_conv_of
+from treeplex.spec import parse
 
 DEFAULT_ALGORITHM = "auto"
 DEFAULT_SPOT_ALGORITHM = SPOTS
@@ -48,6 +53,9 @@ DEFAULT_SPOT_TARGET = "0.5%pot"
 
 DEFAULT_GROWTH_SECONDS = 10.0
 """How long ``grow`` runs when nothing says when to stop."""
+
+DEFAULT_COMPARE_SECONDS = 10.0
+"""The time limit of each run of ``compare``."""
 
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
@@ -136,6 +144,8 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
+    if isinstance(algorithm, str) and kept is not None:
+        algorithm = _as_begun(algorithm, kept)
     asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
     return execute(*asked, options, kept)
 
@@ -172,11 +182,10 @@ def solving(
     limits = limits_of(given, exploitability, pot_of(loaded))
     wanted = algorithm or default_algorithm(loaded)
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
+    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
     solver = games.assembled(wanted)
     if spot is not None and not isinstance(solver, CFR | Auto):
-        raise ParameterError(
-            f"Hold'em spots are solved by auto, cfr, cfr+, lcfr, dcfr, pcfr+ or pdcfr+, got {quoted(asked)}."
-        )
+        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
     request = Request(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
@@ -237,6 +246,92 @@ def resume(
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
     return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
+
+
+def compare(
+    game: Source | Any,
+    algorithms: Sequence[str] | None = None,
+    *,
+    accuracies: Sequence[float] = ACCURACIES,
+    seeds: int = 1,
+    seconds: float = DEFAULT_COMPARE_SECONDS,
+    iterations: int | None = None,
+    nodes: int | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    out: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[str, Progress], None] | None = None,
+    answer: Answer | None = None,
+) -> Comparison:
+    """Run algorithms on one game, one after the other: what does it take each to come how close to equilibrium?
+
+    Args:
+        game: Anything that ``load`` takes.
+        algorithms: Their names, with parameters if you like. Default: all there are; those that cannot solve this game
+            are in ``refused``, with the reason.
+        accuracies: Parts of the uniform policy's NashConv. A run ends when it has come to the smallest.
+        seeds: How many runs of those that draw random numbers; of these there are medians and quartiles.
+        seconds: Time limit of each run, without compilation.
+        iterations: Limit of each run.
+        nodes: Limit of each run on nodes touched.
+        seed: The first seed.
+        threads: How many; 0: as many as pay.
+        out: Keep table, picture and a run folder for each run here. The same comparison in the same folder continues.
+        checkpoint_seconds: Seconds between two checkpoints of a run.
+        watch: Called a few times per second with what is being run and its progress.
+        answer: Called with the solution of each run.
+
+    >>> found = compare("kuhn", ["cfr+", "cfr+-restarted"], accuracies=[1e-2, 1e-6], iterations=2000)
+    >>> found.ranking
+    ['cfr+-restarted', 'cfr+']
+    """
+    targets, count, first = accuracies_of(accuracies), seeds_of(seeds), seed_of(seed)
+    chosen = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms))
+    made = {name: games.assembled(name) for name in chosen}
+    Limits(seconds=seconds, iterations=iterations, nodes=nodes)  # whatever is wrong is said before anything is done
+    loaded, kept = load(game), folder_of(out, None)
+    uniform = _uniform_nash_conv(loaded)
+    if not uniform > 0.0:
+        raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
+    runs: list[Ran] = []
+    refused: dict[str, str] = {}
+    purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
+    with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
+        for name, algorithm in made.items():
+            for number in range(first, first + (count if algorithm.random else 1)):
+                label = f"{name}, seed {number}" if algorithm.random and count > 1 else name
+                try:
+                    solution = solve(
+                        loaded,
+                        name,
+                        nash_conv=targets[-1] * uniform,
+                        seconds=seconds,
+                        iterations=None if algorithm.ends else iterations,
+                        nodes=None if algorithm.ends else nodes,
+                        seed=number,
+                        threads=threads,
+                        out=folder and folder / label,
+                        checkpoint_seconds=checkpoint_seconds,
+                        watch=watch and partial(watch, label),
+                        answer=answer,
+                    )
+                except TreeplexError as error:
+                    refused[name] = str(error)
+                    break
+                runs.append(Ran(name, number if algorithm.random else None, solution.status, solution.log))
+                if solution.status == INTERRUPTED:
+                    return Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+        found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+        if folder is not None:
+            found.save(folder)
+    return found
+
+
+def _uniform_nash_conv(game: Any) -> float:
+    """Of the strategies that the CFR family begins with."""
+    solver: Any = games.assembled("cfr+").prepared(game, Execution())
+    return solver.evaluate(game, solver.strategies(game, solver.start(game), "current")).nash_conv
 
 
 def grow(
@@ -464,6 +559,17 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
     name, given = ("folder", folder) if out is None else ("out", out)
     return None if given is None else path_of_folder(given, name)
+
+
+def _as_begun(algorithm: str, kept: str | Path) -> str:
+    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
+    try:
+        begun = RunFolder.open(kept).request.algorithm
+        horizon = dict(parse(begun)[1]).get("horizon")
+    except TreeplexError:
+        return algorithm
+    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
+    return meant if meant != algorithm and canonical(meant) == begun else algorithm
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:

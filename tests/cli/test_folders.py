@@ -218,3 +218,35 @@ def test_explore_that_was_killed_continues(cli) -> None:
     results = [json.loads(Path(name, "result.json").read_text()) | {"seconds": 0} for name in ("whole", "parts")]
     assert results[0] == results[1]
     assert not Path("parts", LOCK).exists()
+
+
+# --- compare --all ---------------------------------------------------------------------------------------------------
+
+TABLE = ("compare", "kuhn", "cfr", "mccfr-external", "--seeds", 3, "--accuracies", "0.3,0.1", "--iterations", 300)
+
+
+def test_a_table_of_accuracies(cli) -> None:
+    ran = cli(*TABLE, "--out", "table", "--json")
+    assert ran.code == 0
+    last = ran.last
+    assert last["accuracies"] == [0.3, 0.1]
+    assert [row["seeds"] for row in last["table"] if row["algorithm"] == "mccfr-external"] == [3, 3]
+    assert len(ran.lines) == 1 + 4  # a line per run
+    assert [Path(file).name for file in last["files"]] == ["comparison.parquet", "comparison.png"]
+    assert all(Path(file).exists() for file in last["files"])
+    words = cli(*TABLE, "--out", "table")
+    assert "nodes to 0.3" in words.out
+    assert "mccfr-external" in words.out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("compare", "kuhn"), "Name one or more algorithms, or give --all, not both"),
+        (("compare", "kuhn", "cfr", "--all"), "Name one or more algorithms, or give --all, not both"),
+        (("compare", "kuhn", "--all", "--nash-conv", "0.1"), "A table of accuracies has targets of its own"),
+        (("compare", "kuhn", "cfr", "--accuracies", "few"), "The option --accuracies must be numbers"),
+    ],
+)
+def test_a_table_is_refused_in_a_sentence(cli, given, said) -> None:
+    assert cli(*given).sentence.startswith(said)

@@ -37,6 +37,7 @@ ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().end
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
+RESTARTED = [name for name in ITERATIVE if name.endswith("-restarted")]
 SAMPLED = [name for name in ITERATIVE if isinstance(build(name), MonteCarlo)]
 ITERATES = ["average", "current", "best"]
 
@@ -199,7 +200,7 @@ def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
     assert not all(np.array_equal(left, right) for left, right in zip(kept, later, strict=True))
 
 
-@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *SAMPLED, "warm-start(warmup=20)"])
+@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *RESTARTED, *SAMPLED, "warm-start(warmup=20)"])
 @settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_pieces_give_the_bits_of_the_whole(algorithm, cuts, seed) -> None:
@@ -244,7 +245,7 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
     goal = Goal(iterate=iterate, counted=True)  # which auto decides by
-    assembled: Any = build(algorithm).prepared(game, Execution(goal=goal))
+    assembled: Any = build(solution.request.algorithm).prepared(game, Execution(goal=goal))  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
     pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
     if iterate != "best":
@@ -346,7 +347,10 @@ SAMPLING = {
     "streams": 1,
     "average": "same",
 }  # Lanctot 2009
+DRAWN = SAMPLING | {"chance": "independent"}
 PLAYED = {"order": "played"}
+AFTER = {"discount": "after"}
+HS = {"gamma": 30.0, "horizon": 0, "weight": "product"}
 PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns are ours
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
@@ -355,10 +359,15 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "lp": {},
     "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # turns are ours; the paper updates at once
     "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...; order is ours
-    "lcfr": IN_TURN,  # Brown & Sandholm 2019
-    "dcfr": IN_TURN | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # Brown & Sandholm 2019
-    "pcfr+": IN_TURN,  # Farina, Kroer & Sandholm 2021
-    "pdcfr+": IN_TURN | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
+    "lcfr": IN_TURN | PLAYED | AFTER,  # Brown & Sandholm 2019
+    "dcfr": IN_TURN | PLAYED | AFTER | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # the same
+    "pcfr+": IN_TURN | PLAYED,  # Farina, Kroer & Sandholm 2021
+    "pdcfr+": IN_TURN | PLAYED | AFTER | {"alpha": 2.3, "gamma": 5.0},  # Xu et al. 2024
+    "hs-dcfr": IN_TURN | PLAYED | AFTER | HS,  # Zhang, McAleer & Sandholm 2024
+    "hs-pcfr+": IN_TURN | PLAYED | AFTER | HS,  # the same
+    "sapcfr+": IN_TURN | PLAYED | {"predict": 1.0 / 3.0},  # Meng et al. 2025
+    "cfr+-restarted": IN_TURN | PLAYED | {"every": 32},  # ours; when to restart is PDLP's
+    "pcfr+-restarted": IN_TURN | PLAYED | {"every": 32},
     "cfr-br": {},
     "cfr-full": IN_TURN,  # walks take the turns of what they are named after; Brown & Sandholm 2015: at once
     "cfr+-full": IN_TURN,
@@ -372,12 +381,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-hybrid": IN_TURN | RBP | {"threshold": 3.0},
     "cfr-zero-reach-br": IN_TURN | {"spread": "payoff"},  # section 3
     "cfr+-zero-reach-br": IN_TURN | {"spread": "payoff"},
-    "mccfr-external": SAMPLING | {"fallback": "uniform"},
-    "mccfr-outcome": SAMPLING | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
-    "mccfr-average": SAMPLING | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
-    "mccfr-chance": SAMPLING | {"fallback": "uniform"},  # Zinkevich et al. 2007
+    "mccfr-external": DRAWN | {"fallback": "uniform"},
+    "mccfr-outcome": DRAWN | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
+    "mccfr-average": DRAWN | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
+    "mccfr-chance": DRAWN | {"fallback": "uniform"},  # Zinkevich et al. 2007
     "pure-cfr": PURE,
-    "pure-mccfr": PURE | {"weight": "square", "average": "recent"},  # ours: benchmarks choose it
+    "pure-mccfr": DRAWN | {"weight": "square", "average": "recent"},  # ours: benchmarks choose it
     "warm-start": {  # Ju et al. 2023: 10 / T
         "warmup": 10_000,
         "elimination_threshold": 10.0,
@@ -394,6 +403,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
     "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
     "mirror-prox": {"weights": "kroer2015"},
+    "mirror-prox-restarted": {"every": 32, "weights": "kroer2015"},
     "omd": {"weights": "kroer2015"},
     "fp": {},
     "xfp": {},
@@ -492,7 +502,7 @@ def test_single_precision_is_enough_for_the_target(algorithm, small) -> None:
     check_solved(small, algorithm, TARGET, MOST, "float32")
 
 
-@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not name.startswith("p")])
+@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not build(name).minimizer.predict])
 def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     """A regret is rounded to a 65,534th of the largest of its infoset, far below a thousandth.
 
@@ -501,7 +511,7 @@ def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     check_solved(small, algorithm, TARGET, MOST, "int16")
 
 
-@pytest.mark.parametrize("algorithm", FULL_WIDTH)
+@pytest.mark.parametrize("algorithm", [*FULL_WIDTH, *RESTARTED])
 def test_the_seed_of_an_algorithm_without_chance_does_not_matter(algorithm) -> None:
     one, two = (tp.solve("kuhn", algorithm, iterations=20, seed=seed) for seed in (0, 1))
     for left, right in zip(one.policy.aligned(one.game), two.policy.aligned(one.game), strict=True):

@@ -57,6 +57,7 @@ def agree(game: Any, cpu: Any, gpu: Any, counts: tuple[int, ...] = (1, 2)) -> tu
     ("name", "algorithm"),
     [
         ("tiny", "dcfr"),
+        ("tiny", "hs-dcfr(horizon=2)"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (("river", "dcfr"), ("river", "pcfr+"), ("turn", "cfr+"))

@@ -25,7 +25,10 @@ CASES = [
     ("kuhn", "dcfr(turns=simultaneous)", "phases"),
     ("kuhn", "pcfr+", "bundles"),
     ("kuhn", "pdcfr+(turns=simultaneous)", "steps"),
+    ("gaussian_matrix(size=5)", "hs-dcfr", "one block"),  # the third iteration has weights in another unit
     ("gaussian_matrix(size=40)", "cfr", "one block"),
+    pytest.param("kuhn", "hs-pcfr+(horizon=2,discount=before)", "phases", marks=pytest.mark.slow),
+    pytest.param("kuhn", "sapcfr+(order=faced)", "one block", marks=pytest.mark.slow),
     pytest.param("random_tree(seed=3,depth=3)", "pdcfr+(turns=simultaneous)", "steps", marks=pytest.mark.slow),
     pytest.param("kuhn", "lcfr", "steps", marks=pytest.mark.slow),
 ]

@@ -53,6 +53,8 @@ SAMPLERS = {
     "pure-mccfr, 2 streams": "pure-mccfr(weight=log,average=same,streams=2)",
     **{f"{name}, at once": f"{name}(turns=simultaneous,weight=linear,average=same)" for name in PLAIN},
     **{f"{name}, floor": f"{name}(regret=plus,weight=square,average=same)" for name in PLAIN},
+    **{f"{name}, correlated": f"{name}(chance=correlated,average=same)" for name in PLAIN if name != "pure-cfr"},
+    "mccfr-external, correlated streams": "mccfr-external(chance=correlated,streams=2,turns=simultaneous)",
     "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,epsilon=0.3)",
     "mccfr-average, few moves": "mccfr-average(epsilon=0.3,tau=1,beta=2)",
     "mccfr-chance, idle at random": "mccfr-chance(fallback=random)",

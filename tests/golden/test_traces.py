@@ -60,7 +60,7 @@ def flat(trace: Trace) -> Any:
 
 def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
     """As users get it: the assembly from the registry, compiled kernels."""
-    assembled: Any = build(algorithm)
+    assembled: Any = build(f"{algorithm}(every=2)" if algorithm.endswith("-restarted") else algorithm)
     trace: Trace = []
     state = assembled.start(game)
     for _ in range(ITERATIONS):
@@ -79,6 +79,7 @@ def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
         patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
         patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
         patch.setattr("treeplex.engines.sequence.learners.walks", walks)
+        patch.setattr("treeplex.algorithms.restarted.walks", walks)
         return compiled_trace(replace(game, blocks=None), algorithm)
 
 
@@ -153,14 +154,19 @@ class Textbook:
 
     Zinkevich et al. 2007, eq. (7) and (8): counterfactual regrets and regret matching. Tammelin 2014, section 2: regret
     matching+, averages weighted by max(t - delay, 0). Brown & Sandholm 2019, section 4: discounts after iteration t.
-    Xu et al. 2024: the last regret again as prediction, inside an infoset.
+    Xu et al. 2024: the last regret again as prediction, inside an infoset; Meng et al. 2025: a third of it. Zhang,
+    McAleer & Sandholm 2024, eq. (4), with a ``horizon``: exponents that move, and an average that is multiplied by
+    (t / (t + 1))^gamma_t after every iteration, or with ``power`` weighted by t^gamma_t. ``before``: all discounts of t
+    are applied before anything is added.
     """
 
     def __init__(
-        self, game: Game, *, plus: bool = False, predict: bool = False, alpha: float | None = None,
+        self, game: Game, *, plus: bool = False, predict: float = 0.0, alpha: float | None = None,
         beta: float | None = None, rise: float = 0.0, gamma: float = 0.0, simultaneous: bool = False, delay: int = 0,
+        horizon: int = 0, before: bool = False, power: bool = False,
     ) -> None:  # fmt: skip
-        self.game, self.plus, self.predict = game, plus, predict
+        self.game, self.plus, self.predict, self.horizon, self.before = game, plus, predict, horizon, before
+        self.power = power
         self.alpha, self.beta, self.rise, self.gamma = alpha, beta, rise, gamma
         self.simultaneous, self.delay = simultaneous, delay
         self.regret: dict[Any, dict[str, float]] = {}
@@ -210,10 +216,43 @@ class Textbook:
             if infoset not in self.counted:
                 self.counted.add(infoset)
                 for a in actions:
-                    self.total[infoset][a] += max(t - self.delay, 0) ** self.gamma * reach[mover] * sigma[a]
+                    self.total[infoset][a] += self._weight(t) * reach[mover] * sigma[a]
         return value
 
+    def _weight(self, t: int) -> float:
+        if self.power:
+            return t ** self._exponents(t)[2]
+        return 1.0 if self.horizon or self.before else max(t - self.delay, 0) ** self.gamma
+
+    def _exponents(self, t: int) -> tuple[float | None, float | None, float]:
+        """alpha, beta, gamma at iteration t."""
+        if not self.horizon:
+            return self.alpha, self.beta and self.beta * t / (t + self.rise), self.gamma
+        progress = min(t / self.horizon, 1.0)
+        moving = (None, None) if self.alpha is None else (1 + 3 * progress, -1 - 2 * progress)
+        return *moving, self.gamma - 5 * progress
+
+    def _discounted(self, regret: float, t: int) -> float:
+        alpha, beta, _ = self._exponents(t)
+        power = alpha if regret > 0 else beta
+        return regret if power is None else regret * t**power / (t**power + 1)
+
     def iterate(self, t: int) -> None:
+        fading = (t / (t + 1)) ** self._exponents(t)[2] if self.horizon or self.before else 1.0
+        fading = 1.0 if self.power else fading
+        if self.before:
+            self._fade(fading)
+            for table in self.regret.values():
+                table.update({a: self._discounted(r, t) for a, r in table.items()})
+        self._learn(t)
+        if not self.before:
+            self._fade(fading)
+
+    def _fade(self, factor: float) -> None:
+        for table in self.total.values():
+            table.update({a: factor * x for a, x in table.items()})
+
+    def _learn(self, t: int) -> None:
         for learning in ((0, 1),) if self.simultaneous else ((0,), (1,)):
             self.now, self.counted = {}, set()
             self._walk(self.game.root(), (1.0, 1.0, 1.0), learning, t)
@@ -223,9 +262,9 @@ class Textbook:
                     r = regret[a] + gain
                     if self.plus:
                         r = max(r, 0.0)
-                    power = self.alpha if r > 0 else self.beta and self.beta * t / (t + self.rise)
-                    regret[a] = r if power is None else r * t**power / (t**power + 1)
-                    hope[a] = max(regret[a] + (gain if self.predict else 0.0), 0.0)
+                    regret[a] = r if self.before else self._discounted(r, t)
+                    kept = self._discounted(r, t + 1) if self.before else regret[a]  # what the next r is added to
+                    hope[a] = max(kept + self.predict * gain, 0.0)
                 norm = sum(hope.values())
                 self.strategy[infoset] = {a: h / norm if norm > 0 else 1 / len(hope) for a, h in hope.items()}
 
@@ -245,8 +284,21 @@ PAPERS = {
     "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=3)": {"alpha": 1.4, "beta": 0.5, "rise": 3.0, "gamma": 4.0},
     "lcfr": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
     "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
-    "pcfr+": {"plus": True, "predict": True, "gamma": 2.0},
-    "pdcfr+": {"plus": True, "predict": True, "alpha": 2.3, "gamma": 5.0},
+    "pcfr+": {"plus": True, "predict": 1.0, "gamma": 2.0},
+    "pdcfr+": {"plus": True, "predict": 1.0, "alpha": 2.3, "gamma": 5.0},
+    "sapcfr+": {"plus": True, "predict": 1.0 / 3.0, "gamma": 2.0},
+    "sapcfr+(predict=0.16666666666666666)": {"plus": True, "predict": 1.0 / 6.0, "gamma": 2.0},
+    "hs-dcfr": {"alpha": 1.0, "gamma": 30.0, "horizon": 1000},
+    "hs-dcfr(horizon=3)": {"alpha": 1.0, "gamma": 30.0, "horizon": 3},
+    "hs-dcfr(gamma=15,horizon=10)": {"alpha": 1.0, "gamma": 15.0, "horizon": 10},
+    "hs-dcfr(horizon=4,weight=power)": {"alpha": 1.0, "gamma": 30.0, "horizon": 4, "power": True},
+    "hs-pcfr+": {"plus": True, "predict": 1.0, "gamma": 30.0, "horizon": 1000},
+    "hs-pcfr+(gamma=15,horizon=4)": {"plus": True, "predict": 1.0, "gamma": 15.0, "horizon": 4},
+    "lcfr(discount=before)": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "before": True},
+    "dcfr(discount=before)": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "before": True},
+    "pdcfr+(discount=before)": {"plus": True, "predict": 1.0, "alpha": 2.3, "gamma": 5.0, "before": True},
+    "hs-dcfr(horizon=3,discount=before)": {"alpha": 1.0, "gamma": 30.0, "horizon": 3, "before": True},
+    "hs-pcfr+(horizon=3,discount=before)": {"plus": True, "predict": 1.0, "gamma": 30.0, "horizon": 3, "before": True},
 }
 
 

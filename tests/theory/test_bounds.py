@@ -24,19 +24,21 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.compile import CompiledGame
 from treeplex.evaluation.exact import evaluate_strategies, gradient
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
-from treeplex.updates.schedules import uniform
+from treeplex.updates.schedules import stretches, uniform
+from treeplex.updates.turns import SIMULTANEOUS
 
 ITERATIONS = 150
 ROUNDING = 1e-9  # sums of at most a few thousand terms of at most a few thousand
 
 WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt", "-hybrid")  # walks have tests of their own
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends and not name.endswith(WALKS)]
-FAMILY = ["cfr", "cfr+", "lcfr", "dcfr", "pcfr+", "pdcfr+"]  # regret matching in every infoset
+FAMILY = [name for name in ITERATIVE if isinstance(build(name), CFR)]  # regret matching in every infoset
 
 TREES = [
     RandomTree(seed=1, depth=4, chance=0.0, visible=0.0),  # no chance, nothing seen: almost a matrix game
@@ -234,20 +236,67 @@ def test_discounted_cfr_at_once(game) -> None:
         assert regret <= bound * np.sqrt(t) * (1 + ROUNDING)
 
 
-def test_predictive_cfr_plus_at_once(game) -> None:
-    """Predictive regret matching+ is optimistic mirror descent, with regret at most sqrt(sum_t |r_t - r_{t-1}|²).
+def relative(schedule: Any, last: int) -> Any:
+    """w_1, ..., w_last over w_last, from the units that weights are told in."""
+    t = np.arange(1.0, last + 1)
+    unit = schedule.unit(t) if hasattr(schedule, "unit") else np.zeros(last)
+    return schedule(t) * np.exp2(unit - unit[-1]) / schedule(t)[-1]
 
-    Farina, Kroer & Sandholm 2021, Theorem 3 (there up to a constant). The step size cancels in regret matching, so the
-    best one may be put into 1 / (2 eta) + eta / 2 sum_t |r_t - r_{t-1}|². For the uniform average, which the bound is
-    about.
+
+@pytest.mark.parametrize("horizon", [40, 1000])
+@pytest.mark.parametrize("gamma", [15, 30])
+def test_scheduled_cfr_at_once(gamma, horizon, game) -> None:
+    """HS-DCFR, by the same sum by parts as below: for the paper's schedules, before and after the horizon.
+
+        sum_t w_t r_t = w_T R_T / d_T + sum_{t < T} R_t (w_t / d_t - w_{t+1}).
+    If R_t > 0, 1 / d_t = 1 + t^-alpha_t <= 1 + 1 / t, and w_{t+1} / w_t = (1 + 1 / t)^gamma_t is more. If R_t < 0, its
+    coefficient may be negative while t is small: R_t >= -b_t L with b_t = (b_{t-1} + 1) / (1 + t^-beta_t).
     """
-    algorithm: Any = replace(build("pcfr+(turns=simultaneous)"), weight=uniform())  # pyright: ignore[reportArgumentType]
+    algorithm: Any = build(f"hs-dcfr(gamma={gamma},horizon={horizon},turns=simultaneous)")
+    bound, spread = matching_bound(game), float(sum(span.sum() for span in spans(game)))
+    t = np.arange(1.0, ITERATIONS + 2)
+    positive, negative = algorithm.minimizer.discounts(t)
+    below = np.zeros(ITERATIONS + 1)
+    for k in range(ITERATIONS + 1):
+        below[k] = ((below[k - 1] if k else 0.0) + 1.0) * negative[k]
+    for step in watch(game, algorithm, "simultaneous"):
+        last = step.t
+        weights = relative(algorithm.weight, last)
+        early = (below[: last - 1] * np.maximum(weights[1:] - weights[:-1] / negative[: last - 1], 0.0)).sum()
+        regret = total(game, regrets(step.state)) / positive[last - 1]
+        assert (weights[:-1] / positive[: last - 1] <= weights[1:]).all()
+        assert step.nash_conv * weights.sum() <= (regret + spread * early) * (1 + ROUNDING)
+        assert regret <= bound * np.sqrt(last) * (1 + ROUNDING) / positive[last - 1]
+
+
+@pytest.mark.parametrize("algorithm", ["hs-pcfr+(horizon=40)", "hs-pcfr+(gamma=15)", "sapcfr+", "pcfr+", "cfr+"])
+def test_rising_weights_of_regret_matching_plus(algorithm, game) -> None:
+    """Whatever is played, Q >= the sum of gains since any iteration; so sum_t w_t r_t <= w_T Q(T) if weights rise.
+
+    Tammelin et al. 2015, Theorem 3, for weights of any kind and predictions of any kind.
+    """
+    assembled: Any = replace(build(algorithm), turns=SIMULTANEOUS)  # pyright: ignore[reportArgumentType]
+    for step in watch(game, assembled, "simultaneous"):
+        weights = relative(assembled.weight, step.t)
+        assert (np.diff(weights) > 0.0).all()
+        assert step.nash_conv * weights.sum() <= total(game, regrets(step.state)) * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize(("name", "trust"), [("pcfr+", 1.0), ("sapcfr+", 1 / 3), ("sapcfr+(predict=0.125)", 0.125)])
+def test_predictive_cfr_plus_at_once(name, trust, game) -> None:
+    """Predictive regret matching+ is optimistic mirror descent, with regret at most sqrt(sum_t |r_t - m_t|²).
+
+    Farina, Kroer & Sandholm 2021, Theorem 3 (there up to a constant), for predictions m_t = p r_{t-1}. The step size
+    cancels in regret matching, so the best one may be put into 1 / (2 eta) + eta / 2 sum_t |r_t - m_t|². For the
+    uniform average, which the bound is about. With p = 1/3 it is the bound of SAPCFR+ (Meng et al. 2025).
+    """
+    algorithm: Any = replace(build(name), weight=uniform(), turns=SIMULTANEOUS)  # pyright: ignore[reportArgumentType]
     surprise = [np.zeros(t.infosets) for t in game.treeplexes]
     summed = [np.zeros(t.sequences) for t in game.treeplexes]
     last = [np.zeros(t.sequences) for t in game.treeplexes]
     for t, _, gained, _, nash_conv in watch(game, algorithm, "simultaneous"):
         for player in (0, 1):
-            surprise[player] += squares(game, player, gained[player] - last[player])
+            surprise[player] += squares(game, player, gained[player] - trust * last[player])
             summed[player] += gained[player]
             last[player] = gained[player]
             bound = np.sqrt(surprise[player]) * (1 + ROUNDING)
@@ -321,6 +370,7 @@ def test_states_of_the_cfr_family(algorithm, turns, game) -> None:
     assembled: Any = build(f"{algorithm}(turns={turns})")
     state, size = assembled.start(game), 0.0
     for t in range(1, 41):
+        size *= stretches(assembled.weight, t - 1, 1)[0].fade  # a new unit of weights
         size += float(assembled.weight(np.array([float(t)]))[0])
         state = assembled.advance(game, state, 1)
         for player, learner in enumerate(state.learners):
@@ -328,7 +378,7 @@ def test_states_of_the_cfr_family(algorithm, turns, game) -> None:
             check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, size)
             check_behaviour(game, player, assembled.average(game, state)[player])
-            if algorithm in ("cfr+", "pcfr+", "pdcfr+"):
+            if algorithm.endswith("cfr+"):
                 assert (learner.regret >= 0.0).all()
                 assert not np.signbit(learner.regret).any()
             for (start, end), above in zip(

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.holdem import on_boards
 from treeplex.algorithms.protocol import Execution
-from treeplex.algorithms.registry import build
+from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import ParameterError
+from treeplex.updates.schedules import stretches
 
 GAMES = ["leduc", "random_tree(seed=3,depth=6)", "one_card_poker(deck=20)"]  # sparse, by histories, by ranks
 ITERATIONS = 12
+FAMILY = [name for name, entry in ALGORITHMS.items() if isinstance(entry.build(), CFR)]
 NEW = {  # by order and turns: do players 0 and 1 add what they play next?
     ("played", "alternating"): (False, False),
     ("played", "simultaneous"): (False, False),
@@ -32,7 +35,7 @@ def plans(state: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(("order", "turns"), NEW)
-@pytest.mark.parametrize("family", ["cfr", "cfr+"])
+@pytest.mark.parametrize("family", FAMILY)
 def test_averages_are_those_of_the_definition(family, order, turns, name) -> None:
     """From the realization plans of a run in the default order, before and after every iteration; one call for all."""
     game = tp.load(name)
@@ -43,9 +46,9 @@ def test_averages_are_those_of_the_definition(family, order, turns, name) -> Non
         before = plans(state)
         state = plain.advance(game, state, 1)
         after = plans(state)
-        weight = t if family == "cfr+" else 1
+        fade, weight = stretches(plain.weight, t - 1, 1)[0].fade, float(plain.weight(np.array([float(t)]))[0])
         for player, new in enumerate(NEW[order, turns]):
-            sums[player] += weight * (after if new else before)[player]
+            sums[player] = fade * sums[player] + weight * (after if new else before)[player]
     ours = ordered.advance(game, ordered.start(game), ITERATIONS)
     for left, right in zip(ordered.average(game, ours), normalised(game, (sums[0], sums[1])), strict=True):
         np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
@@ -53,11 +56,12 @@ def test_averages_are_those_of_the_definition(family, order, turns, name) -> Non
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("order", ["faced", "next"])
+@pytest.mark.parametrize("order", ["played", "faced", "next"])
 @pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
-def test_pieces_give_the_bits_of_the_whole(storage, order) -> None:
+@pytest.mark.parametrize("family", ["cfr+(delay=3", "hs-dcfr(horizon=7"])
+def test_pieces_give_the_bits_of_the_whole(family, storage, order) -> None:
     game = tp.load("leduc")
-    algorithm: Any = build(f"cfr+(delay=3,order={order})").prepared(game, Execution(storage=storage))
+    algorithm: Any = build(f"{family},order={order})").prepared(game, Execution(storage=storage))
     whole = algorithm.advance(game, algorithm.start(game), 9)
     pieces = algorithm.start(game)
     for count in (1, 5, 3):

@@ -25,7 +25,7 @@ from treeplex import holdem
 from treeplex import tensors as storage
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution, Stop, never
-from treeplex.algorithms.registry import ALGORITHMS, build, canonical
+from treeplex.algorithms.registry import ALGORITHMS, build, canonical, settled
 from treeplex.compile import CompiledGame
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.files import replacing
@@ -315,6 +315,7 @@ def test_a_run_in_a_thread_leaves_ctrl_c_alone() -> None:
 )
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_resumed_runs_end_in_the_same_bits(algorithm, iterate, tmp_path) -> None:
+    algorithm = settled(algorithm, 100)  # a horizon is the limit that a run begins with
     tp.solve(TREE, algorithm, iterations=250, iterate=iterate, folder=tmp_path / "whole")
     tp.solve(TREE, algorithm, iterations=37, iterate=iterate, folder=tmp_path / "parts")  # between two rows
     tp.resume(tmp_path / "parts", iterations=63)

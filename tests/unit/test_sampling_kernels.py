@@ -14,10 +14,10 @@ from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
-from treeplex.engines.sampling.cpu.random import uniform
+from treeplex.engines.sampling.cpu.random import drawn, uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
-from treeplex.engines.sampling.tree import nodes_per_walk, sampling
+from treeplex.engines.sampling.tree import correlated, nodes_per_walk, sampling
 from treeplex.updates.turns import SIMULTANEOUS
 
 SEED = 11
@@ -38,6 +38,12 @@ VARIANTS = [
     for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
     for turns in ("", ",turns=simultaneous")
 ]
+CORRELATED = [
+    f"{name}(chance=correlated{options})"
+    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-mccfr")
+    for options in ("", ",turns=simultaneous,regret=plus")
+]
+VARIANTS += CORRELATED
 VARIANTS += ["mccfr-external(average=recent)", "pure-mccfr(weight=log,average=same)"]
 VARIANTS += ["mccfr-external(fallback=random)", "mccfr-external(fallback=random,turns=simultaneous,regret=plus)"]
 VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
@@ -45,9 +51,11 @@ VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=
 
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
-    form = sampling(game)
+    form = correlated(game) if algorithm.correlated else sampling(game)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
     draws, tables = random.Draws(random.start(seed, stream)), learnt.tables
+    if algorithm.correlated:
+        draws = random.CorrelatedDraws(draws.counter, learnt.counter[1:].tolist())
     for table in tables:
         table.pick[:] = 0
     if len(tables[0].pick) > 1:
@@ -61,7 +69,8 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
         if algorithm.recent and t in POWERS:
             for marks, table in zip(learnt.marks, tables, strict=True):
                 marks[:] = [table.average.copy(), marks[0].copy()]
-        yield learnt._replace(counter=np.array([draws.counter], dtype=np.uint64), nodes=nodes)
+        fractions = draws.fractions if isinstance(draws, random.CorrelatedDraws) else []
+        yield learnt._replace(counter=np.array([draws.counter, *fractions], dtype=np.uint64), nodes=nodes)
 
 
 def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> State:
@@ -188,3 +197,95 @@ def test_nodes_per_walk_are_those_of_a_recursion(name, powers) -> None:
     assert nodes_per_walk(tree, powers) == pytest.approx(entered(0), rel=1e-12)
     if powers == (1.0, 1.0, 1.0):
         assert nodes_per_walk(tree, powers) == len(tree.packed)
+
+
+# --- correlated chance draws -----------------------------------------------------------------------------------------
+
+
+def chance_nodes(form: Any) -> list[tuple[int, int]]:
+    """First place and width of every chance node and deal; the deal itself first."""
+    packed, deals = form.tree.packed, form.tree.hands.shape[1]
+    found = [(0, deals)] if deals > 1 else []
+    for node in np.flatnonzero((packed[:, 0] & 3) == 2).tolist():
+        width = (int(packed[node, 0]) >> 2) & (2**24 - 1)
+        found += [(int(packed[node, 1]) + deal * width, width) for deal in range(deals)]
+    return found
+
+
+@pytest.mark.parametrize("name", [*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"])
+def test_every_chance_node_has_a_place_of_its_own(name) -> None:
+    game = tp.load(name)
+    form, plain = correlated(game), sampling(game)
+    places = chance_nodes(form)
+    assert len({start for start, _ in places}) == len(places)
+    for (start, width), (other, _) in zip(places, chance_nodes(plain), strict=True):
+        p = plain.tree.chances.probability[other : other + width]
+        np.testing.assert_array_equal(form.tree.chances.probability[start : start + width], p)
+        np.testing.assert_array_equal(form.tree.chances.threshold[start : start + width], np.cumsum(p))
+
+
+@pytest.mark.parametrize("name", ["leduc", "random_tree(seed=3,depth=5)", "kuhn"])
+def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name) -> None:
+    """u_k = frac(phi + k (sqrt(5) - 1) / 2), in floating point; a draw is where u_k lies among the sums."""
+    form, golden = correlated(tp.load(name)), (np.sqrt(5.0) - 1.0) / 2.0
+    chances = form.tree.chances
+    counter = random.counter(5, 0, len(chances.probability))
+    for start, width in chance_nodes(form)[:50]:
+        phi = int(counter[1 + start]) / 2.0**64
+        u = (phi + np.arange(300) * golden) % 1.0
+        sums = np.cumsum(chances.probability[start : start + width])
+        expected = np.searchsorted(sums, u * sums[-1], side="right")
+        found = [int(drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)) for _ in u]
+        clear = np.abs(sums[None, :] - (u * sums[-1])[:, None]).min(axis=1) > 1e-9  # of rounding in u
+        assert clear.mean() > 0.99
+        np.testing.assert_array_equal(np.array(found)[clear], expected[clear])
+    assert abs(random.GOLDEN / 2.0**64 - golden) < 2.0**-52
+    own = random.start(5, random.FRACTIONS)
+    assert random.counter(5, 0, 3).tolist() == [
+        random.start(5, 0),
+        *(random.mixed((own + k * random.GOLDEN) & random.MASK) for k in (1, 2, 3)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["leduc", "kuhn_ext(4,2,2)"])
+def test_correlated_draws_come_as_often_as_they_should(name) -> None:
+    """After N draws every move has come N p times up to a few: an independent draw is off by sqrt(N p (1 - p))."""
+    form, count = correlated(tp.load(name)), 20_000
+    chances, worst = form.tree.chances, 0.0
+    counter = random.counter(3, 0, len(chances.probability))
+    for start, width in chance_nodes(form)[:4]:
+        found = [
+            int(drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter))
+            for _ in range(count)
+        ]
+        p = chances.probability[start : start + width] / chances.probability[start : start + width].sum()
+        times = np.bincount(found, minlength=width)
+        assert (times[p == 0.0] == 0).all()
+        worst = max(worst, float(np.abs(times - count * p).max()))
+    assert worst < 8.0  # sqrt(20,000 / 6) is 58
+
+
+def test_phases_are_evenly_spread_so_every_draw_has_its_distribution() -> None:
+    """Over seeds the k-th draw is that of the distribution, whatever k: what is unbiased one by one stays so."""
+    form = correlated(tp.load("leduc"))
+    chances, (start, width) = form.tree.chances, chance_nodes(form)[0]
+    found = np.empty((4000, 3), dtype=int)
+    for seed in range(len(found)):
+        counter = random.counter(seed, 0, 1)  # of the deal alone
+        for k in range(3):
+            found[seed, k] = drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)
+    for k in range(3):
+        expected = len(found) * chances.probability[:width]
+        times = np.bincount(found[:, k], minlength=width)
+        assert ((times - expected) ** 2 / expected).sum() < width + 6.0 * np.sqrt(2.0 * width)
+
+
+@pytest.mark.parametrize("variant", CORRELATED)
+def test_fractions_are_part_of_a_checkpoint(variant) -> None:
+    game, algorithm = tp.load("leduc"), build(variant)
+    whole = algorithm.advance(game, algorithm.start(game, SEED), 300)
+    part = algorithm.advance(game, algorithm.start(game, SEED), 120)
+    later = algorithm.advance(game, algorithm.restore(game, algorithm.save(part), 0), 180)
+    for left, right in zip(leaves(whole), leaves(later), strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert any(key.endswith("counter") and len(array) > 1 for key, array in algorithm.save(part).items())

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from treeplex.algorithms.full_width import FullWidth, LearnerState
-from treeplex.algorithms.options import averaging, exponent, named, number, turn_order
+from treeplex.algorithms.options import averaging, exponent, first_exponent, horizon_of, named, number, turn_order
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
 from treeplex.algorithms.tabular import Strategies, sweep
 from treeplex.arrays import Ints
@@ -32,8 +32,17 @@ from treeplex.engines.sequence.learners import (
 from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
 from treeplex.threads.crew import share
-from treeplex.updates import Discounted, Minimizer, PredictivePlus, RegretMatching, RegretMatchingPlus, Weighted
-from treeplex.updates.schedules import Schedule, linear, power
+from treeplex.updates import (
+    Ahead,
+    Discounted,
+    Minimizer,
+    PredictivePlus,
+    RegretMatching,
+    RegretMatchingPlus,
+    Scheduled,
+    Weighted,
+)
+from treeplex.updates.schedules import Schedule, ahead, falling, linear, power, stretches
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -41,6 +50,8 @@ PLAYED: Final = 0  # iteration t adds both players' strategies before the update
 FACED: Final = 1  # those that opponents learn against: player 0's new one if updates alternate
 NEXT: Final = 2  # both players' new ones
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
+FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
+DISCOUNTS: Final = {"after": False, "before": True}  # ahead of what an iteration adds?
 
 
 class TiledState(NamedTuple):
@@ -101,6 +112,13 @@ class CFR(FullWidth[State]):
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        for stretch in stretches(self.weight, state.iteration, iterations):
+            _fade(state, stretch.fade)
+            state = self._advanced(game, state, stretch.iterations)
+        return state
+
+    def _advanced(self, game: CompiledGame, state: State, iterations: int) -> State:
+        """Some iterations later, whose weights are in one unit."""
         if self.order == PLAYED:
             return self._iterated(game, state, steps(state.iteration, iterations, self.weight, self.minimizer))
         for _ in range(iterations):  # kernels add what is played: with weight zero, the rest is done here
@@ -161,8 +179,20 @@ def _in_tiles(game: TiledGame, state: LearnerState, form: TiledForm) -> TiledSta
 
 def _add_plan(state: State, player: int, weight: float) -> None:
     """Add the current realization plan of ``player`` to its average, in place."""
-    learner = state.tiled[player] if isinstance(state, TiledState) else state.learners[player]
+    learner = _learners(state)[player]
     learner.average[:] += weight * learner.plan
+
+
+def _fade(state: State, factor: float) -> None:
+    """Averages in the unit of the weights to come, in place."""
+    if factor != 1.0:
+        for learner in _learners(state):
+            learner.average[:] *= factor
+
+
+def _learners(state: State) -> Any:
+    """As they are kept: in tiles, where a state is."""
+    return state.tiled if isinstance(state, TiledState) else state.learners
 
 
 def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:
@@ -171,8 +201,7 @@ def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "playe
     ``weight``: of iterations, in regrets and average alike, as in ``mccfr_external``. ``order``: as in ``cfr_plus``.
     """
     schedule = averaging(weight)
-    minimizer = RegretMatching() if weight == "uniform" else Weighted(schedule)
-    return CFR(minimizer, schedule, turn_order(turns), order=named("order", order, ORDERS))
+    return _member(RegretMatching() if weight == "uniform" else Weighted(schedule), schedule, turns, order)
 
 
 def cfr_plus(delay: int = 0, turns: str = "alternating", order: str = "played") -> CFR:
@@ -184,28 +213,96 @@ def cfr_plus(delay: int = 0, turns: str = "alternating", order: str = "played") 
 
     Differs from the paper in: the default order, which is that of other implementations. Hold'em spots have "faced".
     """
-    schedule = linear(non_negative("delay", delay))
-    return CFR(RegretMatchingPlus(), schedule, turn_order(turns), order=named("order", order, ORDERS))
+    return _member(RegretMatchingPlus(), linear(non_negative("delay", delay)), turns, order)
 
 
-def lcfr(turns: str = "alternating") -> CFR:
-    """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by the iteration."""
-    return CFR(Discounted(1.0, 1.0), linear(), turn_order(turns))
+def lcfr(turns: str = "alternating", order: str = "played", discount: str = "after") -> CFR:
+    """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by the iteration.
+
+    ``order``: as in ``cfr_plus``. ``discount``: as in ``dcfr``.
+    """
+    return _member(Discounted(1.0, 1.0), linear(), turns, order, discount)
 
 
 def dcfr(
-    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, rise: float = 0.0, turns: str = "alternating"
+    alpha: float = 1.5,
+    beta: float = 0.0,
+    gamma: float = 2.0,
+    rise: float = 0.0,
+    turns: str = "alternating",
+    order: str = "played",
+    discount: str = "after",
 ) -> CFR:
-    """Discounted CFR (Brown & Sandholm 2019)."""
+    """Discounted CFR (Brown & Sandholm 2019).
+
+    ``order``: as in ``cfr_plus``. ``discount``: when iteration t multiplies regrets and averages by the discounts of t,
+    "after" it has added its own, as in the paper, or "before". ``rise``: as in ``Discounted``.
+    """
     minimizer = Discounted(number("alpha", alpha), number("beta", beta), number("rise", rise, 0.0, 1e9))
-    return CFR(minimizer, power(exponent("gamma", gamma)), turn_order(turns))
+    return _member(minimizer, power(exponent("gamma", gamma)), turns, order, discount)
 
 
-def pcfr_plus(turns: str = "alternating") -> CFR:
-    """Predictive CFR+ with quadratic averaging (Farina, Kroer & Sandholm 2021)."""
-    return CFR(PredictivePlus(), power(2.0), turn_order(turns))
+def hs_dcfr(
+    gamma: float = 30.0,
+    horizon: int = 0,
+    weight: str = "product",
+    turns: str = "alternating",
+    order: str = "played",
+    discount: str = "after",
+) -> CFR:
+    """DCFR with hyperparameter schedules (Zhang, McAleer & Sandholm 2024): HS-DCFR(30), or (15) with ``gamma=15``.
+
+    ``horizon``: the iterations n by which alpha has risen from 1 to 4, beta has fallen from -1 to -3 and gamma by 5; 0:
+    the iteration limit that a run begins with, or 1,000. ``weight``: of iteration t in the average, the "product" that
+    multiplying it by (t / (t + 1))^gamma_t makes, or the "power" t^gamma_t. ``order``, ``discount``: as in ``dcfr``.
+    """
+    n = horizon_of(horizon)
+    return _member(Scheduled(n), _falling(gamma, n, weight), turns, order, discount)
 
 
-def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0, turns: str = "alternating") -> CFR:
-    """Predictive discounted CFR+ (Xu et al. 2024)."""
-    return CFR(PredictivePlus(number("alpha", alpha)), power(exponent("gamma", gamma)), turn_order(turns))
+def pcfr_plus(turns: str = "alternating", order: str = "played") -> CFR:
+    """Predictive CFR+ with quadratic averaging (Farina, Kroer & Sandholm 2021); ``order``: as in ``cfr_plus``."""
+    return _member(PredictivePlus(), power(2.0), turns, order)
+
+
+def hs_pcfr_plus(
+    gamma: float = 30.0,
+    horizon: int = 0,
+    weight: str = "product",
+    turns: str = "alternating",
+    order: str = "played",
+    discount: str = "after",
+) -> CFR:
+    """Predictive CFR+ whose average has the schedule of ``hs_dcfr`` (Zhang, McAleer & Sandholm 2024): HS-PCFR+(30)."""
+    return _member(PredictivePlus(), _falling(gamma, horizon_of(horizon), weight), turns, order, discount)
+
+
+def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """Simple asymmetric PCFR+ (Meng et al. 2025): plays [R + r / 3]+, quadratic average.
+
+    ``predict``: how much of the last instantaneous regret is expected to come again; 1/6 is more pessimistic, 1 is
+    ``pcfr_plus``. ``order``: as in ``cfr_plus``.
+    """
+    return _member(PredictivePlus(predict=number("predict", predict, 0.0, 10.0)), power(2.0), turns, order)
+
+
+def pdcfr_plus(
+    alpha: float = 2.3,
+    gamma: float = 5.0,
+    turns: str = "alternating",
+    order: str = "played",
+    discount: str = "after",
+) -> CFR:
+    """Predictive discounted CFR+ (Xu et al. 2024); ``order``: as in ``cfr_plus``, ``discount``: as in ``dcfr``."""
+    minimizer = PredictivePlus(number("alpha", alpha))
+    return _member(minimizer, power(exponent("gamma", gamma)), turns, order, discount)
+
+
+def _falling(gamma: float, horizon: int, weight: str) -> Schedule:
+    return falling(first_exponent("gamma", gamma), horizon, power=named("weight", weight, FALLING))
+
+
+def _member(minimizer: Minimizer, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
+    if named("discount", discount, DISCOUNTS):
+        minimizer, weight = Ahead(minimizer), ahead(weight)
+    return CFR(minimizer, weight, turn_order(turns), order=named("order", order, ORDERS))

@@ -19,6 +19,7 @@ from treeplex.engines.sequence.cuda.engine import STRETCH, Engine
 from treeplex.engines.sequence.learners import normalised, steps
 from treeplex.evaluation.exact import Evaluation, in_payoffs
 from treeplex.evaluation.policy import Policy
+from treeplex.updates.schedules import stretches
 from treeplex.updates.storage import STORAGES
 
 PLAYED_BEFORE = "cuda.played"
@@ -91,7 +92,18 @@ class CudaCFR(FullWidth[DeviceState]):
 
     def advance(self, game: CompiledGame, state: DeviceState, iterations: int, stop: Stop = never) -> DeviceState:
         """As ``Algorithm``; what ``state`` has on the device is modified in place."""
-        last = state.iteration + iterations
+        for count, fade in stretches(self.member.weight, state.iteration, iterations):
+            if fade != 1.0:
+                state.engine.fade(fade)
+                state = state._replace(empty=(fade * state.empty[0], fade * state.empty[1]))
+            last = state.iteration + count
+            state = self._advanced(state, last, stop)
+            if state.iteration < last:
+                break
+        return state
+
+    def _advanced(self, state: DeviceState, last: int, stop: Stop) -> DeviceState:
+        """After iteration ``last``, or sooner if ``stop()`` says so; weights have one unit."""
         while state.iteration < last:
             count = min(last - state.iteration, STRETCH)
             now = steps(state.iteration, count, self.member.weight, self.member.minimizer)

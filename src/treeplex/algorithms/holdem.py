@@ -27,7 +27,7 @@ from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.nodes import View
 from treeplex.evaluation.spots import Reader
 from treeplex.updates import Minimizer
-from treeplex.updates.schedules import Schedule
+from treeplex.updates.schedules import Schedule, stretches
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -74,9 +74,12 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         last = state.iteration + iterations
         playing = Playing(state.learners, self._playing(state), fix(game, self.storage))
         runner = engine(game, self.storage, self.threads)
-        turns = range(state.iteration + 1, last + 1)
-        passes = [(player, UPDATE, t) for t in turns for player in (0, 1)]
-        runner.run(playing, self._rule, passes, schedules=self.schedules(last))
+        schedules, done = self.schedules(last), state.iteration
+        for count, fade in stretches(self.weight, done, iterations):
+            _fade(state.learners, fade)
+            passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
+            runner.run(playing, self._rule, passes, schedules=schedules)
+            done += count
         return State(state.learners, last)
 
     def work(self, game: HoldemGame, state: State) -> Work:
@@ -143,6 +146,14 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         regret, average, predicted = (aligned(count, self.storage) for count in sizes)
         last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
         return HandLearner(regret, average, predicted, last, scale, other)
+
+
+def _fade(learners: tuple[HandLearner, HandLearner], factor: float) -> None:
+    """Averages in the unit of the weights to come, in place; where numbers have a scale, that alone is multiplied."""
+    if factor != 1.0:
+        for learner in learners:
+            faded = learner.average_scale if len(learner.average_scale) else learner.average
+            faded *= factor
 
 
 class Spotted(Extras):

@@ -15,6 +15,7 @@ from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, learner_b
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import evaluated
+from treeplex.updates.schedules import stretches
 
 PATIENCE: Final = 0.25  # seconds between two questions whether to stop
 TOLD: Final = 1024  # iterations whose discounts and weights are sent at a time
@@ -56,15 +57,18 @@ class CudaHoldemCFR(HoldemCFR):
     def advance(self, game: HoldemGame, state: Any, iterations: int, stop: Stop = never) -> Any:
         """As ``Algorithm``; what ``state`` has on the device is modified in place."""
         now: DeviceState = state
-        last, count = now.iteration + iterations, 1
-        schedules = self.schedules(-(-(last + 1) // TOLD) * TOLD - 1)
-        while now.iteration < last:
-            count, began = min(count, last - now.iteration), time.perf_counter()
-            now.engine.iterate(now.learners, self._rule, schedules, now.iteration, count)
-            now = now._replace(iteration=now.iteration + count)
-            if stop():
-                break
-            count = max(min(int(PATIENCE / (time.perf_counter() - began) * count), 4 * count), 1)
+        count, schedules = 1, self.schedules(-(-(now.iteration + iterations + 1) // TOLD) * TOLD - 1)
+        for stretch in stretches(self.weight, now.iteration, iterations):
+            last = now.iteration + stretch.iterations
+            if stretch.fade != 1.0:
+                now.engine.fade(now.learners, stretch.fade)
+            while now.iteration < last:
+                count, began = min(count, last - now.iteration), time.perf_counter()
+                now.engine.iterate(now.learners, self._rule, schedules, now.iteration, count)
+                now = now._replace(iteration=now.iteration + count)
+                if stop():
+                    return now
+                count = max(min(int(PATIENCE / (time.perf_counter() - began) * count), 4 * count), 1)
         return now
 
     def strategies(self, game: HoldemGame, state: Any, iterate: str) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,7 +29,7 @@ from treeplex.engines.sampling.cpu.outcome import outcome_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.engines.sampling.tree import Longs, Sampling, nodes_per_walk, sampling
+from treeplex.engines.sampling.tree import Longs, Sampling, correlated, nodes_per_walk, sampling
 from treeplex.engines.sequence.learners import normalised
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
@@ -41,6 +41,7 @@ STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger h
 EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
 FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 REGRETS: Final = {"plain": False, "plus": True}
+CHANCES: Final = {"independent": False, "correlated": True}
 
 
 class Effort(NamedTuple):
@@ -90,6 +91,8 @@ class MonteCarlo(Tabular[State]):
     ``workers``: threads that share the streams; 0: one per stream.
     """
 
+    random: ClassVar[bool] = True
+
     sampler: Sampler
     weight: Schedule
     turns: int
@@ -98,6 +101,7 @@ class MonteCarlo(Tabular[State]):
     workers: int = 0
     average_weight: Schedule | None = None  # of averages, if it is not that of regrets
     recent: bool = False  # the answer is the average since the last power of two in the first half of the run
+    correlated: bool = False  # chance draws of a node are evenly spread: ``engines.sampling.cpu.random``
 
     def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
@@ -114,7 +118,7 @@ class MonteCarlo(Tabular[State]):
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""
-        form = sample_tree(game)
+        form = self._form(game)
         return State(tuple(self._initial(form, seed, stream) for stream in range(self.streams)), 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
@@ -132,7 +136,7 @@ class MonteCarlo(Tabular[State]):
         """After iteration ``last``, without marks on the way."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
-        form = sample_tree(game)
+        form = self._form(game)
         if self.streams == 1:
             self._iterate(form, state.streams[0], weights)
         else:
@@ -162,6 +166,9 @@ class MonteCarlo(Tabular[State]):
         """Histories entered, by all streams."""
         return sum(int(stream.nodes[0]) for stream in state.streams)
 
+    def _form(self, game: CompiledGame) -> Sampling:
+        return sample_tree(game, self.correlated)
+
     @property
     def _pure(self) -> bool:
         return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
@@ -170,7 +177,7 @@ class MonteCarlo(Tabular[State]):
         pick = self._pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
-        random = counter(seed, stream)
+        random = counter(seed, stream, len(form.tree.chances.probability) if self.correlated else 0)
         if pick:
             held = form.tree.hands.max(axis=1) + 1
             scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
@@ -221,14 +228,17 @@ def mccfr_external(
     streams: int = 1,
     average: str = "same",
     fallback: str = "uniform",
+    chance: str = "independent",
 ) -> MonteCarlo:
     """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+.
 
     ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight; "recent" is the
     plain average since the last power of two in the first half of the run, where an infoset was visited since.
     ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
+    ``chance``: "correlated" draws are evenly spread at every chance node, u_k = frac(phi + k (sqrt(5) - 1) / 2) through
+    its distribution, with a random phi (arXiv:2607.27035).
     """
-    return _assembly(External(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams)
+    return _assembly(External(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
 
 
 def mccfr_outcome(
@@ -239,15 +249,16 @@ def mccfr_outcome(
     regret: str = "plain",
     streams: int = 1,
     average: str = "same",
+    chance: str = "independent",
 ) -> MonteCarlo:
     """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
 
     Differs from the papers in: averages are updated at the opponent's nodes, weighted by one over the exploring
     player's part of the probability of the path, which stays unbiased where the opponent plays some actions with
-    probability zero.
+    probability zero. ``chance``: as in ``mccfr_external``.
     """
     sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
-    return _assembly(sampler, weight, average, turns, regret, streams)
+    return _assembly(sampler, weight, average, turns, regret, streams, chance)
 
 
 def mccfr_average(
@@ -259,12 +270,13 @@ def mccfr_average(
     regret: str = "plain",
     streams: int = 1,
     average: str = "same",
+    chance: str = "independent",
 ) -> MonteCarlo:
-    """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters."""
+    """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters; ``chance``: as ``mccfr_external``."""
     sampler = AverageStrategy(
         number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 1e-6, 1e12)
     )
-    return _assembly(sampler, weight, average, turns, regret, streams)
+    return _assembly(sampler, weight, average, turns, regret, streams, chance)
 
 
 def mccfr_chance(
@@ -274,12 +286,13 @@ def mccfr_chance(
     fallback: str = "uniform",
     streams: int = 1,
     average: str = "same",
+    chance: str = "independent",
 ) -> MonteCarlo:
     """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
 
-    ``fallback``: as in ``mccfr_external``.
+    ``fallback``, ``chance``: as in ``mccfr_external``.
     """
-    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams)
+    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
 
 
 def pure_cfr(
@@ -299,17 +312,26 @@ def pure_mccfr(
     regret: str = "plain",
     streams: int = 1,
     average: str = "recent",
+    chance: str = "independent",
 ) -> MonteCarlo:
     """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies.
 
     Differs from the paper as ``pure_cfr``, and in the defaults of ``weight`` and ``average``: the paper's are "log" and
     "same", with which a long beginning stays in values and average (``benchmarks/pure_weights.py``). With
-    ``turns="simultaneous"`` both learn from one walk.
+    ``turns="simultaneous"`` both learn from one walk. ``chance``: as in ``mccfr_external``.
     """
-    return _assembly(PureExternal(), weight, average, turns, regret, streams)
+    return _assembly(PureExternal(), weight, average, turns, regret, streams, chance)
 
 
-def _assembly(sampler: Sampler, weight: str, average: str, turns: str, regret: str, streams: int) -> MonteCarlo:
+def _assembly(
+    sampler: Sampler,
+    weight: str,
+    average: str,
+    turns: str,
+    regret: str,
+    streams: int,
+    chance: str = "independent",
+) -> MonteCarlo:
     return MonteCarlo(
         sampler,
         averaging(weight),
@@ -318,6 +340,7 @@ def _assembly(sampler: Sampler, weight: str, average: str, turns: str, regret: s
         counted("streams", streams, MOST_STREAMS),
         average_weight=separate(average),
         recent=average == RECENT,
+        correlated=named("chance", chance, CHANCES),
     )
 
 
@@ -326,16 +349,17 @@ def _sum(arrays: list[Floats]) -> Floats:
     return sum(arrays[1:], arrays[0])
 
 
-_FORMS: WeakKeyDictionary[CompiledGame, Sampling] = WeakKeyDictionary()
+_FORMS: WeakKeyDictionary[CompiledGame, dict[bool, Sampling]] = WeakKeyDictionary()
 
 
-def sample_tree(game: CompiledGame) -> Sampling:
-    """The sample tree of a game, made when first asked for and kept beside it.
+def sample_tree(game: CompiledGame, apart: bool = False) -> Sampling:
+    """The sample tree of a game, made when first asked for and kept beside it; ``apart``: for correlated draws.
 
     From the public tree of a game that can be loaded again by its name. A run of any other game is resumed from the
     game in its folder, which has no public tree, so such a game is sampled by its histories while these fit.
     """
-    if game not in _FORMS:
+    forms = _FORMS.setdefault(game, {})
+    if apart not in forms:
         stored = game.source is None and game.nodes <= STORED_NODES
-        _FORMS[game] = sampling(replace(game, dealt=None) if stored else game)
-    return _FORMS[game]
+        forms[apart] = (correlated if apart else sampling)(replace(game, dealt=None) if stored else game)
+    return forms[apart]

@@ -11,7 +11,7 @@ from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
-from treeplex.engines.sequence.entropy import first_order_players, new_scratch, scheme, smoothing_guess
+from treeplex.engines.sequence.entropy import first_order_players, new_scratch, scheme, smoothing_guess, spread
 from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 
@@ -30,10 +30,15 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class MirrorProx(Tabular[State]):
-    """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two."""
+    """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two.
+
+    ``rounding``: of potentials, relative to the entropies they are added up from; 0 where play begins uniformly, with
+    potentials of zero that soon outgrow them.
+    """
 
     scheme: int
     optimistic: bool
+    rounding: float = 0.0
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Uniform strategies, nothing learned yet."""
@@ -52,7 +57,8 @@ class MirrorProx(Tabular[State]):
             for player, mirror in zip(first_order_players(game, self.scheme, game.operator), mirrors, strict=True)
         )
         longest = LONGEST / smoothing_guess(game, self.scheme)
-        taken = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest)
+        noise = self.rounding * spread(game, self.scheme)
+        taken = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest, noise)
         return State(mirrors, rate, iteration + iterations, products + taken)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:

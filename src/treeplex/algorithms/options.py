@@ -9,6 +9,8 @@ from treeplex.errors import ParameterError, quoted, within
 from treeplex.updates.schedules import Schedule, linear, log, power, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
+HORIZON: Final = 1000  # iterations, of a run that begins without a limit on them
+LATEST: Final = 1_000_000_000
 RECENT: Final = "recent"  # a plain average that forgets the beginning of the run
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 
@@ -53,6 +55,16 @@ def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> fl
 def exponent(name: str, value: object) -> float:
     """A power of the iteration to weigh it by; beyond 20 a long run would overflow."""
     return number(name, value, 0.0, 20.0)
+
+
+def first_exponent(name: str, value: object) -> float:
+    """What gamma begins with where it falls by 5 (``schedules.falling``), whose weights have units of their own."""
+    return number(name, value, 5.0, 100.0)
+
+
+def horizon_of(value: object) -> int:
+    """Iterations until a schedule is through; 0: as many as where nothing limits a run."""
+    return within(int, "horizon", value, f"a whole number from 0 to {LATEST:,}", 0, LATEST) or HORIZON
 
 
 def counted(name: str, value: object, high: int) -> int:

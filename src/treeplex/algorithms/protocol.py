@@ -100,6 +100,7 @@ class Algorithm(ABC, Generic[Game, State]):
 
     iterates: ClassVar[tuple[str, ...]] = ITERATES
     ends: ClassVar[bool] = False  # by itself, without a limit
+    random: ClassVar[bool] = False  # draws random numbers: seeds matter
 
     @property
     def stored_as(self) -> str:

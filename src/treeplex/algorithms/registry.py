@@ -10,13 +10,26 @@ from typing import Any, Final
 from treeplex.algorithms import hybrid, walk
 from treeplex.algorithms.auto import auto
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
-from treeplex.algorithms.cfr import cfr, cfr_plus, dcfr, lcfr, pcfr_plus, pdcfr_plus
+from treeplex.algorithms.cfr import (
+    CFR,
+    cfr,
+    cfr_plus,
+    dcfr,
+    hs_dcfr,
+    hs_pcfr_plus,
+    lcfr,
+    pcfr_plus,
+    pdcfr_plus,
+    sapcfr_plus,
+)
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
 from treeplex.algorithms.linear_program import lp
 from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
 from treeplex.algorithms.mirror import mirror_prox, omd
+from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
@@ -27,6 +40,8 @@ LANCTOT = "Lanctot et al. 2009"
 JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
+PDLP = "after Applegate et al. 2021, PDLP"
+ZHANG = "Zhang, McAleer & Sandholm 2024"
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,11 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
         Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
         Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
+        Entry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
+        Entry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
+        Entry("sapcfr+", sapcfr_plus, "predictive CFR+ that trusts a third of its prediction", "Meng et al. 2025"),
+        Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP),
+        Entry("pcfr+-restarted", pcfr_plus_restarted, "the same of predictive CFR+", PDLP),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
         Entry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
         Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by the same traversals", RBP),
@@ -93,11 +113,31 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
+        Entry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
         Entry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
         Entry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
         Entry("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
     )
 }
+
+
+def family() -> str:
+    """The CFR family on arrays, which hold'em spots and GPUs take, in words: ``cfr, cfr+, ... and sapcfr+``."""
+    names = [name for name, entry in ALGORITHMS.items() if not entry.build().ends and isinstance(entry.build(), CFR)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def settled(spec: str, iterations: int | None) -> str:
+    """``spec`` with what it takes from the limits a run begins with: a ``horizon`` of 0 is the iteration limit.
+
+    >>> settled("hs-dcfr(gamma=15)", 500), settled("hs-dcfr", None), settled("cfr+", 500)
+    ('hs-dcfr(gamma=15,horizon=500)', 'hs-dcfr(horizon=1000)', 'cfr+')
+    """
+    entry, values = _bound(spec)
+    if (parameters(entry.build) | values).get("horizon") != 0:
+        return spec
+    given = {**values, "horizon": min(iterations or HORIZON, LATEST)}
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in given.items())})"
 
 
 def with_traversal(spec: str, traversal: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -58,6 +58,8 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class WarmStart(Tabular[State]):
     """``sampler`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
+
+    random: ClassVar[bool] = True
 
     sampler: mccfr.MonteCarlo
     minimizer: Minimizer

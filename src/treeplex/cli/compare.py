@@ -16,6 +16,8 @@ from treeplex.cli.answer import ENDINGS, exit_code
 from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, GameName, Goal, Quiet, Seed, as_arguments, grouped
 from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
+from treeplex.cli.tabulate import Table, tabulate
+from treeplex.errors import ParameterError
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.runs import Solution
 from treeplex.runs.claim import claimed_for
@@ -23,13 +25,21 @@ from treeplex.runs.loop import INTERRUPTED
 from treeplex.system import answering
 
 Algorithms = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="ALGORITHM...",
-        help="One or more. See: treeplex list algorithms.",
+        help="One or more, or --all. See: treeplex list algorithms.",
         show_default=False,
         autocompletion=complete.algorithms,
     ),
+]
+All = Annotated[bool, typer.Option("--all", help="Every algorithm that can solve the game, as a table.")]
+Seeds = Annotated[
+    int | None, typer.Option(help="Runs of algorithms that draw random numbers; a table with medians and quartiles.")
+]
+Accuracies = Annotated[
+    str | None,
+    typer.Option(help="A table of what it takes to come so close, in parts of the uniform policy's NashConv."),
 ]
 Out = Annotated[
     Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.", **FOLDER)
@@ -40,8 +50,11 @@ Out = Annotated[
 def compare(
     *,
     game: GameName,
-    algorithms: Algorithms,
+    algorithms: Algorithms = None,
     goal: Goal,
+    every: All = False,
+    seeds: Seeds = None,
+    accuracies: Accuracies = None,
     seed: Seed = 0,
     out: Out = None,
     checkpoint_seconds: CheckpointSeconds = 30.0,
@@ -50,10 +63,29 @@ def compare(
 ) -> None:
     """Run algorithms side by side and plot how NashConv falls. Without a limit: to NashConv 0.001 or for 60 seconds.
 
+    With --all, --seeds or --accuracies: a table of nodes and seconds to several accuracies, 10 seconds for each run.
     The same comparison in the same folder continues; an algorithm that is named twice runs twice.
     """
-    for algorithm in algorithms:
+    if bool(algorithms) == every:
+        raise ParameterError("Name one or more algorithms, or give --all, not both: see treeplex list algorithms.")
+    for algorithm in algorithms or ():
         build(algorithm)
+    if every or seeds is not None or accuracies is not None:
+        tabulate(Table(game, algorithms, seeds or 1, accuracies), goal, seed, out, checkpoint_seconds, as_json)
+    else:
+        side_by_side(game, algorithms or [], goal, seed, out, checkpoint_seconds, as_json)
+
+
+def side_by_side(
+    game: str,
+    algorithms: list[str],
+    goal: Goal,
+    seed: int,
+    out: Path | None,
+    checkpoint_seconds: float,
+    as_json: bool,
+) -> None:
+    """Each to the same limits, and a plot of all."""
     chosen = loaded(api.load, game)
     pot = api.pot_of(chosen)
     limits = goal.limits(pot).otherwise(replace(api.default_limits(chosen), seconds=api.DEFAULT_SECONDS))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.cuda.found import SIMULATED
-from treeplex.cuda.kernels import cuda
+from treeplex.cuda.kernels import BLOCK, cuda, kernel
 
 Array = npt.NDArray[Any]
+MOST_BLOCKS: Final = 65_536
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
@@ -41,3 +42,17 @@ def sent(record: Record) -> Record:
     """A named tuple of arrays with copies on the device."""
     kind: Any = type(record)
     return kind(*(send(array) for array in record))
+
+
+def _multiply(numbers: Any, factor: Any) -> None:
+    for i in range(cuda.grid(1), numbers.shape[0], cuda.gridsize(1)):
+        numbers[i] *= factor
+
+
+_multiplied: Any = kernel(_multiply)
+
+
+def fade(array: Any, factor: float, stream: Any) -> None:
+    """Multiply an array of the device, in place; whoever reads it next waits for the stream."""
+    if len(array):
+        _multiplied[min(-(-len(array) // BLOCK), MOST_BLOCKS), BLOCK, stream](array, factor)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
+from treeplex.algorithms.registry import family
 from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
@@ -108,7 +109,7 @@ def _prepared(
     if options.backend not in ("auto", solver.backend):
         raise ParameterError(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(request.asked)}, got"
-            f" {quoted(options.backend)}; cfr, cfr+, lcfr, dcfr, pcfr+ and pdcfr+ run on a GPU."
+            f" {quoted(options.backend)}; {family()} run on a GPU."
         )
     return solver
 

@@ -1,9 +1,15 @@
-"""Averaging weights: small pure functions of the iteration, counted from 1."""
+"""Averaging weights: small pure functions of the iteration, counted from 1.
+
+Weights of ``falling`` soon leave the range of numbers. They are told in units that are powers of two: averages are
+multiplied by the old unit over the new one when the unit changes, which is at the same iterations however a run is cut
+into pieces, and loses no bit (``stretches``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -28,9 +34,92 @@ def power(exponent: float) -> Schedule:
     return partial(_power, exponent)
 
 
+def falling(start: float, horizon: int, *, power: bool = False) -> Schedule:
+    """The weights that come from multiplying the average by (t / (t + 1))^gamma_t after every iteration t.
+
+    gamma_t = start - 5 p, where p = min(t / horizon, 1): Zhang, McAleer & Sandholm (2024), equation (4). ``power``:
+    t^gamma_t, what programs do that weigh by t^gamma; where gamma moves, that is not the same.
+    """
+    return Falling(start, horizon, power)
+
+
+def ahead(schedule: Schedule) -> Schedule:
+    """The weights that come from multiplying the average before iteration t adds to it, instead of after."""
+    return schedule._replace(sooner=1) if isinstance(schedule, Falling) else partial(_ahead, schedule)
+
+
 def log() -> Schedule:
     """w_t = ln(1 + t): between uniform and linear weights (Ju et al. 2023)."""
     return np.log1p
+
+
+def progress(iteration: Floats, horizon: int) -> Floats:
+    """How much of a run is done: t / horizon, and 1 afterwards."""
+    return np.minimum(iteration / horizon, 1.0)
+
+
+UNIT: Final = 32.0  # powers of two between two units
+DROP: Final = 5.0  # by which gamma falls until the horizon
+
+
+class Falling(NamedTuple):
+    """See ``falling``: w_t / 2^unit(t), with w_1 = 1 and w_{t+1} = w_t ((t + 1) / t)^gamma_t.
+
+    ln w_t = sum over k < t of gamma_k ln((k + 1) / k). Up to t = horizon + 1 that is
+    start ln t - (5 / horizon) (t ln t - ln t!), by parts, and afterwards gamma stays. With ``power``: w_t = t^gamma_t.
+    """
+
+    start: float
+    horizon: int
+    power: bool = False
+    sooner: int = 0  # 1: the average is multiplied before it is added to, so that iteration t weighs w_{t+1}
+
+    def __call__(self, iteration: Floats) -> Floats:
+        """Between 1 and 2^32."""
+        return np.exp2(self._log2(iteration) - self.unit(iteration))
+
+    def unit(self, iteration: Floats) -> Floats:
+        """A multiple of 32."""
+        return UNIT * np.floor(self._log2(iteration) / UNIT)
+
+    def _log2(self, iteration: Floats) -> Floats:
+        from scipy.special import gammaln  # noqa: PLC0415 - takes time to load, seldom needed
+
+        t = iteration + self.sooner
+        if self.power:
+            return (self.start - DROP * progress(t, self.horizon)) * np.log2(t)
+        until = np.minimum(t, self.horizon + 1.0)
+        fallen = until * np.log2(until) - gammaln(until + 1.0) / np.log(2.0)
+        return self.start * np.log2(until) - DROP / self.horizon * fallen + (self.start - DROP) * np.log2(t / until)
+
+
+class Stretch(NamedTuple):
+    """Iterations whose weights have one unit."""
+
+    iterations: int
+    fade: float  # what averages are multiplied by before the first of them
+
+
+def stretches(schedule: Schedule, done: int, count: int) -> list[Stretch]:
+    """The next ``count`` iterations, cut where the unit of their weights changes.
+
+    >>> stretches(linear(), 10, 90)
+    [Stretch(iterations=90, fade=1.0)]
+    >>> [stretch.iterations for stretch in stretches(falling(30.0, 1000), 10, 90)]
+    [9, 21, 45, 15]
+    """
+    if not isinstance(schedule, Falling) or count == 0:
+        return [Stretch(count, 1.0)] if count else []
+    unit = schedule.unit(np.arange(max(done, 1), done + count + 1, dtype=np.float64))
+    unit = unit if done else np.append(unit[0], unit)
+    first = np.flatnonzero(np.append(True, unit[2:] != unit[1:-1])) + 1  # places of iterations that begin a stretch
+    sizes = np.diff(np.append(first, count + 1))
+    fades = np.exp2(unit[first - 1] - unit[first])
+    return [Stretch(int(size), float(fade)) for size, fade in zip(sizes, fades, strict=True)]
+
+
+def _ahead(schedule: Schedule, iteration: Floats) -> Floats:
+    return schedule(iteration + 1.0)
 
 
 def _linear(delay: int, iteration: Floats) -> Floats:

@@ -29,6 +29,7 @@ ACTOR_BITS: Final = 2
 WIDTH_BITS: Final = 24
 
 BYTES_PER_DEAL: Final = 60  # measured peak
+BYTES_PER_MOVE: Final = 60  # of a chance node in a deal, where each has a place of its own
 
 
 class Chances(NamedTuple):
@@ -78,6 +79,30 @@ def sampling(game: CompiledGame) -> Sampling:
     return _of_history(game.tree, game.treeplexes)
 
 
+def correlated(game: CompiledGame) -> Sampling:
+    """The same with a place in ``chances`` for every chance node and deal, and sums of probabilities as thresholds.
+
+    A place is where a chance node keeps how far its draws have come.
+    """
+    if game.dealt is None:
+        return _summed(_of_history(game.tree, game.treeplexes))
+    return _summed(_of_dealt(game.dealt, game.treeplexes, apart=True))
+
+
+def _summed(form: Sampling) -> Sampling:
+    node, tree = form.tree.packed[:, NODE], form.tree
+    chance, deals = node % 2**ACTOR_BITS == CHANCE_NODE, int(tree.hands.shape[1])
+    widths = np.repeat((node[chance] >> ACTOR_BITS) % 2**WIDTH_BITS, deals)
+    starts = np.repeat(tree.packed[chance, START], deals) + widths * np.tile(
+        np.arange(deals, dtype=np.int64), int(chance.sum())
+    )
+    cumulative = np.empty(len(tree.chances.probability))
+    for width, own in [(deals, np.zeros(1, np.int64)), *((w, starts[widths == w]) for w in set(widths.tolist()))]:
+        places: Longs = own[:, None] + np.arange(width)
+        cumulative[places] = np.cumsum(tree.chances.probability[places], axis=1)
+    return form._replace(tree=tree._replace(chances=tree.chances._replace(threshold=cumulative)))
+
+
 def nodes_per_walk(tree: SampleTree, powers: tuple[float, float, float]) -> float:
     """Nodes that a walk after the deal enters if it tries w**power of a node's w moves, all equally likely.
 
@@ -121,7 +146,8 @@ def _of_history(tree: HistoryTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sam
     )
 
 
-def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampling:
+def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex], *, apart: bool = False) -> Sampling:
+    """``apart``: chance nodes have distributions of their own, also where they are the same."""
     rules, public = dealt.rules, dealt.public
     tree, joint = public.tree, rules.deal()
     require(rules.name, int(np.count_nonzero(joint)), BYTES_PER_DEAL, "deals as many as")
@@ -141,15 +167,19 @@ def _of_dealt(dealt: DealtTree, treeplexes: tuple[Treeplex, Treeplex]) -> Sampli
 
     states: dict[bytes, int] = {}
     rows: list[Floats] = [joint[hands]]
-    number = [0] * len(public.chances)  # the first of a state's distributions, one for each deal
-    for k, state in enumerate(public.chances):
-        odds = np.ascontiguousarray(rules.odds(state)[:, hands[0], hands[1]].T)  # [D, A]
-        number[k] = states.setdefault(odds.tobytes(), len(rows))
+    chance = tree.mover == CHANCE
+    kinds: list[int] = tree.table[chance].tolist() if apart else list(range(len(public.chances)))
+    if apart:
+        require(rules.name, int(width[chance].sum()) * len(hands[0]), BYTES_PER_MOVE, "chance moves as many as")
+    number = [0] * len(kinds)  # the first of a state's, or of a node's, distributions, one for each deal
+    for k, kind in enumerate(kinds):
+        odds = np.ascontiguousarray(rules.odds(public.chances[kind])[:, hands[0], hands[1]].T)  # [D, A]
+        number[k] = len(rows) if apart else states.setdefault(odds.tobytes(), len(rows))
         if number[k] == len(rows):
             rows.extend(odds)
     chances, starts = _chances(np.concatenate(rows), np.array([len(row) for row in rows]))
-    chance = tree.mover == CHANCE
-    packed[chance, START] = starts[np.array(number, dtype=np.int64)[tree.table[chance]]] if public.chances else 0
+    first = starts[np.array(number, dtype=np.int64)]
+    packed[chance, START] = first if apart else first[tree.table[chance]]
     outcome = np.concatenate([rules.outcome(table)[hands[0], hands[1]] for table in public.outcomes])
     packed = packed[order]
     return Sampling(

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu.entropy import entropy_weights
@@ -22,6 +23,7 @@ from treeplex.engines.sequence.first_order import (
     ProxScratch,
 )
 from treeplex.errors import ParameterError
+from treeplex.updates.exponential import LOWEST
 
 Scratch = TypeVar("Scratch", GapScratch, MirrorScratch)
 
@@ -69,6 +71,33 @@ def first_order_players(game: CompiledGame, kind: int, operator: Operator | Tree
     """What first-order methods are told about both players."""
     first, second = map(Player, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind))
     return first, second
+
+
+def spread(game: CompiledGame, kind: int) -> float:
+    """Both players' weight(I) ln |A(I)|, over infosets that begin the game: how large entropies are."""
+    pairs = zip(game.treeplexes, entropies(game, kind), strict=True)
+    return float(sum((own.weight * own.log_actions)[treeplex.parent == 0].sum() for treeplex, own in pairs))
+
+
+def centres(game: CompiledGame, kind: int, strategies: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The dual points G with respond(G) = ``strategies`` and d*(G) = 0: gradients of the dilated entropy there.
+
+        G(I, a) = weight(I) ln b(a) + sum over own infosets J right below (I, a) of weight(J) ln |A(J)|
+    and the same sum at the empty sequence. Probabilities up to exp(``LOWEST``), which responses have for zero, count as
+    that.
+    """
+    first, second = (
+        _centre(treeplex, entropy, strategy)
+        for treeplex, entropy, strategy in zip(game.treeplexes, entropies(game, kind), strategies, strict=True)
+    )
+    return first, second
+
+
+def _centre(treeplex: Treeplex, entropy: Entropy, strategy: Floats) -> Floats:
+    dual: Floats = np.zeros(treeplex.sequences)
+    np.add.at(dual, treeplex.parent, entropy.weight * entropy.log_actions)
+    dual[1:] += np.repeat(entropy.weight, treeplex.actions) * np.log(np.maximum(strategy[1:], np.exp(LOWEST)))
+    return dual
 
 
 def prox_scratch(treeplex: Treeplex) -> ProxScratch:

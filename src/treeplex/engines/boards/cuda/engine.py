@@ -11,6 +11,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import SIMULATED, cuda
+from treeplex.cuda.memory import fade
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
@@ -125,6 +126,13 @@ class BoardsOnGPU:
             lengths = numbers, numbers, predict * numbers, decisions, scaled * decisions, scaled * decisions
             found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
         return found[0], found[1]
+
+    def fade(self, learners: Learners, factor: float) -> None:
+        """Multiply both players' averages; in 16 bits, the scales of their decisions."""
+        self.stream.wait()
+        for learner in learners:
+            scaled = STORAGES[self.storage].scaled
+            fade(learner.average_scale if scaled else learner.average, factor, self.stream.numba)
 
     def here(self, sources: Sources) -> Sources:
         """The same of strategies."""

@@ -2,6 +2,10 @@
 
 The n-th number of a stream is a hash of ``start + n * GOLDEN``, so a stream is resumed from its counter alone. Streams
 start at hashes of (seed, stream). Maths: ``engines.sampling.reference.random``, to the bit.
+
+Chance draws are independent if a stream has its counter alone. If it has a fraction for every place of the chances,
+too, they are correlated: the k-th draw of a chance node is u_k = frac(phi + k (sqrt(5) - 1) / 2) through its
+distribution. Fractions are whole numbers of 2^-64, of which ``GOLDEN`` is (sqrt(5) - 1) / 2: no rounding ever adds up.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from treeplex.arrays import Floats, Ints
 from treeplex.jit import uncounted_kernel
 
 Counter = npt.NDArray[np.uint64]
-"""[1] where a stream stands; modified in place by every draw."""
+"""[1] where a stream stands, or [1 + C] with fractions of chance nodes; modified in place by every draw."""
 
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
@@ -35,8 +39,30 @@ def uniform(counter: Counter) -> float:
 
 
 @uncounted_kernel
+def turned(cumulative: Floats, start: Any, width: Any, counter: Counter) -> Any:
+    """The move whose stretch of ``cumulative`` holds the node's next fraction of all; found by halving."""
+    key = start + np.uint64(1)
+    z = counter[key]
+    counter[key] = z + GOLDEN
+    x = np.float64(z >> np.uint64(11)) * UNIT * cumulative[start + width - np.uint64(1)]
+    low, high = np.uint64(0), width - np.uint64(1)
+    while low < high:
+        middle = (low + high) >> np.uint64(1)
+        if x < cumulative[start + middle]:
+            high = middle
+        else:
+            low = middle + np.uint64(1)
+    return low
+
+
+@uncounted_kernel
 def drawn(threshold: Floats, alias: Ints, start: Any, width: Any, counter: Counter) -> Any:
-    """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables."""
+    """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables.
+
+    Where draws are correlated, ``threshold`` has sums of probabilities instead (``tree.correlated``).
+    """
+    if len(counter) > 1:
+        return turned(threshold, start, width, counter)
     x = uniform(counter) * np.float64(width)
     slot = np.uint64(x)
     if x - np.float64(slot) >= threshold[start + slot]:

@@ -9,7 +9,8 @@ import numpy as np
 from treeplex.engines.sampling.tree import Chances
 
 MASK = 2**64 - 1
-GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15  # 2^64 (sqrt(5) - 1) / 2, made odd
+FRACTIONS = 2**32  # streams from here on are those of fractions to begin with
 
 
 def mixed(z: int) -> int:
@@ -74,6 +75,29 @@ class Draws:
         return self.uniform() * count < 1.0
 
 
-def counter(seed: int, stream: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    """[1] the counter of a stream for kernels."""
-    return np.array([start(seed, stream)], dtype=np.uint64)
+class CorrelatedDraws(Draws):
+    """The same with chance draws u_k = frac(phi + k (sqrt(5) - 1) / 2) of every chance node, in units of 2^-64.
+
+    ``fractions``: the next of each place of the chances.
+    """
+
+    def __init__(self, counter: int, fractions: Sequence[int]) -> None:
+        super().__init__(counter)
+        self.fractions = list(fractions)
+
+    def chance(self, chances: Chances, begin: int, width: int) -> int:
+        """A chance move: the first whose sum of probabilities, ``threshold``, is above u of the whole."""
+        u = (self.fractions[begin] >> 11) * 2.0**-53
+        self.fractions[begin] = (self.fractions[begin] + GOLDEN) & MASK
+        sums = chances.threshold[begin : begin + width].tolist()
+        return next(k for k, below in enumerate(sums) if u * sums[-1] < below)
+
+
+def counter(seed: int, stream: int, places: int = 0) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """[1 + places] the counter of a stream for kernels; then phi of every chance node, by its place."""
+    z = np.arange(places + 1, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(start(seed, stream + FRACTIONS))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # ``mixed``, of whole numbers that wrap around
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    z[0] = start(seed, stream)
+    return z

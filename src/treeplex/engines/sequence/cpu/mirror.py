@@ -65,11 +65,18 @@ def keep(player: MirrorPlayer, step: float) -> None:
 
 @kernel
 def mirror_iterations(
-    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, start: int, count: int, optimistic: bool, longest: float
+    players: tuple[MirrorPlayer, MirrorPlayer],
+    rate: Rate,
+    start: int,
+    count: int,
+    optimistic: bool,
+    longest: float,
+    noise: float,
 ) -> int:
     """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
 
-    ``longest``: where steps stop to grow. Returns how many products it took.
+    ``longest``: where steps stop to grow. ``noise``: what potentials may be wrong by beside their own rounding. Returns
+    how many products it took.
     """
     products = 0
     (one, mine, _), (two, theirs, _) = players
@@ -85,7 +92,7 @@ def mirror_iterations(
             bound = first + second
             if optimistic:
                 bound += LAG * far
-            slack = ROUNDING * (abs(first) + abs(second))
+            slack = ROUNDING * (abs(first) + abs(second)) + noise
             if bound <= rate.bound[0] + slack or step <= SHORTEST_STEP * SHORTEST_STEP * longest:
                 break
             rate.growth[0] = STEP_GROWTH

@@ -15,7 +15,7 @@ from treeplex.compile.payoffs import Csr
 from treeplex.cuda.found import SIMULATED
 from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import BLOCK, LANES
-from treeplex.cuda.memory import fetch, put, send, sent
+from treeplex.cuda.memory import fade, fetch, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
@@ -108,6 +108,11 @@ class Engine:
             sides = payoff_sides(self.game)
             self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
         return self._evaluator.found(iterate)
+
+    def fade(self, factor: float) -> None:
+        """Multiply both players' averages."""
+        self.stream.wait()
+        fade(self.learning.average, factor, self.stream.numba)
 
     # --- iterations ---------------------------------------------------------------------------------------------------
 

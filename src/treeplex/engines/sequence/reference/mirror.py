@@ -27,11 +27,18 @@ from treeplex.engines.sequence.reference.prox import respond
 
 
 def mirror_iterations(
-    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, start: int, count: int, optimistic: bool, longest: float
+    players: tuple[MirrorPlayer, MirrorPlayer],
+    rate: Rate,
+    start: int,
+    count: int,
+    optimistic: bool,
+    longest: float,
+    noise: float,
 ) -> int:
     """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
 
-    ``longest``: where steps stop to grow. Returns how many products it took.
+    ``longest``: where steps stop to grow. ``noise``: what potentials may be wrong by beside their own rounding. Returns
+    how many products it took.
     """
     products = 0
     for t in range(start, start + count):
@@ -40,7 +47,7 @@ def mirror_iterations(
                 gradient(own.side, own.sign, opponent.response, mirror.predicted)
             products += 2
         least = SHORTEST_STEP * SHORTEST_STEP * longest
-        while not _attempt(players, rate, optimistic, least):
+        while not _attempt(players, rate, optimistic, least, noise):
             rate.growth[0] = STEP_GROWTH
             rate.step[0] *= 0.5
             products += 2
@@ -52,7 +59,9 @@ def mirror_iterations(
     return products
 
 
-def _attempt(players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float) -> bool:
+def _attempt(
+    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float, noise: float
+) -> bool:
     """One iteration into scratch; False if the bound grows."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
     for own, mirror, scratch in players:
@@ -69,7 +78,7 @@ def _attempt(players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic:
         potential += value
         size += abs(value)
     bound = potential + (LAG * lag if optimistic else 0.0)
-    if bound > rate.bound[0] + ROUNDING * size and step > least:
+    if bound > rate.bound[0] + ROUNDING * size + noise and step > least:
         return False
     rate.bound[0] = bound
     return True

@@ -1,0 +1,192 @@
+"""Restarted averaging: when the gap has fallen far enough, go on from the best point so far with an empty average.
+
+The conditions and constants are those of PDLP (Applegate et al. 2021; its code has 0.2, 0.8 and 0.36), with NashConv,
+which is exact here, for the normalised duality gap. Every few iterations, by their number alone, the better of average
+and current strategies is the candidate. With g its gap, g0 that of the point of the last restart and g' that of the
+candidate before, the run goes on from the candidate if
+
+    g <= 0.2 g0,  or  g <= 0.8 g0 and g > g',  or  0.36 of all iterations have passed since the last restart.
+
+CFR+ and PCFR+ go on from their current strategies as they are, and from the average with regrets in proportion to it:
+Q(a) = (sum over b of Q(b)) sigma(a), so that an infoset's regrets, and with them its steps, stay as large as they were.
+Mirror prox goes on with the dual point whose smoothed best response is the candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.cfr import CFR, cfr_plus, pcfr_plus
+from treeplex.algorithms.full_width import LearnerState
+from treeplex.algorithms.mirror import MirrorProx, mirror_prox
+from treeplex.algorithms.mirror import State as MirrorState
+from treeplex.algorithms.options import counted, named
+from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, Tensors, never
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.arrays import Learner
+from treeplex.engines.sequence.cpu import treeplex as walks
+from treeplex.engines.sequence.entropy import centres
+from treeplex.engines.sequence.first_order import ROUNDING, Mirror
+from treeplex.evaluation.exact import evaluate_strategies
+
+SUFFICIENT: Final = 0.2  # of the gap at the last restart
+NECESSARY: Final = 0.8  # the same, once the gap rises again
+ARTIFICIAL: Final = 0.36  # of all iterations
+MOST_EVERY: Final = 1_000_000
+PASSES: Final = 4  # of a check: best responses of both players to two pairs of strategies
+STORED: Final = {name: name for name in ("float64", "float32")}  # where regrets can be set
+
+
+class State(NamedTuple):
+    """What the next iteration needs."""
+
+    inner: Any  # of the algorithm that is restarted, whose iterations count from the last restart
+    began: int  # the iteration of the last restart
+    gaps: tuple[float, float]  # of the point of the last restart, and of the last candidate
+    checks: int
+    restarts: int
+    nodes: int  # touched before the last restart, and by checks
+
+    @property
+    def iteration(self) -> int:
+        """Of all."""
+        return self.began + self.inner.iteration
+
+
+@dataclass(frozen=True)
+class Restarted(Tabular[State]):
+    """``inner`` with restarts, for which it is looked at every ``every`` iterations."""
+
+    inner: CFR | MirrorProx
+    every: int
+
+    @property
+    def stored_as(self) -> str:
+        """As ``Algorithm``."""
+        return self.inner.stored_as
+
+    def prepared(self, game: CompiledGame, execution: Execution) -> Restarted:
+        """As ``Algorithm``: on the CPU, and not in 16 bits."""
+        named("storage", execution.storage or self.stored_as, STORED)
+        inner: Any = self.inner.prepared(game, execution._replace(backend="cpu"))
+        return replace(self, inner=inner)
+
+    def start(self, game: CompiledGame, seed: int = 0) -> State:
+        """As the algorithm that is restarted."""
+        begun = self.inner.start(game, seed)
+        gap = evaluate_strategies(game, self.inner.current(game, begun)).nash_conv  # pyright: ignore[reportArgumentType]
+        return State(begun, 0, (gap, gap), 0, 0, 0)
+
+    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        last = state.iteration + iterations
+        while state.iteration < last:
+            upto = min(last, (state.iteration // self.every + 1) * self.every)
+            state = state._replace(inner=self.inner.advance(game, state.inner, upto - state.iteration, stop))
+            if state.iteration % self.every == 0:
+                state = self._checked(game, state)
+            if stop():
+                break
+        return state
+
+    def _checked(self, game: CompiledGame, state: State) -> State:
+        """Restarted, if it is time."""
+        points = self.inner.average(game, state.inner), self.inner.current(game, state.inner)  # pyright: ignore
+        gaps = [evaluate_strategies(game, point).nash_conv for point in points]
+        best = int(gaps[1] < gaps[0])
+        gap, (then, before) = gaps[best], state.gaps
+        state = state._replace(gaps=(then, gap), checks=state.checks + 1, nodes=state.nodes + PASSES * game.nodes)
+        fallen = gap <= SUFFICIENT * then or (gap <= NECESSARY * then and gap > before)
+        if not fallen and state.inner.iteration < ARTIFICIAL * state.iteration:
+            return state
+        nodes = state.nodes + self.inner.nodes_touched(game, state.inner)  # pyright: ignore[reportArgumentType]
+        begin = _begin_cfr if isinstance(self.inner, CFR) else _begin_mirror
+        inner = begin(game, self.inner, state.inner, points[best], averaged=best == 0)
+        return State(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
+
+    def average(self, game: CompiledGame, state: State) -> Strategies:
+        """Since the last restart; right after it, the point that it began with."""
+        inner: Any = self.inner
+        return inner.average(game, state.inner) if state.inner.iteration else inner.current(game, state.inner)
+
+    def current(self, game: CompiledGame, state: State) -> Strategies:
+        """As ``Algorithm``."""
+        inner: Any = self.inner
+        return inner.current(game, state.inner)
+
+    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+        """Those of the algorithm that is restarted, and four passes per check."""
+        inner: Any = self.inner
+        return state.nodes + inner.nodes_touched(game, state.inner)
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: checks are part of iterations."""
+        iteration, evaluation = self.inner.cost(game)
+        return Cost(iteration + 2.0 * evaluation / self.every, evaluation)
+
+    def counters(self, state: State) -> Mapping[str, int]:
+        """As ``Algorithm``."""
+        return {"restarts": state.restarts}
+
+    def save(self, state: State) -> Tensors:
+        """As ``Algorithm``: what the algorithm that is restarted saves, and when to do so again."""
+        inner: Any = self.inner
+        kept = {"restarts.counts": np.array([state.began, state.checks, state.restarts, state.nodes], np.int64)}
+        return inner.save(state.inner) | kept | {"restarts.gaps": np.array(state.gaps)}
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        own = {name: array for name, array in tensors.items() if not name.startswith("restarts.")}
+        began, checks, restarts, nodes = (int(count) for count in tensors["restarts.counts"])
+        then, before = (float(gap) for gap in tensors["restarts.gaps"])
+        return State(self.inner.restore(game, own, seed), began, (then, before), checks, restarts, nodes)
+
+
+def cfr_plus_restarted(every: int = 32, turns: str = "alternating", order: str = "played") -> Restarted:
+    """CFR+ with restarted averaging, which is looked at every ``every`` iterations; ``order``: as in ``cfr_plus``."""
+    return Restarted(cfr_plus(turns=turns, order=order), _every(every))
+
+
+def pcfr_plus_restarted(every: int = 32, turns: str = "alternating", order: str = "played") -> Restarted:
+    """The same of predictive CFR+."""
+    return Restarted(pcfr_plus(turns=turns, order=order), _every(every))
+
+
+def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restarted:
+    """The same of mirror prox."""
+    return Restarted(replace(mirror_prox(weights), rounding=ROUNDING), _every(every))
+
+
+def _every(value: object) -> int:
+    return counted("every", value, MOST_EVERY)
+
+
+def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> LearnerState:
+    """Regrets as they are, or in proportion to the average; nothing in the average."""
+    learners: list[Learner] = []
+    for treeplex, learner, strategy in zip(game.treeplexes, state.learners, point, strict=True):
+        regret, _, played, plan = (array.copy() for array in learner)
+        if averaged:
+            if treeplex.infosets:
+                sizes = np.add.reduceat(regret.astype(np.float64), treeplex.first[:-1])
+                regret[1:] = np.repeat(sizes, treeplex.actions) * strategy[1:]
+            reach = np.empty(treeplex.sequences)
+            walks.realization_plan(treeplex, strategy, reach)
+            played[:], plan[:] = strategy, reach
+        learners.append(Learner(regret, np.zeros_like(regret), played, plan))
+    return LearnerState((learners[0], learners[1]), 0)
+
+
+def _begin_mirror(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> MirrorState:
+    """The dual point whose response is ``point``, where the potential is zero; steps stay as long as they were."""
+    mirrors: list[Mirror] = []
+    for treeplex, dual, strategy in zip(game.treeplexes, centres(game, inner.scheme, point), point, strict=True):
+        plan = np.empty(treeplex.sequences)
+        walks.realization_plan(treeplex, strategy, plan)
+        mirrors.append(Mirror(dual, plan, np.zeros_like(plan), np.zeros_like(plan)))
+    return MirrorState((mirrors[0], mirrors[1]), state.rate._replace(bound=np.zeros(1)), 0, 0)

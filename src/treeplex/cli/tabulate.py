@@ -1,0 +1,122 @@
+"""``treeplex compare --all``: nodes and seconds to several accuracies, for every algorithm that can solve a game."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from treeplex import api
+from treeplex.algorithms.registry import ALGORITHMS
+from treeplex.cli.options import Goal, real_number
+from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
+from treeplex.cli.progress import ProgressLine
+from treeplex.errors import ParameterError, quoted
+from treeplex.runs import Solution
+from treeplex.runs.comparison import ACCURACIES, Comparison
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import INTERRUPTED, Progress
+from treeplex.system import answering
+
+
+class Table(NamedTuple):
+    """What is to be compared."""
+
+    game: str
+    algorithms: list[str] | None  # None: all
+    seeds: int
+    accuracies: str | None
+
+
+class Lines:
+    """The progress line of one run after the other."""
+
+    def __init__(self, game: str, names: list[str], limits: Limits) -> None:
+        self._game, self._names, self._limits = game, names, limits
+        self._label, self._line = "", None
+
+    def watch(self, label: str, moment: Progress) -> None:
+        """What ``compare`` calls."""
+        if label != self._label or self._line is None:
+            self.stop()
+            place = self._names.index(label.partition(", seed ")[0]) + 1
+            title = f"{self._game}, {label} ({place} of {len(self._names)})"
+            self._label, self._line = label, ProgressLine(title, self._limits).__enter__()
+        self._line.watch(moment)
+
+    def stop(self) -> None:
+        """Clear the line."""
+        if self._line is not None:
+            self._line.stop()
+
+
+def tabulate(wanted: Table, goal: Goal, seed: int, out: Path | None, checkpoint_seconds: float, as_json: bool) -> None:
+    """Run, print the table, and leave it as Parquet and picture."""
+    if goal.nash_conv is not None or goal.exploitability is not None:
+        raise ParameterError("A table of accuracies has targets of its own: give --accuracies, not a target NashConv.")
+    accuracies = ACCURACIES if wanted.accuracies is None else _numbers(wanted.accuracies)
+    seconds = api.DEFAULT_COMPARE_SECONDS if goal.seconds is None else goal.seconds
+    chosen = loaded(api.load, wanted.game)
+    names = list(ALGORITHMS) if wanted.algorithms is None else list(dict.fromkeys(wanted.algorithms))
+    lines = Lines(chosen.name, names, Limits(seconds=seconds, iterations=goal.iterations, nodes=goal.nodes))
+
+    def answer(solution: Solution) -> None:
+        lines.stop()
+        if as_json:
+            print_json(solution.summary())
+
+    with (
+        answering() as interruption,
+        nullcontext(out) if out else new_folder(f"{chosen.name.replace(' ', '')}-compare") as folder,
+    ):
+        try:
+            found = api.compare(
+                chosen,
+                wanted.algorithms,
+                accuracies=accuracies,
+                seeds=wanted.seeds,
+                seconds=seconds,
+                iterations=goal.iterations,
+                nodes=goal.nodes,
+                seed=seed,
+                out=folder,
+                checkpoint_seconds=checkpoint_seconds,
+                watch=lines.watch,
+                answer=answer,
+            )
+        finally:
+            lines.stop()
+        cut = interruption.is_set() or any(run.status == INTERRUPTED for run in found.runs)
+    files = [] if cut else [str(Path(folder) / f"comparison.{kind}") for kind in ("parquet", "png")]
+    if as_json:
+        print_json(
+            {
+                "game": found.game,
+                "uniform_nash_conv": found.uniform,
+                "accuracies": list(found.accuracies),
+                "table": found.summary(),
+                "refused": dict(found.refused),
+                "files": files,
+            }
+        )
+    else:
+        _describe(found)
+        say(*files)
+    raise typer.Exit(1 if cut else 0)
+
+
+def _describe(found: Comparison) -> None:
+    head, rows = found.words()
+    print_table(head, rows, right=range(1, len(head)))
+    if found.refused:
+        print_table(["not run", "because"], [[name, why] for name, why in found.refused.items()])
+
+
+def _numbers(text: str) -> list[float]:
+    """Such as 1e-3,1e-5."""
+    numbers = [real_number(part.strip()) for part in text.split(",")]
+    if None in numbers:
+        raise ParameterError(f"The option --accuracies must be numbers with commas between, got {quoted(text)}.")
+    return [number for number in numbers if number is not None]

@@ -1,0 +1,175 @@
+"""Many algorithms on one game: what it took each to come as close as asked, with bands over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.arrow import Table, numbers, table, write_parquet
+from treeplex.errors import ParameterError, quoted, within
+from treeplex.evaluation.plot import plot_bands
+from treeplex.html import html_table
+
+ACCURACIES: Final = (1e-3, 1e-5, 1e-8)
+"""Of the uniform policy's NashConv."""
+
+MOST_SEEDS: Final = 1000
+MEASURES: Final = ("iterations", "nodes_touched", "seconds")
+COLUMNS: Final = {"iterations": "iteration", "nodes_touched": "nodes_touched", "seconds": "seconds"}  # of the log
+
+
+class Ran(NamedTuple):
+    """One run of a comparison."""
+
+    algorithm: str
+    seed: int | None  # None: it draws no random numbers
+    status: str
+    log: Table
+
+
+class Band(NamedTuple):
+    """Lower quartile, median and upper quartile over seeds; infinite where so many did not get there."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ``compare`` returns: all runs, and how they stand."""
+
+    game: str
+    uniform: float  # NashConv of the uniform policy
+    accuracies: tuple[float, ...]  # parts of that
+    runs: tuple[Ran, ...]
+    refused: Mapping[str, str]  # algorithms that could not be run, and why
+
+    @cached_property
+    def table(self) -> Table:
+        """One row per run and accuracy: iterations, nodes and seconds to its first evaluation that was so good."""
+        listed: list[dict[str, Any]] = [
+            {
+                "algorithm": run.algorithm,
+                "seed": run.seed,
+                "accuracy": accuracy,
+                "nash_conv": accuracy * self.uniform,
+                "status": run.status,
+                **_reached(run.log, accuracy * self.uniform),
+            }
+            for run in self.runs
+            for accuracy in self.accuracies
+        ]
+        names = ("algorithm", "seed", "accuracy", "nash_conv", "status", *MEASURES)
+        about = {"game": self.game, "uniform_nash_conv": repr(self.uniform)}
+        return table({name: [row[name] for row in listed] for name in names}, {}, about)
+
+    def band(self, algorithm: str, accuracy: float, measure: str) -> Band:
+        """Over the seeds of an algorithm, of "iterations", "nodes_touched" or "seconds"."""
+        found = [_reached(run.log, accuracy * self.uniform)[measure] for run in self.runs if run.algorithm == algorithm]
+        # Numbers that were seen, not between them: half the way to infinity would be infinite.
+        low, median, high = np.quantile(
+            [np.inf if number is None else number for number in found], (0.25, 0.5, 0.75), method="inverted_cdf"
+        )
+        return Band(float(low), float(median), float(high))
+
+    @property
+    def ranking(self) -> list[str]:
+        """Algorithms, those first that came to the smallest accuracy, then by seconds."""
+        return sorted(dict.fromkeys(run.algorithm for run in self.runs), key=self._rank)
+
+    def _rank(self, algorithm: str) -> tuple[float, ...]:
+        return tuple(self.band(algorithm, accuracy, "seconds").median for accuracy in sorted(self.accuracies))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One record per algorithm and accuracy, in the order of ``ranking``, with quartiles; None: not reached."""
+        return [
+            {
+                "algorithm": algorithm,
+                "accuracy": accuracy,
+                "seeds": sum(run.algorithm == algorithm for run in self.runs),
+                **{
+                    measure: [
+                        number if np.isfinite(number) else None for number in self.band(algorithm, accuracy, measure)
+                    ]
+                    for measure in MEASURES
+                },
+            }
+            for algorithm in self.ranking
+            for accuracy in self.accuracies
+        ]
+
+    def words(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows of the table for people: nodes and seconds to each accuracy."""
+        head = [
+            "algorithm",
+            *(f"{what} to {accuracy:g}" for accuracy in self.accuracies for what in ("nodes", "seconds")),
+        ]
+        rows = [
+            [
+                algorithm,
+                *(
+                    _shown(self.band(algorithm, accuracy, measure), measure)
+                    for accuracy in self.accuracies
+                    for measure in ("nodes_touched", "seconds")
+                ),
+            ]
+            for algorithm in self.ranking
+        ]
+        return head, rows
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """NashConv against iterations, nodes and seconds, the best in colour; medians and quartiles over seeds."""
+        logs = {name: [run.log for run in self.runs if run.algorithm == name] for name in self.ranking}
+        return plot_bands(logs, self.game, path, [accuracy * self.uniform for accuracy in self.accuracies])
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """``comparison.parquet`` and ``comparison.png`` in ``folder``."""
+        path = Path(folder)
+        write_parquet(self.table, path / "comparison.parquet")
+        self.plot(path / "comparison.png")
+        return [path / "comparison.parquet", path / "comparison.png"]
+
+    def _repr_html_(self) -> str:
+        head, rows = self.words()
+        return html_table(f"{self.game}: NashConv {self.uniform:.3g} of the uniform policy is 1", head, rows)
+
+
+def accuracies_of(given: Any) -> tuple[float, ...]:
+    """Parts of the uniform policy's NashConv, the largest first, or a refusal."""
+    listed: Sequence[Any] = [given] if isinstance(given, int | float) else list(given)
+    if isinstance(given, str) or not listed:
+        raise ParameterError(f"The 'accuracies' parameter must be a list of numbers, got {quoted(given)}.")
+    legal = "a number above 0 and below 1"
+    return tuple(
+        sorted((within(float, "accuracies", each, legal, 1e-300, 1.0 - 1e-16) for each in listed), reverse=True)
+    )
+
+
+def seeds_of(given: Any) -> int:
+    """How many seeds, or a refusal."""
+    return within(int, "seeds", given, f"a whole number from 1 to {MOST_SEEDS:,}", 1, MOST_SEEDS)
+
+
+def _reached(log: Table, target: float) -> dict[str, Any]:
+    """Iterations, nodes and seconds of the first row that meets the target; None if there is none."""
+    met = np.flatnonzero(numbers(log, "nash_conv") <= target)
+    if not len(met):
+        return dict.fromkeys(MEASURES)
+    return {measure: numbers(log, column)[met[0]].item() for measure, column in COLUMNS.items()}
+
+
+def _shown(band: Band, measure: str) -> str:
+    def one(number: float) -> str:
+        if not np.isfinite(number):
+            return "-"
+        return f"{number:,.0f}" if measure != "seconds" else f"{number:.2g}" if number < 10 else f"{number:.0f}"
+
+    if band.low == band.high or not np.isfinite(band.low):
+        return one(band.median)
+    return f"{one(band.median)} ({one(band.low)} to {one(band.high)})"
