@@ -553,6 +553,13 @@ def default_algorithm(game: Any) -> str:
     return DEFAULT_ALGORITHM
 
 
+def recommended(game: Any) -> dict[str, str]:
+    """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
+    algorithm = default_algorithm(game)
+    solver = games.assembled(algorithm).prepared(game, Execution(backend="auto"))
+    return {"algorithm": algorithm, "backend": solver.backend}
+
+
 def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
     """The folder to keep a run in, if any; refused if it can be none."""
     if out is not None and folder is not None:

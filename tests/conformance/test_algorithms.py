@@ -355,7 +355,10 @@ PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "auto": {"members": "dcfr;pdcfr+;lp", "spots": "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"},  # ours, measured
+    "auto": {
+        "members": "cfr+-restarted;dcfr;lp",
+        "spots": "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)",
+    },  # ours, measured
     "lp": {},
     "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # turns are ours; the paper updates at once
     "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...; order is ours

@@ -1,8 +1,8 @@
 """``auto``: a race of a few algorithms that are best at different games, decided by counted work.
 
-Every member keeps its own state. The leader's iterations are the run's. At iterations that are ``race.STEP`` apart all
-who run are brought to the leader's iteration and measured, and ``race`` decides who leads from then on, who waits, and
-how much the linear program is granted. When that has found an equilibrium that is good enough, it is the answer.
+Every member keeps its own state. The leader's iterations are the run's. At iterations that are ``race.STEP`` apart the
+others are brought as far as they are to follow, all are measured, and ``race`` decides who leads from then on and how
+much the linear program is granted. Whoever is found to be good enough is the answer, at whatever iteration it is.
 
 Decisions depend on NashConv and on counted work alone, never on a clock or the number of threads.
 """
@@ -10,7 +10,7 @@ Decisions depend on NashConv and on counted work alone, never on a clock or the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms import portfolio, race
-from treeplex.algorithms.auto_story import LED, PARKED, PROGRAM_FAILED, PROGRAM_ROUGH, RECALLED, Event, Raced
+from treeplex.algorithms.auto_story import LED, PROGRAM_FAILED, PROGRAM_ROUGH, Event, Raced
 from treeplex.algorithms.linear_program import LinearProgram
 from treeplex.algorithms.lp_session import Session
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Goal, Stop, never
@@ -35,9 +35,8 @@ Member = Algorithm[CompiledGame, Any]
 
 WAITING, SOLVED, FAILED, ROUGH = range(4)  # how the linear program stands: not ended, or how it ended
 BURST: Final = 2e7  # nanoseconds of counted work between two looks at ``stop``
-SPREAD: Final = 1e9  # others run along in step with the leader if a decision would have to wait longer for them
 LARGEST_PROGRAM: Final = 3e7  # payoff entries; beyond, the linear program would take more memory than the race
-
+NEARER: Final = 8  # at most this part of the nodes that are left is taken at once
 
 ANY_GOAL: Final = Goal()
 
@@ -60,7 +59,6 @@ class AutoState(NamedTuple):
 
     entrants: tuple[Any, ...]  # each member's own state
     rows: tuple[tuple[Row, ...], ...]  # what was measured of each
-    running: tuple[bool, ...]  # the others wait
     leader: int
     due: int  # the iteration of the next decision
     program: Program
@@ -108,53 +106,50 @@ class Auto(Tabular[AutoState]):
                 continue
             if execution.backend in ("auto", able.backend):
                 ready.append((name, able))
+        on_device = [(name, able) for name, able in ready if able.backend == "cuda"]
+        ready = on_device or ready  # where a GPU is faster, who has none comes too late
         if not ready:
-            raise refusals[0] if refusals else _refused(execution.backend)
-        heeded = execution.backend != "cuda" and not execution.goal.counted
+            raise refusals[-1] if refusals else _refused(execution.backend)
+        heeded = not on_device and not execution.goal.counted
         programmed = self.with_program and heeded and game.operator.entries <= LARGEST_PROGRAM
         names, members = tuple(name for name, _ in ready), tuple(member for _, member in ready)
         found = replace(self, names=names, members=members, programmed=programmed)
         return replace(found, goal=execution.goal, threads=execution.threads)
 
     def start(self, game: CompiledGame, seed: int = 0) -> AutoState:
-        """Everyone runs; the first leads."""
-        count = len(self.members)
-        return AutoState(
-            tuple(member.start(game, seed) for member in self.members),
-            ((),) * count,
-            (True,) * count,
-            0,
-            race.FIRST,
-            UNSOLVED,
-            (),
-        )
+        """The first leads."""
+        entrants = tuple(member.start(game, seed) for member in self.members)
+        return AutoState(entrants, ((),) * len(entrants), 0, race.FIRST, UNSOLVED, ())
 
     def advance(self, game: CompiledGame, state: AutoState, iterations: int, stop: Stop = never) -> AutoState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
         while not self.finished(state) and state.iteration < last:
             if state.iteration == state.due:
-                before, state = state, self._decided(game, state, stop)
-                if state.due == before.due:  # cut short
-                    return state
-                continue
-            upto = min(last, state.due)
-            state = self._brought(game, state, state.leader, upto, stop)
-            if state.iteration < upto:
-                return state
-            if (state.due - upto) * portfolio.prices(game, self.backend).iteration > SPREAD:
-                for place in self._others(state):
-                    state = self._brought(game, state, place, upto, stop)
+                state, done = self._decided(game, state, stop)
+            else:
+                upto = min(last, state.due)
+                state = self._brought(game, state, state.leader, upto, stop)
+                done = state.iteration == upto
+            if not done:
+                break
         return state
 
     def finished(self, state: AutoState) -> bool:
-        """When the linear program is the answer."""
-        return state.program.standing == SOLVED
+        """When the linear program is the answer, or the leader has just been found to be good enough."""
+        rows, target = state.rows[state.leader], self.goal.nash_conv
+        good = target is not None and bool(rows) and rows[-1].nash_conv <= target
+        return state.program.standing == SOLVED or (good and rows[-1].iteration == state.iteration)
+
+    def resumable(self, state: AutoState) -> bool:
+        """As ``Algorithm``: a member goes on to another target, the linear program does not."""
+        return state.program.standing != SOLVED
 
     def nodes_touched(self, game: CompiledGame, state: AutoState) -> int:
         """Everyone's."""
         every = zip(self.members, state.entrants, strict=True)
-        return sum(member.work(game, own).nodes for member, own in every) + (game.nodes if self.finished(state) else 0)
+        solved = game.nodes if state.program.standing == SOLVED else 0
+        return sum(member.work(game, own).nodes for member, own in every) + solved
 
     def average(self, game: CompiledGame, state: AutoState) -> Strategies:
         """As ``Algorithm``: the leader's, or the linear program's."""
@@ -166,7 +161,7 @@ class Auto(Tabular[AutoState]):
 
     def strategies(self, game: CompiledGame, state: AutoState, iterate: str) -> Any:
         """As ``Algorithm``: the leader's, or the linear program's; they may be on a GPU."""
-        if self.finished(state):
+        if state.program.standing == SOLVED:
             return state.program.strategies
         return self.members[state.leader].strategies(game, state.entrants[state.leader], iterate)
 
@@ -191,24 +186,24 @@ class Auto(Tabular[AutoState]):
         told = {f"iterations of {name}": own.iteration for name, own in zip(self.names, state.entrants, strict=True)}
         if self.programmed:
             told["iterations of lp"] = state.program.calls
-        return {"leader": len(self.members) if self.finished(state) else state.leader} | told
+        return {"leader": len(self.members) if state.program.standing == SOLVED else state.leader} | told
 
     def extras(self, game: CompiledGame, state: AutoState, strategies: Any, evaluation: Evaluation) -> Raced:
         """As ``Algorithm``: what ran, and why, in one line."""
-        price = portfolio.prices(game, self.backend)
-        iterations = [state.entrants[place].iteration for place in range(len(self.members))]
+        iterations = [own.iteration for own in state.entrants]
         work = [self._spent(game, state, place) for place in range(len(self.members))]
-        names = list(self.names)
+        forecasts, names, answer = self._forecasts(state), list(self.names), state.leader
         if state.program.calls:
             names.append(portfolio.LP)
             iterations.append(state.program.iterations or state.program.calls)
-            work.append(price.program(state.program.calls))
-        answer = len(names) - 1 if self.finished(state) else state.leader
-        return Raced(tuple(names), tuple(iterations), tuple(work), answer, state.events)
+            work.append(portfolio.prices(game, self.backend).program(state.program.calls))
+            forecasts.append(work[-1])
+            answer = len(self.members) if state.program.standing == SOLVED else answer
+        return Raced(tuple(names), tuple(iterations), tuple(work), tuple(forecasts), answer, state.events)
 
     def save(self, state: AutoState) -> Tensors:
         """As ``Algorithm``: each member's own arrays, what was measured, and what was decided."""
-        told = (state.leader, state.due, state.program.standing, state.program.calls, *state.running)
+        told = (len(self.members), state.leader, state.due, state.program.standing, state.program.calls)
         found: Tensors = {
             "race": np.array(told, dtype=np.int64),
             "events": np.array(state.events, dtype=np.float64).reshape(-1, len(Event._fields)),
@@ -220,12 +215,8 @@ class Auto(Tabular[AutoState]):
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> AutoState:
         """As ``Algorithm``; the linear program begins again, and is given all it had before."""
-        leader, due, standing, calls, *running = (int(number) for number in tensors["race"])
-        if (
-            len(running) != len(self.members)
-            or not 0 <= leader < len(running)
-            or standing not in (WAITING, FAILED, ROUGH)
-        ):
+        count, leader, due, standing, calls = (int(number) for number in tensors["race"])
+        if count != len(self.members) or not 0 <= leader < count or standing not in (WAITING, FAILED, ROUGH):
             raise ValueError("it is of another race")
         entrants: list[Any] = []
         rows: list[tuple[Row, ...]] = []
@@ -235,95 +226,88 @@ class Auto(Tabular[AutoState]):
             entrants.append(member.restore(game, own, seed))
             rows.append(tuple(Row(int(t), float(work), float(found)) for t, work, found in own["rows"]))
         told = ((int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in tensors["events"])
-        events = tuple(Event(*one) for one in told)
         program = UNSOLVED._replace(standing=standing, calls=calls)
-        on = tuple(bool(one) for one in running)
-        return AutoState(tuple(entrants), tuple(rows), on, leader, due, program, events)
+        return AutoState(tuple(entrants), tuple(rows), leader, due, program, tuple(Event(*one) for one in told))
 
-    def _decided(self, game: CompiledGame, state: AutoState, stop: Stop) -> AutoState:
-        """Measure all who run, decide, and give the linear program its share.
+    def _decided(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[AutoState, bool]:
+        """Measure, decide, and give the linear program its share; False if ``stop`` or the limit on nodes cut it short.
 
-        If ``stop`` cuts that short, only the members' own states are others: then all of it is done again.
+        What is done is in the state, so that it goes on where it was cut, to the same bits.
         """
-        ran = [place for place, runs in enumerate(state.running) if runs]
-        state, done = self._together(game, state, ran, stop)
+        if not state.rows[state.leader] or state.rows[state.leader][-1].iteration < state.due:
+            state = self._measured(game, state, state.leader)
+        for place in range(len(self.members)):
+            for goal in race.following(state.due, state.rows[place]) if place != state.leader else ():
+                state, done = self._tried(game, state, place, goal, stop)
+                if not done or self.finished(state):
+                    return state, done
+        while (place := race.challenger(self._forecasts(state), state.leader)) is not None:
+            at = state.rows[place][-1].iteration
+            if at == state.due:
+                state = self._led(state, place)
+                break
+            state, done = self._tried(game, state, place, min(race.later(at), state.due), stop)
+            if not done or self.finished(state):
+                return state, done
+        program, done = self._granted(game, state, stop)
         if not done:
-            return state
-        rows = self._measured(game, state, ran)
-        aim = race.aim_of(self.goal.nash_conv, rows)
-        forecasts = [race.forecast(own, aim) for own in rows]
-        called = race.recalled(forecasts, state.running, race.leading(forecasts, state.running, state.leader))
-        state, done = self._together(game, state, called, stop)
-        if not done:
-            return state
-        rows = self._measured(game, state._replace(rows=rows), called)
-        forecasts = [race.forecast(own, aim) for own in rows]
-        ordered = self._ordered(state._replace(rows=rows), called, forecasts)
-        program, done = self._granted(game, ordered, stop)
-        if not done:
-            return state._replace(program=program)
-        events = (*ordered.events, *self._ending(program, ordered))
-        return ordered._replace(program=program, events=events, due=math.ceil(race.STEP * state.due))
+            return state._replace(program=program), False
+        events = (*state.events, *self._ending(program, state))
+        return state._replace(program=program, events=events, due=race.later(state.due)), True
 
-    def _together(
-        self, game: CompiledGame, state: AutoState, places: Iterable[int], stop: Stop
-    ) -> tuple[AutoState, bool]:
-        """Bring some to the iteration of the decision; False if ``stop`` cut that short."""
-        for place in places:
-            state = self._brought(game, state, place, state.due, stop)
-            if state.entrants[place].iteration < state.due:
-                return state, False
-        return state, True
+    def _tried(self, game: CompiledGame, state: AutoState, place: int, goal: int, stop: Stop) -> tuple[AutoState, bool]:
+        """Someone else brought to iteration ``goal`` and measured, who leads at once if that is good enough."""
+        state = self._brought(game, state, place, goal, stop)
+        if state.entrants[place].iteration < goal:
+            return state, False
+        state = self._measured(game, state, place)
+        good = self.goal.nash_conv is not None and state.rows[place][-1].nash_conv <= self.goal.nash_conv
+        return (self._led(state, place) if good else state), True
+
+    def _led(self, state: AutoState, place: int) -> AutoState:
+        """The same under another leader."""
+        forecasts = self._forecasts(state)
+        event = Event(LED, place, state.due, forecasts[place] / forecasts[state.leader])
+        return state._replace(leader=place, events=(*state.events, event))
 
     def _brought(self, game: CompiledGame, state: AutoState, place: int, upto: int, stop: Stop) -> AutoState:
-        """The same with one member at iteration ``upto``, or before if ``stop`` says so."""
+        """The same with one member at iteration ``upto``, or before if ``stop`` or the limit on nodes says so."""
         member, own = self.members[place], state.entrants[place]
         burst = max(1, int(BURST / portfolio.prices(game, self.backend).iteration))
-        alone, done = place == state.leader, state.entrants[place].iteration
-        while done < upto:
-            own = member.advance(game, own, upto - done if alone else min(burst, upto - done), stop)
-            done = own.iteration
-            if done < upto and stop():
+        others = self.nodes_touched(game, state) - member.work(game, own).nodes
+        while (done := own.iteration) < upto:
+            more = upto - done if place == state.leader else min(burst, upto - done)
+            if self.goal.nodes is not None and place != state.leader:
+                left = self.goal.nodes - others - member.work(game, own).nodes
+                if left <= 0:
+                    break
+                each = member.work(game, own).nodes / done if done else 2.0 * game.nodes
+                more = max(1, min(more, int(left / (NEARER * each))))
+            own = member.advance(game, own, more, stop)
+            if own.iteration < upto and stop():
                 break
         return state._replace(entrants=_put(state.entrants, place, own))
 
-    def _measured(self, game: CompiledGame, state: AutoState, places: Iterable[int]) -> tuple[tuple[Row, ...], ...]:
-        """All rows, with one more for some."""
-        rows = state.rows
-        for place in places:
-            row = Row(state.due, self._spent(game, state, place), self._nash_conv(game, state, place))
-            rows = _put(rows, place, (*rows[place], row))
-        return rows
-
-    def _nash_conv(self, game: CompiledGame, state: AutoState, place: int) -> float:
-        """Of the iterate that the run reports."""
+    def _measured(self, game: CompiledGame, state: AutoState, place: int) -> AutoState:
+        """The same with one more row, of the iterate that the run reports."""
         member, own = self.members[place], state.entrants[place]
         kinds = ("average", "current") if self.goal.iterate == "best" else (self.goal.iterate,)
         found = [member.evaluate(game, member.strategies(game, own, kind), self.threads) for kind in kinds]
-        return min(one.nash_conv for one in found)
+        work = portfolio.spent(member, portfolio.prices(game, member.backend), game, own)
+        row = Row(own.iteration, work, min(one.nash_conv for one in found))
+        return state._replace(rows=_put(state.rows, place, (*state.rows[place], row)))
 
-    def _ordered(self, state: AutoState, called: list[int], forecasts: list[float]) -> AutoState:
-        """Who leads, who runs and who waits from now on, and why."""
-        events, running = list(state.events), list(state.running)
-        for place in called:
-            running[place] = True
-        leader = race.leading(forecasts, running, state.leader)
-
-        def told(what: int, place: int) -> Event:
-            return Event(what, place, state.due, forecasts[place] / forecasts[leader])
-
-        events += [told(RECALLED, place) for place in called]
-        if leader != state.leader:
-            events.append(told(LED, leader))
-        for place in race.parked(forecasts, state.rows, running, leader):
-            running[place] = False
-            events.append(told(PARKED, place))
-        return state._replace(leader=leader, running=tuple(running), events=tuple(events))
+    def _forecasts(self, state: AutoState) -> list[float]:
+        """Everyone's; infinite where nothing was measured."""
+        if not any(state.rows):
+            return [math.inf] * len(state.rows)
+        aim = race.aim_of(self.goal.nash_conv, state.rows)
+        return [race.forecast(own, aim) for own in state.rows]
 
     def _granted(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[Program, bool]:
         """The linear program after its share of the work; False if ``stop`` cut that short."""
         program, price = state.program, portfolio.prices(game, self.backend)
-        if program.standing != WAITING or not self.programmed:
+        if program.standing != WAITING or not self.programmed or state.due < race.PROGRAM:
             return program, True
         rows = state.rows[state.leader]
         target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
@@ -351,14 +335,11 @@ class Auto(Tabular[AutoState]):
         what = PROGRAM_FAILED if program.standing == FAILED else PROGRAM_ROUGH
         return [Event(what, len(self.members), state.due, 0.0)]
 
-    def _others(self, state: AutoState) -> list[int]:
-        return [place for place, runs in enumerate(state.running) if runs and place != state.leader]
-
     def _spent(self, game: CompiledGame, state: AutoState, place: int) -> float:
-        member = self.members[place]
-        price = portfolio.prices(game, member.backend)
+        """A member's counted work, with what it took to measure it."""
+        price = portfolio.prices(game, self.members[place].backend)
         measuring = len(state.rows[place]) * price.evaluation
-        return measuring + portfolio.spent(member, price, game, state.entrants[place])
+        return measuring + portfolio.spent(self.members[place], price, game, state.entrants[place])
 
 
 def auto(members: str = portfolio.GAMES, spots: str = portfolio.SPOTS) -> Auto:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from treeplex.algorithms.portfolio import LP
 from treeplex.algorithms.protocol import Extras
 
-LED, PARKED, RECALLED, PROGRAM_FAILED, PROGRAM_ROUGH = range(5)
+LED, PROGRAM_FAILED, PROGRAM_ROUGH = range(3)
 
 
 class Event(NamedTuple):
     """A decision."""
 
-    what: int  # of a member, LED, PARKED or RECALLED; of the linear program, FAILED or not accurate enough (ROUGH)
+    what: int  # of a member, that it leads (LED); of the linear program, that it failed or was not accurate enough
     member: int
-    iteration: int  # of the leader
+    iteration: int  # of the leader until then
     ratio: float  # its forecast over the leader's, when it was decided
 
 
@@ -27,10 +28,12 @@ class Raced(Extras):
         names: tuple[str, ...],
         iterations: tuple[int, ...],
         work: tuple[float, ...],
+        forecasts: tuple[float, ...],
         answer: int,
         events: tuple[Event, ...],
     ) -> None:
-        self.names, self.iterations, self.work, self.answer, self.events = names, iterations, work, answer, events
+        self.names, self.iterations, self.work, self.forecasts = names, iterations, work, forecasts
+        self.answer, self.events = answer, events
 
     @property
     def solved_by(self) -> str:
@@ -39,8 +42,11 @@ class Raced(Extras):
 
     def note(self) -> str:
         """As ``Extras``."""
+        led = next((one for one in reversed(self.events) if (one.what, one.member) == (LED, self.answer)), None)
+        kept = led is not None and led.iteration <= self.iterations[self.answer]
+        since = f", the leader from {led.iteration:,} on" if led is not None and kept else ""
+        answer = f"the answer is {self.solved_by}'s, after {self.iterations[self.answer]:,} iterations{since}"
         others = [self._about(place) for place in range(len(self.names)) if place != self.answer]
-        answer = f"the answer is {self.solved_by}'s, after {self.iterations[self.answer]:,} iterations"
         return "; ".join([answer, *others])
 
     def summary(self) -> dict[str, Any]:
@@ -51,15 +57,13 @@ class Raced(Extras):
 
     def _about(self, place: int) -> str:
         """What became of someone else."""
+        if not self.iterations[place]:
+            return f"{self.names[place]} did not begin"
         share = self.work[place] / (sum(self.work) or 1.0)
         said = f"{self.names[place]} took {share:.0%} of the work, {self.iterations[place]:,} iterations"
-        last = next((one for one in reversed(self.events) if one.member == place and one.what != RECALLED), None)
-        if last is None:
-            return f"{said}, and was not done" if self.names[place] == LP else said
-        reasons = {
-            PARKED: f"until it seemed to need {last.ratio:.2g} times as long",
-            LED: f"and led from {last.iteration:,} on for a while",
-            PROGRAM_FAILED: "and failed",
-            PROGRAM_ROUGH: "and was not accurate enough",
-        }
-        return f"{said}, {reasons[last.what]}"
+        if self.names[place] == LP:
+            ended = {one.what for one in self.events}
+            failed = "was not accurate enough" if PROGRAM_ROUGH in ended else "was not done"
+            return f"{said}, and {'failed' if PROGRAM_FAILED in ended else failed}"
+        ratio = self.forecasts[place] / (self.forecasts[self.answer] or math.nan)
+        return f"{said}, and seemed to need {ratio:.2g} times as long" if math.isfinite(ratio) else said

@@ -58,6 +58,7 @@ class Goal(NamedTuple):
     nash_conv: float | None = None  # the target, if it has one
     iterate: str = "average"  # what it reports
     counted: bool = False  # has it a limit on iterations or nodes?
+    nodes: int | None = None  # the latter
 
 
 class Execution(NamedTuple):
@@ -171,6 +172,10 @@ class Algorithm(ABC, Generic[Game, State]):
     def finished(self, state: State) -> bool:
         """Is there nothing left to do, whatever the limits?"""
         return False
+
+    def resumable(self, state: State) -> bool:
+        """Could it go on from here, if other limits were given?"""
+        return not self.finished(state)
 
     def extras(self, game: Game, state: State, strategies: Any, evaluation: Evaluation) -> Extras:
         """What the answer has beside value, NashConv and policy."""

@@ -103,7 +103,8 @@ def _prepared(
     folder: str | None,
     limits: Limits,
 ) -> Algorithm[Game, State]:
-    goal = Goal(limits.nash_conv, request.iterate, limits.iterations is not None or limits.nodes is not None)
+    counted = limits.iterations is not None or limits.nodes is not None
+    goal = Goal(limits.nash_conv, request.iterate, counted, limits.nodes)
     execution = Execution(options.backend, request.storage, options.threads, folder, options.device, goal)
     solver = algorithm.prepared(game, execution)
     if options.backend not in ("auto", solver.backend):
@@ -141,7 +142,7 @@ def _run(
     def keep(checkpoint: Checkpoint[State]) -> None:
         last[:] = [checkpoint]
         failed.clear()
-        if kept is not None and not solver.finished(checkpoint.state):
+        if kept is not None and solver.resumable(checkpoint.state):
             try:
                 kept.keep(solver, checkpoint)
             except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
@@ -150,7 +151,7 @@ def _run(
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
     with answering():
         status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
-        resumable = None if solver.finished(state) else last[0]
+        resumable = last[0] if solver.resumable(state) else None
         solution = Solution(
             game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable
         )
