@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.registry import ALGORITHMS
+from treeplex.algorithms.registry import ALGORITHMS, settled
 
 COMMAND = [sys.executable, "-m", "treeplex"]
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if name != "lp"]
@@ -225,6 +225,7 @@ def test_large_parameters_are_refused_or_work(algorithm, cli) -> None:
 
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_resume_ends_in_the_bits_of_an_undisturbed_run(algorithm, cli, no_pictures) -> None:
+    algorithm = settled(algorithm, 100)  # a horizon is the limit that a run begins with
     solve = ("solve", "leduc", "--algorithm", algorithm, "--json")
     cli(*solve, "--iterations", 120, "--out", "whole")
     cli(*solve, "--iterations", 35, "--out", "parts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,19 @@ def test_hold_em_spots_have_the_same_weights(storage) -> None:
             np.testing.assert_array_equal(left, right)
     found = algorithm.evaluate(game, algorithm.strategies(game, whole, "average")).nash_conv
     assert 0.0 <= found < 0.02 * SPOT["pot"]
+
+
+def test_units_do_not_change_the_averages_of_a_spot() -> None:
+    """40^30 fits into float64: the same weights without units, every number of the averages."""
+    game = tp.load(SPOT)
+    ours: Any = build("hs-dcfr(horizon=30)").prepared(game, Execution(storage="float64"))
+    schedule = ours.weight
+    plain = replace(ours, weight=lambda t: schedule(t) * np.exp2(schedule.unit(t)))
+    one, two = (each.advance(game, each.start(game), 40) for each in (ours, plain))
+    unit = np.exp2(schedule.unit(np.array([40.0])))[0]
+    for left, right in zip(one.learners, two.learners, strict=True):
+        np.testing.assert_allclose(unit * left.average, right.average, rtol=1e-12, atol=0)
+        np.testing.assert_array_equal(left.regret, right.regret)
 
 
 # --- horizon ---------------------------------------------------------------------------------------------------------
