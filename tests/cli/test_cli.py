@@ -492,7 +492,7 @@ def test_on_a_terminal_there_is_a_progress_line(title, tmp_path) -> None:
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert json.loads(out)["game"] == title
-    assert f"{title}, cfr+".encode() in shown
+    assert f"{title}, auto".encode() in shown
 
 
 def test_traversals_of_cfr(cli) -> None:
