@@ -1,7 +1,8 @@
 """`auto` against the best of the named algorithms, in seconds on one thread, to three accuracies.
 
     .venv/bin/python benchmarks/auto.py --save-games DIR                 # for a machine without OpenSpiel
-    .venv/bin/python benchmarks/auto.py --games DIR --processes 16 --minutes 9
+    .venv/bin/python benchmarks/auto.py --games DIR --processes 15 --minutes 5
+    .venv/bin/python benchmarks/auto.py --games DIR --processes 15 --minutes 5 --again   # auto alone, once more
     .venv/bin/python benchmarks/auto.py --table                          # write the table again
 
 Accuracies are shares of the uniform policy's NashConv. To find the best algorithm, all candidates run with the same
@@ -9,8 +10,8 @@ time limit, four times as long each round, until one has reached every accuracy:
 a hundred times further off than the best at one limit is left out from the next one on. Then `auto` runs to each
 accuracy. Seconds are those of the run loop: evaluations included, compilation of kernels not.
 
-`--minutes` ends it in time; the same command then goes on where it ended, from the JSON file. Every process solves on
-one thread. The games in UNTOUCHED were set aside before anything was tuned; `--only` leaves them out.
+`--minutes` ends it in time, short runs first; the same command then goes on where it ended, from the JSON file. Every
+process solves on one thread. The games in UNTOUCHED were set aside before anything was tuned; `--only` leaves them out.
 """
 
 from __future__ import annotations
@@ -127,8 +128,8 @@ def key(name: str, algorithm: str, limit: float) -> str:
 class Cells:
     """What is known so far."""
 
-    def __init__(self, path: Path, candidates: tuple[str, ...], longest: float) -> None:
-        self.path, self.candidates = path, candidates
+    def __init__(self, path: Path, candidates: tuple[str, ...], longest: float, alone: bool) -> None:
+        self.path, self.candidates, self.alone = path, candidates, alone
         self.limits = [limit for limit in LIMITS if limit <= longest]
         self.known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
 
@@ -158,14 +159,16 @@ class Cells:
 
     def work(self, game: str) -> Iterator[tuple[str, list[float], float]]:
         """What may be done now for a game: algorithm, accuracies, limit."""
-        for place, limit in enumerate(self.limits):
-            if not self.open_targets(game, limit):
-                break
+        settled = list(TARGETS)  # accuracies whose best algorithm is known
+        for place, limit in enumerate([] if self.alone else self.limits):
+            left = self.open_targets(game, limit)
             waiting = [one for one in self._still(game, place) if key(game, one, limit) not in self.known]
-            yield from ((one, list(TARGETS), limit) for one in waiting)
-            if waiting:
-                return
-        for target in TARGETS:
+            if left and waiting:
+                yield from ((one, list(TARGETS), limit) for one in waiting)
+                settled = [target for target in TARGETS if target not in left]
+            if waiting or not left:
+                break
+        for target in settled:
             best, _ = self.best(game, target)
             if best < math.inf and key(game, "auto", target) not in self.known:
                 yield "auto", [target], min(max(6.0 * best, 1.0), 2.0 * self.limits[-1])
@@ -192,12 +195,12 @@ def measure(cells: Cells, games: dict[str, str], processes: int, minutes: float)
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         flying: dict[Future[dict[str, Any]], str] = {}
         while True:
-            for name, path in games.items():
-                for algorithm, targets, limit in cells.work(name):
-                    at = key(name, algorithm, targets[0] if algorithm == "auto" else limit)
-                    fits = time.monotonic() + limit < ends
-                    if at not in flying.values() and fits and len(flying) < processes:
-                        flying[pool.submit(solved, path, algorithm, targets, limit)] = at
+            every = ((name, *work) for name in games for work in cells.work(name))
+            for name, algorithm, targets, limit in sorted(every, key=lambda one: one[-1]):  # short ones first
+                at = key(name, algorithm, targets[0] if algorithm == "auto" else limit)
+                fits = time.monotonic() + limit < ends
+                if at not in flying.values() and fits and len(flying) < processes:
+                    flying[pool.submit(solved, games[name], algorithm, targets, limit)] = at
             if not flying:
                 return
             done, _ = wait(flying, return_when=FIRST_COMPLETED)
@@ -292,7 +295,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=LIMITS[-1], help="seconds")
     parser.add_argument("--out", type=Path, default=HERE / "auto.json")
     parser.add_argument("--table", action="store_true", help="only write the table")
-    parser.add_argument("--again", action="store_true", help="forget what is known of auto")
+    parser.add_argument("--again", action="store_true", help="forget what is known of auto, and run it alone")
     options = parser.parse_args()
     if options.save_games is not None:
         save_games(options.save_games)
@@ -301,7 +304,7 @@ def main() -> None:
     if options.only is not None:
         parts = options.only or [""]
         names = [name for name in names if name not in UNTOUCHED and any(part in name for part in parts)]
-    cells = Cells(options.out, tuple(options.candidates), options.longest)
+    cells = Cells(options.out, tuple(options.candidates), options.longest, options.again)
     if options.again:
         cells.known = {at: found for at, found in cells.known.items() if " | auto | " not in at}
     if not options.table:
