@@ -100,6 +100,7 @@ def test_info_json(game, nodes, terminals, infosets, sequences, value, cli) -> N
     assert told["value"] == value
     assert 0 < told["entries"] <= terminals
     assert told["bytes"] > 0
+    assert told["recommended"] == {"algorithm": "auto", "backend": "cpu"}  # no GPU, or too small for one
 
 
 def test_info_for_people(cli) -> None:
