@@ -51,7 +51,7 @@ def test_a_forecast_is_exact_for_a_power(slope, price) -> None:
 def test_a_slope_is_that_of_the_last_rows_and_bounded() -> None:
     early = power(100.0, 4.0, [1, 2, 4, 8])
     bent = [*early, *(Row(t, float(t), early[-1].nash_conv * (8 / t)) for t in (16, 48, 96))]
-    assert race.forecast(bent, bent[-1].nash_conv / 10) == pytest.approx(960.0)  # from 16 on, a sixth of 96
+    assert race.forecast(bent, bent[-1].nash_conv / 10) == pytest.approx(960.0)  # from 16 on: at most a quarter of 96
     flat = power(1.0, 0.01, [10, 100])
     assert race.forecast(flat, flat[-1].nash_conv / 10) == pytest.approx(1000.0)  # never flatter than 1 / t
     steep = power(1.0, 60.0, [10, 100])
