@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Byte code is kept, whatever the environment says: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: solve test test-slow test-gpu mutants fuzz kill-test screenshots format clean
+.PHONY: solve test test-slow test-gpu mutants fuzz kill-test calibrate screenshots format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -34,6 +34,10 @@ fuzz: .venv/installed-dev
 
 kill-test: .venv/installed-dev
 	$(BIN)/python tests/kill/run.py
+
+# The nanoseconds by which `auto` decides; on a quiet machine, one minute.
+calibrate: .venv/installed-dev
+	$(BIN)/python benchmarks/portfolio/calibrate.py
 
 screenshots: .venv/installed-dev
 	$(BIN)/python tools/screenshots.py

@@ -11,8 +11,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from treeplex.algorithms.auto import Auto
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, canonical, family, settled, with_parameters
 from treeplex.errors import ParameterError, TreeplexError, quoted
@@ -39,9 +41,9 @@ from treeplex.runs.solve import resume as resume_run
 from treeplex.runs.targets import nash_conv_of
 from treeplex.spec import parse
 
-DEFAULT_ALGORITHM = "cfr+"
-DEFAULT_SPOT_ALGORITHM = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
-"""To 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md."""
+DEFAULT_ALGORITHM = "auto"
+DEFAULT_SPOT_ALGORITHM = SPOTS
+"""What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
 
 DEFAULT_NASH_CONV = 1e-3
 """The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
@@ -111,7 +113,7 @@ def solve(
     Args:
         game: Anything that ``load`` takes.
         algorithm: A name such as ``"cfr+"``, ``"name(parameter=value,...)"``, or your own (see ``minimizer``). Default:
-            ``cfr+``, for a hold'em spot ``dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)``.
+            ``auto``, a race of several; the one that is fastest in this game gives the answer.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
@@ -182,8 +184,8 @@ def solving(
     asked = wanted if isinstance(wanted, str) else name_of(wanted)
     wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
     solver = games.assembled(wanted)
-    if spot is not None and not isinstance(solver, CFR):
-        raise ParameterError(f"Hold'em spots are solved by {family()}, got {quoted(asked)}.")
+    if spot is not None and not isinstance(solver, CFR | Auto):
+        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
     request = Request(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
@@ -548,7 +550,14 @@ def default_limits(game: Any) -> Limits:
 
 def default_algorithm(game: Any) -> str:
     """What ``solve`` takes when no algorithm is named."""
-    return DEFAULT_SPOT_ALGORITHM if _is_spot_game(game) else DEFAULT_ALGORITHM
+    return DEFAULT_ALGORITHM
+
+
+def recommended(game: Any) -> dict[str, str]:
+    """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
+    algorithm = default_algorithm(game)
+    solver = games.assembled(algorithm).prepared(game, Execution(backend="auto"))
+    return {"algorithm": algorithm, "backend": solver.backend}
 
 
 def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:

@@ -100,6 +100,7 @@ def test_info_json(game, nodes, terminals, infosets, sequences, value, cli) -> N
     assert told["value"] == value
     assert 0 < told["entries"] <= terminals
     assert told["bytes"] > 0
+    assert told["recommended"] == {"algorithm": "auto", "backend": "cpu"}  # no GPU, or too small for one
 
 
 def test_info_for_people(cli) -> None:
@@ -492,7 +493,7 @@ def test_on_a_terminal_there_is_a_progress_line(title, tmp_path) -> None:
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert json.loads(out)["game"] == title
-    assert f"{title}, cfr+".encode() in shown
+    assert f"{title}, auto".encode() in shown
 
 
 def test_traversals_of_cfr(cli) -> None:

@@ -242,7 +242,7 @@ def test_resume_for_people(cli) -> None:
     cli("solve", "leduc", "--iterations", 10, "--out", "run")
     code, out, err = cli("resume", "run", "--iterations", 20, "--show", 1)
     assert code == 0
-    assert "leduc, cfr+: iteration limit reached after 20 iterations" in out
+    assert "leduc, auto: iteration limit reached after 20 iterations" in out
     assert "run folder: run" in err
     assert "... 143 more" in out
     check_png(Path("run/convergence.png"))

@@ -23,7 +23,7 @@ from treeplex.algorithms.excessive_gap import ExcessiveGap
 from treeplex.algorithms.hedge import HedgeCFR
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
-from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.protocol import Execution, Goal
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.compile import CompiledGame
 from treeplex.compile.blocks import RankedBlocks
@@ -244,7 +244,8 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert solution.iterate == iterate
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
-    assembled = build(solution.request.algorithm)  # a horizon is the iteration limit
+    goal = Goal(iterate=iterate, counted=True)  # which auto decides by
+    assembled: Any = build(solution.request.algorithm).prepared(game, Execution(goal=goal))  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
     pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
     if iterate != "best":
@@ -354,6 +355,10 @@ PURE = SAMPLING | {"weight": "log"}  # Ju et al. 2023: weights log(1 + t); turns
 RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10), and U(I, a) a payoff
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "auto": {
+        "members": "cfr+-restarted;dcfr;lp",
+        "spots": "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)",
+    },  # ours, measured
     "lp": {},
     "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # turns are ours; the paper updates at once
     "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...; order is ours

@@ -95,7 +95,7 @@ def test_what_cannot_be_run_is_told_with_the_reason() -> None:
     found = tp.compare(SPOT, ["dcfr", "lp", "cfr-rbp", "hs-dcfr"], accuracies=[0.2], iterations=20)
     assert {run.algorithm for run in found.runs} == {"dcfr", "hs-dcfr"}
     assert set(found.refused) == {"lp", "cfr-rbp"}
-    assert found.refused["lp"].startswith("Hold'em spots are solved by cfr, cfr+")
+    assert found.refused["lp"].startswith("Hold'em spots are solved by auto, cfr, cfr+")
 
 
 def test_all_algorithms_are_taken_if_none_is_named() -> None:

@@ -112,7 +112,7 @@ def test_a_target_is_met_if_it_is_equalled() -> None:
 @pytest.mark.parametrize("seconds", [0, 0.0, 0.2])
 def test_a_limit_on_seconds(seconds) -> None:
     began = time.perf_counter()
-    solution = tp.solve("leduc", seconds=seconds)
+    solution = tp.solve("leduc", "cfr+", seconds=seconds)  # auto may be done before
     assert solution.status == "seconds"
     assert solution.seconds >= seconds
     assert solution.iterations >= 1  # there is always an answer
@@ -122,7 +122,7 @@ def test_a_limit_on_seconds(seconds) -> None:
 @pytest.mark.parametrize("limit", [1, 115, 116, 117, 1160, 10_000, 123_456])
 def test_a_limit_on_nodes_ends_with_the_iteration_that_reaches_it(limit) -> None:
     """An iteration of CFR+ on Kuhn touches all 58 nodes twice."""
-    solution = tp.solve("kuhn", nodes=limit)
+    solution = tp.solve("kuhn", "cfr+", nodes=limit)
     assert solution.status == "nodes"
     assert solution.nodes_touched == 116 * solution.iterations
     assert solution.iterations == max(1, -(-limit // 116))
@@ -202,7 +202,7 @@ def test_rows_do_not_depend_on_the_clock() -> None:
 
 @pytest.mark.parametrize("iterate", ITERATES)
 def test_columns_of_the_log(iterate) -> None:
-    solution = tp.solve("leduc", iterations=300, iterate=iterate)
+    solution = tp.solve("leduc", "cfr+", iterations=300, iterate=iterate)
     log = solution.log.to_pydict()
     assert list(log) == list(LogRow._fields)[:-1]  # this kind of run has no further columns
     assert solution.log.schema.field("iteration").type == "int64"
@@ -402,7 +402,7 @@ def test_a_solution_in_memory_can_be_saved_and_gone_on_with(tmp_path) -> None:
 
 
 def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
-    first = tp.solve("leduc", seconds=0.3, folder=tmp_path / "run")
+    first = tp.solve("leduc", "cfr+", seconds=0.3, folder=tmp_path / "run")
     began = time.perf_counter()
     second = tp.resume(tmp_path / "run", seconds=0.3)
     assert time.perf_counter() - began >= 0.3
@@ -419,7 +419,7 @@ def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
         if moment.seconds > 0.8:
             press()
 
-    assert tp.solve("kuhn", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
+    assert tp.solve("kuhn", "cfr+", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
     solution = tp.resume(tmp_path / "run")
     assert (solution.status, solution.seconds >= 2.0) == ("seconds", True)
 

@@ -52,6 +52,15 @@ class Cost(NamedTuple):
     evaluation: float
 
 
+class Goal(NamedTuple):
+    """What a run is for. Only an algorithm that chooses between others looks at it."""
+
+    nash_conv: float | None = None  # the target, if it has one
+    iterate: str = "average"  # what it reports
+    counted: bool = False  # has it a limit on iterations or nodes?
+    nodes: int | None = None  # the latter
+
+
 class Execution(NamedTuple):
     """How a run is carried out, which does not change what is computed."""
 
@@ -60,6 +69,7 @@ class Execution(NamedTuple):
     threads: int = 0  # 0: as many as pay
     folder: str | None = None  # where an algorithm may keep what does not fit into memory
     device: int = 0  # which GPU
+    goal: Goal = Goal()
 
 
 class Extras:
@@ -76,6 +86,10 @@ class Extras:
     def documents(self) -> dict[str, Any]:
         """Further JSON files of the run folder, by file name without suffix."""
         return {}
+
+    def note(self) -> str:
+        """What a user may want to know of how it was found, in one line; empty: nothing."""
+        return ""
 
     def files(self) -> dict[str, str]:
         """What the further files hold, by file name, for the folder's README."""
@@ -158,6 +172,10 @@ class Algorithm(ABC, Generic[Game, State]):
     def finished(self, state: State) -> bool:
         """Is there nothing left to do, whatever the limits?"""
         return False
+
+    def resumable(self, state: State) -> bool:
+        """Could it go on from here, if other limits were given?"""
+        return not self.finished(state)
 
     def extras(self, game: Game, state: State, strategies: Any, evaluation: Evaluation) -> Extras:
         """What the answer has beside value, NashConv and policy."""

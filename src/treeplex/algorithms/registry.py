@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from treeplex.algorithms import hybrid, walk
+from treeplex.algorithms.auto import auto
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
 from treeplex.algorithms.cfr import (
     CFR,
@@ -61,6 +62,7 @@ class Entry:
 ALGORITHMS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
+        Entry("auto", auto, "a race of algorithms that are best at different games, and `lp`", "treeplex"),
         Entry("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
         Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
         Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2"),

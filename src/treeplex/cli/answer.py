@@ -47,6 +47,9 @@ class Screen:
             print_json(solution.summary() | self._mbb(solution) | dict(self.more) | folder)
             return
         _describe(solution, self.show)
+        note = solution.extras.note()
+        if note:
+            say(note)
         for mbb in self._mbb(solution).values():
             tell(f"exploitability {mbb:.3g} mbb")
         if self.folder:

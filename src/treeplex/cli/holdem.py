@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from treeplex import api
 from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
@@ -132,7 +133,8 @@ def tell_size(spot: Spot, as_json: bool) -> None:
     with console.status("building the tree", spinner="dots"):
         game = load_spot(spot)
         whole = game if len(game.streets) == 1 else load_spot(spot, isomorphic=False)
-    fields = _sizes(game, whole)
+    advice = api.recommended(game)
+    fields: dict[str, Any] = {**_sizes(game, whole), "recommended": advice}
     if as_json:
         print_json(fields)
         return
@@ -148,6 +150,7 @@ def tell_size(spot: Spot, as_json: bool) -> None:
         *([["suit isomorphism", alike]] if stored < dealt else []),
         *[[f"memory, {storage}", byte_count(size)] for storage, size in fields["bytes"].items()],
         ["memory free", byte_count(fields["bytes_free"])],
+        ["recommended", f"--algorithm {advice['algorithm']} --backend {advice['backend']}"],
         ["time, a rough guess", f"{times}, with {threads_for(game)} thread{'s' * (threads_for(game) > 1)}"],
     ]
     print_table([game.name, ""], rows)

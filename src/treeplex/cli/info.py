@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from treeplex import api
 from treeplex.cli.holdem import tell_size
 from treeplex.cli.options import AsJson, GameName
 from treeplex.cli.output import byte_count, loaded, print_json, print_table
@@ -19,9 +20,9 @@ def info(game: GameName, as_json: AsJson = False) -> None:
     began = time.perf_counter()
     compiled = loaded(load_game, game)
     seconds = time.perf_counter() - began
-    summary = compiled.summary()
+    summary, advice = compiled.summary(), api.recommended(compiled)
     if as_json:
-        print_json(summary | {"seconds": seconds})
+        print_json(summary | {"recommended": advice, "seconds": seconds})
         return
     first, second = compiled.treeplexes
     value = compiled.known_value
@@ -35,6 +36,7 @@ def info(game: GameName, as_json: AsJson = False) -> None:
         ["compiled in", f"{seconds:.2f} s"],
         ["value (player 0)", "not in the catalog" if value is None else f"{value:.10g}"],
     ]
+    rows.append(["recommended", f"--algorithm {advice['algorithm']} --backend {advice['backend']}"])
     if compiled.constant:
         rows.append(["constant sum", f"{compiled.constant:g}; player 1's payoffs are shifted to make it zero"])
     print_table(["", compiled.name], rows)

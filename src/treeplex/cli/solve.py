@@ -20,8 +20,7 @@ from treeplex.runs.folder import RunFolder
 Algorithm = Annotated[
     str | None,
     typer.Option(
-        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM},"
-        f" for a hold'em spot {api.DEFAULT_SPOT_ALGORITHM}.",
+        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM}.",
         show_default=False,
         autocompletion=complete.algorithms,
     ),
@@ -50,7 +49,7 @@ def solve(
 ) -> None:
     """Find an equilibrium and prove how close it is. Without a limit: to NashConv 0.001. Ctrl-C keeps what is done."""
     if traversal is not None:
-        algorithm = with_traversal(algorithm or api.DEFAULT_ALGORITHM, traversal)
+        algorithm = with_traversal(algorithm or "cfr+", traversal)
     if algorithm is not None:
         build(algorithm)  # a wrong name is said before a large game is compiled
     raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json)

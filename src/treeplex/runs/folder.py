@@ -117,7 +117,8 @@ class RunFolder(NamedTuple):
         known = any(not math.isnan(row.nash_conv) for row in solution.rows)
         if not known:
             del files["convergence.png"]
-        replace_text(path / "README.md", _explanation(title, files | solution.extras.files()))
+        about = solution.extras.note()
+        replace_text(path / "README.md", _explanation(title, files | solution.extras.files(), about))
         if known:
             plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
         return path
@@ -153,11 +154,12 @@ FILES: Final = {
 }
 
 
-def _explanation(title: str, files: dict[str, str]) -> str:
+def _explanation(title: str, files: dict[str, str], about: str) -> str:
     listed = "\n".join(f"| `{name}` | {what} |" for name, what in files.items())
+    told = f"How it was found: {about}.\n\n" if about else ""
     return f"""# A run of treeplex: {title}
 
-| file | what it holds |
+{told}| file | what it holds |
 | --- | --- |
 {listed}
 

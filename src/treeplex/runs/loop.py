@@ -194,7 +194,7 @@ class _Run(Generic[Game, State]):
         value, nash_conv = evaluation.value, evaluation.nash_conv
         if not math.isfinite(value) or math.isinf(nash_conv):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
-        if self.rows and self.rows[-1].iteration == work.iterations:
+        if self.rows and self.rows[-1][:2] == work:
             return self.rows
         spent, counters = (self.clock.total(), self.evaluating), self.algorithm.counters(self.state)
         return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, {**evaluation.extra, **counters})]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from treeplex.algorithms.protocol import Algorithm, Execution, Game, State
+from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
 from treeplex.algorithms.registry import family
 from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
@@ -71,7 +71,7 @@ def checked(
     """The algorithm that will carry a request out; refuses what cannot be carried out."""
     check_iterate(request.iterate, algorithm.iterates)
     check_limits(request.limits, request.asked, algorithm.ends)
-    return _prepared(game, algorithm, request, options, None if folder is None else str(folder))
+    return _prepared(game, algorithm, request, options, None if folder is None else str(folder), request.limits)
 
 
 def resume(
@@ -86,7 +86,7 @@ def resume(
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
     if limits.any or not request.limits.any:
         check_limits(limits, request.asked, algorithm.ends)
-    solver = _prepared(game, algorithm, request, options, str(kept.path))
+    solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
     with kept.reclaimed() as now:
         point = now.checkpoint(solver, game)
         spent = 0.0 if point is None else point.seconds
@@ -96,9 +96,16 @@ def resume(
 
 
 def _prepared(
-    game: Game, algorithm: Algorithm[Game, State], request: Request, options: Options, folder: str | None
+    game: Game,
+    algorithm: Algorithm[Game, State],
+    request: Request,
+    options: Options,
+    folder: str | None,
+    limits: Limits,
 ) -> Algorithm[Game, State]:
-    execution = Execution(options.backend, request.storage, options.threads, folder, options.device)
+    counted = limits.iterations is not None or limits.nodes is not None
+    goal = Goal(limits.nash_conv, request.iterate, counted, limits.nodes)
+    execution = Execution(options.backend, request.storage, options.threads, folder, options.device, goal)
     solver = algorithm.prepared(game, execution)
     if options.backend not in ("auto", solver.backend):
         raise ParameterError(
@@ -135,7 +142,7 @@ def _run(
     def keep(checkpoint: Checkpoint[State]) -> None:
         last[:] = [checkpoint]
         failed.clear()
-        if kept is not None and not solver.finished(checkpoint.state):
+        if kept is not None and solver.resumable(checkpoint.state):
             try:
                 kept.keep(solver, checkpoint)
             except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
@@ -144,7 +151,7 @@ def _run(
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
     with answering():
         status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
-        resumable = None if solver.finished(state) else last[0]
+        resumable = last[0] if solver.resumable(state) else None
         solution = Solution(
             game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable
         )

@@ -1,0 +1,373 @@
+"""``auto``: a race of a few algorithms that are best at different games, decided by counted work.
+
+Every member keeps its own state. The leader's iterations are the run's. At iterations that are ``race.STEP`` apart the
+others are brought as far as they are to follow, all are measured, and ``race`` decides who leads from then on and how
+much the linear program is granted. Whoever is found to be good enough is the answer, at whatever iteration it is.
+
+Decisions depend on NashConv and on counted work alone, never on a clock or the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms import portfolio, race
+from treeplex.algorithms.auto_story import LED, PROGRAM_FAILED, PROGRAM_ROUGH, Event, Raced
+from treeplex.algorithms.linear_program import LinearProgram
+from treeplex.algorithms.lp_session import Session
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Goal, Stop, never
+from treeplex.algorithms.race import Row
+from treeplex.algorithms.tabular import Strategies, Tabular
+from treeplex.compile.game import CompiledGame
+from treeplex.errors import ParameterError, quoted
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy
+from treeplex.tensors import Tensors
+
+Array = npt.NDArray[Any]
+Member = Algorithm[CompiledGame, Any]
+
+WAITING, SOLVED, FAILED, ROUGH = range(4)  # how the linear program stands: not ended, or how it ended
+BURST: Final = 2e7  # nanoseconds of counted work between two looks at ``stop``
+LARGEST_PROGRAM: Final = 3e7  # payoff entries; beyond, the linear program would take more memory than the race
+NEARER: Final = 8  # at most this part of the nodes that are left is taken at once
+
+ANY_GOAL: Final = Goal()
+
+
+class Program(NamedTuple):
+    """The linear program as it stands."""
+
+    standing: int
+    calls: int  # granted so far: HiGHS asks once per iteration whether to go on
+    iterations: int  # of the simplex method, once it is solved
+    strategies: tuple[Array, Array]  # the equilibrium; empty before
+    session: Session | None = None  # where it goes on; not saved, but begun again where it is missing
+
+
+UNSOLVED: Final = Program(WAITING, 0, 0, (np.empty(0), np.empty(0)))
+
+
+class AutoState(NamedTuple):
+    """What the next iteration needs."""
+
+    entrants: tuple[Any, ...]  # each member's own state
+    rows: tuple[tuple[Row, ...], ...]  # what was measured of each
+    leader: int
+    due: int  # the iteration of the next decision
+    program: Program
+    events: tuple[Event, ...]
+
+    @property
+    def iteration(self) -> int:
+        """Of what gives the answer."""
+        return self.program.iterations or self.entrants[self.leader].iteration
+
+
+@dataclass(frozen=True)
+class Auto(Tabular[AutoState]):
+    """The race."""
+
+    names: tuple[str, ...]
+    members: tuple[Member, ...]
+    with_program: bool  # whether the linear program is one of them
+    spots: str  # what hold'em spots are solved by
+    programmed: bool = False  # and whether it takes part in this run: it cannot heed a limit on iterations or nodes
+    goal: Goal = ANY_GOAL
+    threads: int = 0  # for measuring
+
+    @property
+    def stored_as(self) -> str:
+        """As ``Algorithm``."""
+        return self.members[0].stored_as
+
+    @property
+    def backend(self) -> str:
+        """As ``Algorithm``."""
+        return self.members[0].backend
+
+    def prepared(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
+        """As ``Algorithm``: by every member that can heed what is asked; of a spot, by the one that is best there."""
+        if not isinstance(game, CompiledGame):
+            return _built(self.spots).prepared(game, execution)
+        ready: list[tuple[str, Member]] = []
+        refusals: list[ParameterError] = []
+        for name, member in zip(self.names, self.members, strict=True):
+            try:
+                able = member.prepared(game, execution)
+            except ParameterError as error:
+                refusals.append(error)
+                continue
+            if execution.backend in ("auto", able.backend):
+                ready.append((name, able))
+        on_device = [(name, able) for name, able in ready if able.backend == "cuda"]
+        ready = on_device or ready  # where a GPU is faster, who has none comes too late
+        if not ready:
+            raise refusals[-1] if refusals else _refused(execution.backend)
+        heeded = not on_device and not execution.goal.counted
+        programmed = self.with_program and heeded and game.operator.entries <= LARGEST_PROGRAM
+        names, members = tuple(name for name, _ in ready), tuple(member for _, member in ready)
+        found = replace(self, names=names, members=members, programmed=programmed)
+        return replace(found, goal=execution.goal, threads=execution.threads)
+
+    def start(self, game: CompiledGame, seed: int = 0) -> AutoState:
+        """The first leads."""
+        entrants = tuple(member.start(game, seed) for member in self.members)
+        return AutoState(entrants, ((),) * len(entrants), 0, race.FIRST, UNSOLVED, ())
+
+    def advance(self, game: CompiledGame, state: AutoState, iterations: int, stop: Stop = never) -> AutoState:
+        """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
+        last = state.iteration + iterations
+        while not self.finished(state) and state.iteration < last:
+            if state.iteration == state.due:
+                state, done = self._decided(game, state, stop)
+            else:
+                upto = min(last, state.due)
+                state = self._brought(game, state, state.leader, upto, stop)
+                done = state.iteration == upto
+            if not done:
+                break
+        return state
+
+    def finished(self, state: AutoState) -> bool:
+        """When the linear program is the answer, or the leader has just been found to be good enough."""
+        rows, target = state.rows[state.leader], self.goal.nash_conv
+        good = target is not None and bool(rows) and rows[-1].nash_conv <= target
+        return state.program.standing == SOLVED or (good and rows[-1].iteration == state.iteration)
+
+    def resumable(self, state: AutoState) -> bool:
+        """As ``Algorithm``: a member goes on to another target, the linear program does not."""
+        return state.program.standing != SOLVED
+
+    def nodes_touched(self, game: CompiledGame, state: AutoState) -> int:
+        """Everyone's."""
+        every = zip(self.members, state.entrants, strict=True)
+        solved = game.nodes if state.program.standing == SOLVED else 0
+        return sum(member.work(game, own).nodes for member, own in every) + solved
+
+    def average(self, game: CompiledGame, state: AutoState) -> Strategies:
+        """As ``Algorithm``: the leader's, or the linear program's."""
+        return self.fetched(self.strategies(game, state, "average"))
+
+    def current(self, game: CompiledGame, state: AutoState) -> Strategies:
+        """As ``Algorithm``."""
+        return self.fetched(self.strategies(game, state, "current"))
+
+    def strategies(self, game: CompiledGame, state: AutoState, iterate: str) -> Any:
+        """As ``Algorithm``: the leader's, or the linear program's; they may be on a GPU."""
+        if state.program.standing == SOLVED:
+            return state.program.strategies
+        return self.members[state.leader].strategies(game, state.entrants[state.leader], iterate)
+
+    def fetched(self, strategies: Any) -> Any:
+        """As ``Algorithm``."""
+        return self.members[0].fetched(strategies)
+
+    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """As ``Algorithm``."""
+        return self.members[0].evaluate(game, strategies, threads)
+
+    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
+        """As ``Algorithm``."""
+        return super().policy(game, self.fetched(strategies))
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``: of one member's iterations."""
+        return self.members[0].cost(game)
+
+    def counters(self, state: AutoState) -> dict[str, int]:
+        """As ``Algorithm``: who leads, and everyone's iterations."""
+        told = {f"iterations of {name}": own.iteration for name, own in zip(self.names, state.entrants, strict=True)}
+        if self.programmed:
+            told["iterations of lp"] = state.program.calls
+        return {"leader": len(self.members) if state.program.standing == SOLVED else state.leader} | told
+
+    def extras(self, game: CompiledGame, state: AutoState, strategies: Any, evaluation: Evaluation) -> Raced:
+        """As ``Algorithm``: what ran, and why, in one line."""
+        iterations = [own.iteration for own in state.entrants]
+        work = [self._spent(game, state, place) for place in range(len(self.members))]
+        forecasts, names, answer = self._forecasts(state), list(self.names), state.leader
+        if state.program.calls:
+            names.append(portfolio.LP)
+            iterations.append(state.program.iterations or state.program.calls)
+            work.append(portfolio.prices(game, self.backend).program(state.program.calls))
+            forecasts.append(work[-1])
+            answer = len(self.members) if state.program.standing == SOLVED else answer
+        return Raced(tuple(names), tuple(iterations), tuple(work), tuple(forecasts), answer, state.events)
+
+    def save(self, state: AutoState) -> Tensors:
+        """As ``Algorithm``: each member's own arrays, what was measured, and what was decided."""
+        told = (len(self.members), state.leader, state.due, state.program.standing, state.program.calls)
+        found: Tensors = {
+            "race": np.array(told, dtype=np.int64),
+            "events": np.array(state.events, dtype=np.float64).reshape(-1, len(Event._fields)),
+        }
+        for place, (member, own, rows) in enumerate(zip(self.members, state.entrants, state.rows, strict=True)):
+            found[f"{place}.rows"] = np.array(rows, dtype=np.float64).reshape(-1, len(Row._fields))
+            found |= {f"{place}.{key}": array for key, array in member.save(own).items()}
+        return found
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> AutoState:
+        """As ``Algorithm``; the linear program begins again, and is given all it had before."""
+        count, leader, due, standing, calls = (int(number) for number in tensors["race"])
+        if count != len(self.members) or not 0 <= leader < count or standing not in (WAITING, FAILED, ROUGH):
+            raise ValueError("it is of another race")
+        entrants: list[Any] = []
+        rows: list[tuple[Row, ...]] = []
+        for place, member in enumerate(self.members):
+            head = f"{place}."
+            own = {key.removeprefix(head): array for key, array in tensors.items() if key.startswith(head)}
+            entrants.append(member.restore(game, own, seed))
+            rows.append(tuple(Row(int(t), float(work), float(found)) for t, work, found in own["rows"]))
+        told = ((int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in tensors["events"])
+        program = UNSOLVED._replace(standing=standing, calls=calls)
+        return AutoState(tuple(entrants), tuple(rows), leader, due, program, tuple(Event(*one) for one in told))
+
+    def _decided(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[AutoState, bool]:
+        """Measure, decide, and give the linear program its share; False if ``stop`` or the limit on nodes cut it short.
+
+        What is done is in the state, so that it goes on where it was cut, to the same bits.
+        """
+        if not state.rows[state.leader] or state.rows[state.leader][-1].iteration < state.due:
+            state = self._measured(game, state, state.leader)
+        for place in range(len(self.members)):
+            for goal in race.following(state.due, state.rows[place]) if place != state.leader else ():
+                state, done = self._tried(game, state, place, goal, stop)
+                if not done or self.finished(state):
+                    return state, done
+        while (place := race.challenger(self._forecasts(state), state.leader)) is not None:
+            at = state.rows[place][-1].iteration
+            if at == state.due:
+                state = self._led(state, place)
+                break
+            state, done = self._tried(game, state, place, min(race.later(at), state.due), stop)
+            if not done or self.finished(state):
+                return state, done
+        program, done = self._granted(game, state, stop)
+        if not done:
+            return state._replace(program=program), False
+        events = (*state.events, *self._ending(program, state))
+        return state._replace(program=program, events=events, due=race.later(state.due)), True
+
+    def _tried(self, game: CompiledGame, state: AutoState, place: int, goal: int, stop: Stop) -> tuple[AutoState, bool]:
+        """Someone else brought to iteration ``goal`` and measured, who leads at once if that is good enough."""
+        state = self._brought(game, state, place, goal, stop)
+        if state.entrants[place].iteration < goal:
+            return state, False
+        state = self._measured(game, state, place)
+        good = self.goal.nash_conv is not None and state.rows[place][-1].nash_conv <= self.goal.nash_conv
+        return (self._led(state, place) if good else state), True
+
+    def _led(self, state: AutoState, place: int) -> AutoState:
+        """The same under another leader."""
+        forecasts = self._forecasts(state)
+        event = Event(LED, place, state.due, forecasts[place] / forecasts[state.leader])
+        return state._replace(leader=place, events=(*state.events, event))
+
+    def _brought(self, game: CompiledGame, state: AutoState, place: int, upto: int, stop: Stop) -> AutoState:
+        """The same with one member at iteration ``upto``, or before if ``stop`` or the limit on nodes says so."""
+        member, own = self.members[place], state.entrants[place]
+        burst = max(1, int(BURST / portfolio.prices(game, self.backend).iteration))
+        others = self.nodes_touched(game, state) - member.work(game, own).nodes
+        while (done := own.iteration) < upto:
+            more = upto - done if place == state.leader else min(burst, upto - done)
+            if self.goal.nodes is not None and place != state.leader:
+                left = self.goal.nodes - others - member.work(game, own).nodes
+                if left <= 0:
+                    break
+                each = member.work(game, own).nodes / done if done else 2.0 * game.nodes
+                more = max(1, min(more, int(left / (NEARER * each))))
+            own = member.advance(game, own, more, stop)
+            if own.iteration < upto and stop():
+                break
+        return state._replace(entrants=_put(state.entrants, place, own))
+
+    def _measured(self, game: CompiledGame, state: AutoState, place: int) -> AutoState:
+        """The same with one more row, of the iterate that the run reports."""
+        member, own = self.members[place], state.entrants[place]
+        kinds = ("average", "current") if self.goal.iterate == "best" else (self.goal.iterate,)
+        found = [member.evaluate(game, member.strategies(game, own, kind), self.threads) for kind in kinds]
+        work = portfolio.spent(member, portfolio.prices(game, member.backend), game, own)
+        row = Row(own.iteration, work, min(one.nash_conv for one in found))
+        return state._replace(rows=_put(state.rows, place, (*state.rows[place], row)))
+
+    def _forecasts(self, state: AutoState) -> list[float]:
+        """Everyone's; infinite where nothing was measured."""
+        if not any(state.rows):
+            return [math.inf] * len(state.rows)
+        aim = race.aim_of(self.goal.nash_conv, state.rows)
+        return [race.forecast(own, aim) for own in state.rows]
+
+    def _granted(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[Program, bool]:
+        """The linear program after its share of the work; False if ``stop`` cut that short."""
+        program, price = state.program, portfolio.prices(game, self.backend)
+        if program.standing != WAITING or not self.programmed or state.due < race.PROGRAM:
+            return program, True
+        rows = state.rows[state.leader]
+        target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
+        work = sum(self._spent(game, state, place) for place in range(len(self.members)))
+        allowed = race.allowance(work, race.forecast(rows, target) - rows[-1].work)
+        calls = price.calls(allowed)
+        if calls <= program.calls or calls < race.LEAST * price.rows:
+            return program, True
+        session = program.session or Session(game)
+        if not session.upto(calls, stop):
+            return program._replace(session=session), False
+        if not session.ended:
+            return program._replace(calls=calls, session=session), True
+        found = session.found
+        if found is None:
+            return program._replace(standing=FAILED, calls=calls, session=None), True
+        exact = self.goal.nash_conv is None or self.evaluate(game, found.strategies).nash_conv <= self.goal.nash_conv
+        ended = program._replace(standing=SOLVED if exact else ROUGH, calls=found.iteration, session=None)
+        return ended._replace(iterations=found.iteration, strategies=found.strategies) if exact else ended, True
+
+    def _ending(self, program: Program, state: AutoState) -> list[Event]:
+        """What there is to tell of a linear program that has just ended without an answer."""
+        if program.standing in (WAITING, SOLVED, state.program.standing):
+            return []
+        what = PROGRAM_FAILED if program.standing == FAILED else PROGRAM_ROUGH
+        return [Event(what, len(self.members), state.due, 0.0)]
+
+    def _spent(self, game: CompiledGame, state: AutoState, place: int) -> float:
+        """A member's counted work, with what it took to measure it."""
+        price = portfolio.prices(game, self.members[place].backend)
+        measuring = len(state.rows[place]) * price.evaluation
+        return measuring + portfolio.spent(self.members[place], price, game, state.entrants[place])
+
+
+def auto(members: str = portfolio.GAMES, spots: str = portfolio.SPOTS) -> Auto:
+    """A race of ``members``, named algorithms with ``;`` between them, and perhaps ``lp``; ``spots`` solves hold'em.
+
+    The run keeps the names, so that it is continued by the same members whatever later versions choose.
+    """
+    listed = [name.strip() for name in str(members).split(";")]
+    names = [name for name in listed if name != portfolio.LP]
+    made = [_built(name) for name in names]
+    if not names or len(set(listed)) < len(listed) or any(isinstance(one, Auto | LinearProgram) for one in made):
+        raise ParameterError(
+            "The 'members' parameter must be different algorithms with ';' between them, at least one other than lp and"
+            f" none of them auto, got {quoted(members)}."
+        )
+    _built(spots)
+    return Auto(tuple(names), tuple(made), portfolio.LP in listed, spots)
+
+
+def _built(name: str) -> Algorithm[Any, Any]:
+    from treeplex.algorithms.registry import build  # noqa: PLC0415 - which lists this one, too
+
+    return build(name)
+
+
+def _refused(backend: str) -> ParameterError:
+    return ParameterError(f"The 'backend' parameter must be auto or cpu with these members, got {quoted(backend)}.")
+
+
+def _put(row: tuple[Any, ...], place: int, thing: Any) -> tuple[Any, ...]:
+    return (*row[:place], thing, *row[place + 1 :])

@@ -1,0 +1,414 @@
+"""``auto``: what it decides and why, and that no call, limit, checkpoint or thread changes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeplex as tp
+from treeplex.algorithms import auto as module
+from treeplex.algorithms import portfolio, race
+from treeplex.algorithms.auto_story import LED
+from treeplex.algorithms.lp_session import Session
+from treeplex.algorithms.protocol import Execution, Goal
+from treeplex.algorithms.race import Row
+from treeplex.algorithms.registry import build
+from treeplex.errors import ParameterError
+
+GAME = tp.load("leduc")
+STEADY = "auto(members='dcfr')"  # one member, no linear program
+
+
+def prepared(name: str = "auto", game: Any = GAME, **goal: Any) -> Any:
+    return build(name).prepared(game, Execution(threads=1, goal=Goal(**goal)))
+
+
+def bits(solver: Any, state: Any) -> dict[str, bytes]:
+    return {name: np.asarray(array).tobytes() for name, array in solver.save(state).items()}
+
+
+def power(first: float, slope: float, iterations: list[int], price: float = 1.0) -> list[Row]:
+    """Rows of someone whose NashConv falls along a power."""
+    return [Row(t, price * t, first * t**-slope) for t in iterations]
+
+
+# --- decisions, as functions of rows ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slope", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("price", [1.0, 7.0])
+def test_a_forecast_is_exact_for_a_power(slope, price) -> None:
+    rows = power(3.0, slope, [10, 20, 40, 80], price)
+    assert race.forecast(rows, 3.0 * 1000.0**-slope) == pytest.approx(1000.0 * price)
+    assert race.forecast(rows, 1.0) == rows[-1].work  # there already
+
+
+def test_a_slope_is_that_of_the_last_rows_and_bounded() -> None:
+    early = power(100.0, 4.0, [1, 2, 4, 8])
+    bent = [*early, *(Row(t, float(t), early[-1].nash_conv * (8 / t)) for t in (16, 48, 96))]
+    assert race.forecast(bent, bent[-1].nash_conv / 10) == pytest.approx(960.0)  # from 16 on: at most a quarter of 96
+    flat = power(1.0, 0.01, [10, 100])
+    assert race.forecast(flat, flat[-1].nash_conv / 10) == pytest.approx(1000.0)  # never flatter than 1 / t
+    steep = power(1.0, 60.0, [10, 100])
+    assert race.forecast(steep, steep[-1].nash_conv / 64) == pytest.approx(200.0)  # never steeper than 1 / t^6
+
+
+def test_nothing_is_forecast_from_one_row_or_for_a_target_of_zero() -> None:
+    assert race.forecast([], 1.0) == race.forecast(power(1.0, 1.0, [10]), 1e-3) == math.inf
+    assert race.forecast(power(1.0, 1.0, [10, 20]), 0.0) == math.inf
+
+
+def test_decisions_are_where_they_are_and_others_join_once() -> None:
+    due, seen = race.FIRST, []
+    while due < 1000:
+        seen.append(due)
+        due = race.later(due)
+    assert seen == [20, 28, 40, 56, 79, 111, 156, 219, 307, 430, 602, 843]
+    assert [one for one in seen if race.joining(one)] == [40]
+
+
+def test_others_follow_at_half_the_iterations() -> None:
+    assert race.following(28, []) == []
+    assert race.following(40, []) == [20, 40]
+    assert race.following(40, power(1.0, 1.0, [20])) == [40]  # cut short, and gone on with
+    done = power(1.0, 1.0, [20, 40])
+    assert race.following(56, done) == race.following(79, done) == []  # half is not much further than it is
+    assert race.following(111, done) == [56]
+
+
+def test_who_seems_to_need_clearly_less_is_the_challenger() -> None:
+    assert race.challenger([10.0, 7.9], 0) == 1
+    assert race.challenger([10.0, 8.1], 0) is None
+    assert race.challenger([10.0, 7.9], 1) is None
+    assert race.challenger([math.inf, math.inf], 0) is None
+
+
+def test_the_linear_program_gets_a_share_of_the_work_and_a_part_of_what_is_left() -> None:
+    assert race.allowance(100.0, 1000.0) == pytest.approx(70.0)
+    assert race.allowance(100.0, 1e6) == pytest.approx(800.0)  # far
+    assert race.allowance(100.0, 20.0) == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "gaussian_matrix", "liars_dice(sides=4)"])
+def test_iterations_of_the_linear_program_are_the_most_that_work_pays_for(game) -> None:
+    price = portfolio.prices(tp.load(game))
+    for work in (price.program(1), 1e6, 1e8, 1e10):
+        calls = price.calls(work)
+        assert price.program(calls) <= work < price.program(calls + 1) or (calls == 0 and work < price.program(1))
+
+
+def test_checks_for_restarts_are_work() -> None:
+    member = build("cfr+-restarted").prepared(GAME, Execution())
+    price = portfolio.prices(GAME)
+    state = member.advance(GAME, member.start(GAME), 64)
+    assert portfolio.spent(member, price, GAME, state) == 64 * price.iteration + 2 * 2 * price.evaluation
+
+
+# --- decisions in games -----------------------------------------------------------------------------------------------
+
+
+def share(game: Any) -> float:
+    """NashConv of the uniform policy, of which targets are shares."""
+    return tp.evaluate(game, tp.Policy.uniform(game)).nash_conv
+
+
+@pytest.mark.parametrize(
+    ("game", "target", "by"),
+    [
+        ("leduc", 1e-3, "dcfr"),  # 2,286 iterations to 1e-5, cfr+-restarted is slow at first
+        ("leduc", 1e-8, "lp"),
+        ("liars_dice(sides=4)", 1e-3, "cfr+-restarted"),  # restarts: 310 iterations to 1e-8, dcfr: 300,000 and more
+        ("kuhn", 1e-5, "cfr+-restarted"),
+    ],
+)
+def test_who_wins(game, target, by) -> None:
+    game = tp.load(game)
+    solution = tp.solve(game, nash_conv=target * share(game), threads=1)
+    assert (solution.status, solution.solved_by) == ("solved", by)
+    assert solution.nash_conv <= target * share(game)
+    assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
+    assert solution.summary()["note"].startswith(f"the answer is {by}'s, after {solution.iterations:,} iterations")
+    assert sum(solution.summary()["share_of_work"].values()) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_what_is_decided_is_told() -> None:
+    """The first leads until 40, where the second joins and is found to be faster."""
+    solver = prepared(nash_conv=1e-12, counted=True)
+    state = solver.advance(GAME, solver.start(GAME), 40)
+    assert (state.leader, state.due, state.entrants[1].iteration) == (
+        0,
+        40,
+        0,
+    )  # decided by the next call
+    state = solver.advance(GAME, state, 1)
+    assert [(one.what, one.member, one.iteration) for one in state.events] == [(LED, 1, 40)]
+    assert [own.iteration for own in state.entrants] == [40, 41]
+    assert [[row.iteration for row in rows] for rows in state.rows] == [[20, 28, 40], [20, 40]]
+
+
+def test_rows_are_what_members_alone_would_have() -> None:
+    solver = prepared(nash_conv=1e-12, counted=True)
+    state = solver.advance(GAME, solver.start(GAME), 320)
+    for name, rows in zip(solver.names, state.rows, strict=True):
+        for row in rows:
+            assert row.nash_conv == tp.solve(GAME, name, iterations=row.iteration).nash_conv
+
+
+def test_an_answer_is_the_leaders() -> None:
+    solution = tp.solve("leduc", iterations=200)
+    alone = tp.solve("leduc", "dcfr", iterations=200)
+    assert solution.solved_by == "dcfr"
+    for one, two in zip(solution.policy.aligned(GAME), alone.policy.aligned(GAME), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_who_is_good_enough_while_catching_up_is_the_answer() -> None:
+    """At an iteration that the leader has long passed; and it goes on from there to another target."""
+    game = tp.load("kuhn")
+    solver = prepared(game=game, nash_conv=1e-3 * share(game), counted=True)
+    state = solver.advance(game, solver.start(game), 10_000)
+    assert solver.finished(state)
+    assert solver.resumable(state)
+    assert state.iteration == state.rows[state.leader][-1].iteration < max(own.iteration for own in state.entrants)
+    further = prepared(game=game, nash_conv=1e-6 * share(game), counted=True)
+    state = further.advance(game, further.restore(game, solver.save(state)), 10_000)
+    assert further.finished(state)
+    assert state.rows[state.leader][-1].nash_conv <= 1e-6 * share(game)
+
+
+@pytest.mark.parametrize("iterate", ["average", "current", "best"])
+def test_members_are_measured_by_what_is_reported(iterate) -> None:
+    solver = prepared(iterate=iterate, counted=True)
+    state = solver.advance(GAME, solver.start(GAME), 100)
+    member = solver.members[1]
+    kinds = ("average", "current") if iterate == "best" else (iterate,)
+    for row in state.rows[1]:
+        own = member.advance(GAME, member.start(GAME), row.iteration)
+        found = [member.evaluate(GAME, member.strategies(GAME, own, kind)).nash_conv for kind in kinds]
+        assert row.nash_conv == min(found)
+
+
+# --- the same bits ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parts", [[1] * 130, [39, 1, 1, 89], [40, 90], [41, 89], [56, 74], [129, 1], [20, 20, 90]])
+def test_n_and_then_m_iterations_are_n_plus_m(parts) -> None:
+    solver = prepared(nash_conv=1e-9, counted=True)
+    whole = solver.advance(GAME, solver.start(GAME), sum(parts))
+    state = solver.start(GAME)
+    for part in parts:
+        state = solver.advance(GAME, state, part)
+    assert bits(solver, state) == bits(solver, whole)
+
+
+class After:
+    """Says stop at the nth question, and ever after."""
+
+    def __init__(self, count: int) -> None:
+        self.left = count
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 8, 13])
+def test_whatever_cuts_a_decision_short_it_goes_on_to_the_same_bits(count, monkeypatch) -> None:
+    """With a checkpoint at every cut; bursts of an iteration, so that there are many."""
+    monkeypatch.setattr(module, "BURST", 1.0)
+    solver = prepared(nash_conv=1e-9, counted=True)
+    whole = solver.advance(GAME, solver.start(GAME), 120)
+    state = solver.start(GAME)
+    for _ in range(2000):
+        if state.iteration == 120:
+            break
+        state = solver.advance(GAME, state, 120 - state.iteration, After(count))
+        state = solver.restore(GAME, solver.save(state))
+    assert bits(solver, state) == bits(solver, whole)
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    one, two = (tp.solve("leduc5", iterations=60, threads=threads) for threads in (1, 2))
+    for left, right in zip(one.policy.aligned(one.game), two.policy.aligned(one.game), strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert one.nodes_touched == two.nodes_touched
+
+
+def test_killed_and_resumed_it_has_the_same_answer(tmp_path) -> None:
+    for folder, limits in (("whole", [300]), ("parts", [37, 40, 41, 130, 300])):
+        tp.solve("leduc", iterations=limits[0], out=tmp_path / folder)
+        for limit in limits[1:]:
+            tp.resume(tmp_path / folder, iterations=limit)
+    policies = [(tmp_path / folder / "policy.parquet").read_bytes() for folder in ("whole", "parts")]
+    assert policies[0] == policies[1]
+    results = [json.loads((tmp_path / folder / "result.json").read_text()) for folder in ("whole", "parts")]
+    assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
+
+
+# --- the linear program -----------------------------------------------------------------------------------------------
+
+
+def test_a_session_takes_the_iterations_of_one_go() -> None:
+    whole = build("lp").advance(GAME, build("lp").start(GAME), 1)
+    session, calls = Session(GAME), 0
+    while not session.ended:
+        calls += 50
+        assert session.upto(calls, lambda: False)
+    assert session.found is not None
+    assert session.found.iteration == whole.iteration
+    for one, two in zip(session.found.strategies, whole.strategies, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_session_takes_no_more_than_it_is_granted() -> None:
+    session = Session(GAME)
+    assert session.upto(100, lambda: False)
+    assert (session._worker.calls, session.ended) == (100, False)
+    assert session.upto(100, lambda: False)
+    assert session._worker.calls == 100
+
+
+def test_a_session_that_is_given_up_ends_its_thread() -> None:
+    session = Session(GAME)
+    session.upto(10, lambda: False)
+    thread = session._worker._thread
+    assert thread.is_alive()
+    del session
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_the_linear_program_is_granted_as_decided() -> None:
+    """Nothing before 150 iterations; then what ``allowance`` says."""
+    solver = prepared(nash_conv=1e-12)
+    state = solver.advance(GAME, solver.start(GAME), 156)
+    assert state.program.calls == 0
+    rows = state.rows[state.leader]
+    state = solver.advance(GAME, state, 1)
+    price = portfolio.prices(GAME)
+    if not solver.finished(state):
+        assert price.program(state.program.calls) <= race.FAR_SHARE * sum(
+            solver._spent(GAME, state, place) for place in range(2)
+        )
+    assert len(state.rows[state.leader]) == len(rows) + 1
+
+
+@pytest.mark.parametrize("pause", [0, 1, 2])
+def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pause, monkeypatch) -> None:
+    """The session is lost with the process: it begins again and is given all it had."""
+    monkeypatch.setattr(race, "FAR_SHARE", 2.0)
+    whole = prepared(nash_conv=1e-12)
+    last = whole.advance(GAME, whole.start(GAME), 10_000)
+    assert last.program.standing == module.SOLVED
+    solver = prepared(nash_conv=1e-12)
+    state, cuts = solver.start(GAME), 0
+    upto = Session.upto
+
+    def cut(self: Session, calls: int, stop: Any) -> bool:
+        nonlocal cuts
+        cuts += 1
+        if cuts % 2:  # half way
+            upto(self, max(calls - 20 * (pause + 1), 1), lambda: False)
+            return False
+        return upto(self, calls, stop)
+
+    monkeypatch.setattr(Session, "upto", cut)
+    for _ in range(200):
+        if solver.finished(state):
+            break
+        state = solver.advance(GAME, state, 10_000)
+        if not solver.finished(state):
+            state = solver.restore(GAME, solver.save(state))
+    assert cuts > 1
+    assert (state.due, state.program.iterations) == (last.due, last.program.iterations)
+    for one, two in zip(state.program.strategies, last.program.strategies, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_linear_program_that_fails_is_told_and_the_race_goes_on(monkeypatch) -> None:
+    monkeypatch.setattr(module, "Session", Failing)
+    solution = tp.solve("leduc", nash_conv=1e-5, threads=1)
+    assert (solution.status, solution.solved_by) == ("solved", "cfr+-restarted")
+    assert "lp took" in solution.summary()["note"]
+    assert solution.summary()["note"].endswith("and failed")
+
+
+class Failing:
+    """A linear program without an answer."""
+
+    ended, found = True, None
+
+    def __init__(self, game: Any) -> None:
+        pass
+
+    def upto(self, calls: int, stop: Any) -> bool:
+        return True
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 20, 34, 40, 41, 155, 1000])
+def test_a_limit_on_iterations(count) -> None:
+    solution = tp.solve("kuhn", iterations=count)
+    assert (solution.status, solution.iterations) == ("iterations", count)
+    assert "lp" not in solution.summary()["share_of_work"]  # which cannot heed it
+
+
+@pytest.mark.parametrize("limit", [1, 116, 5_000, 10_000, 20_000, 123_456, 1_000_000])
+def test_a_limit_on_nodes_is_missed_by_less_than_an_iteration_and_a_check(limit) -> None:
+    """All members' nodes count; an iteration touches 58 nodes twice, a check of restarts four times."""
+    solution = tp.solve("kuhn", nodes=limit)
+    assert solution.status == "nodes"
+    assert limit <= solution.nodes_touched < limit + 6 * 58
+
+
+def test_a_limit_on_nodes_leaves_no_trace(tmp_path) -> None:
+    for folder, limits in (("whole", [400_000]), ("parts", [9_000, 10_000, 11_000, 123_456, 400_000])):
+        tp.solve("kuhn", nodes=limits[0], out=tmp_path / folder)
+        for limit in limits[1:]:
+            tp.resume(tmp_path / folder, nodes=limit)
+    policies = [(tmp_path / folder / "policy.parquet").read_bytes() for folder in ("whole", "parts")]
+    assert policies[0] == policies[1]
+
+
+def test_a_limit_on_seconds_ends_it_or_it_is_solved() -> None:
+    assert tp.solve("leduc5", seconds=0.3).status == "seconds"
+    assert tp.solve("kuhn", seconds=20.0).status == "solved"  # by the linear program
+
+
+# --- members ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", ["", "lp", "dcfr;dcfr", "auto", "dcfr;auto", "dcfr;;lp"])
+def test_wrong_members_are_refused(members) -> None:
+    with pytest.raises(ParameterError, match=r"members|algorithm"):
+        build(f"auto(members='{members}')")
+
+
+def test_one_member_is_that_algorithm() -> None:
+    one, two = tp.solve("leduc", STEADY, iterations=100), tp.solve("leduc", "dcfr", iterations=100)
+    assert one.nash_conv == two.nash_conv
+
+
+def test_members_that_cannot_heed_what_is_asked_stay_out() -> None:
+    """Restarts set regrets, which 16 bits cannot."""
+    solution = tp.solve("leduc", iterations=100, storage="int16")
+    assert list(solution.summary()["share_of_work"]) == ["dcfr"]
+
+
+def test_a_checkpoint_of_other_members_is_refused() -> None:
+    solver, other = prepared(counted=True), prepared(STEADY)
+    with pytest.raises((ValueError, KeyError)):
+        other.restore(GAME, solver.save(solver.advance(GAME, solver.start(GAME), 10)))
+
+
+def test_costs_are_positive_and_from_the_file() -> None:
+    stored = json.loads(Path(portfolio.FILE).read_text())["nanoseconds"]
+    assert portfolio.costs()._asdict() == stored
+    assert all(number > 0.0 for number in stored.values())
