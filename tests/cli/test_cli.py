@@ -442,9 +442,13 @@ def test_the_answer_is_printed_before_anything_is_written(broken, cli, monkeypat
     [pytest.param(signal.SIGINT, id="ctrl-c"), pytest.param(signal.SIGTERM, id="terminate", marks=pytest.mark.slow)],
 )
 def test_ctrl_c_keeps_what_is_done(number, tmp_path) -> None:
-    arguments = ["solve", "leduc", "--seconds", "60", "--checkpoint-seconds", "0", "--out", "run", "--json"]
+    arguments = ["solve", "leduc", "--algorithm", "cfr+", "--seconds", "60", "--checkpoint-seconds", "0"]
     process = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        [*COMMAND, *arguments, "--out", "run", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
