@@ -22,6 +22,7 @@ from treeplex.engines.sequence.cuda.plan import Part, Plan
 FLOAT: Final = real("float64")
 LOWEST: Final = -1e300
 PARTS: Final = 2 if SIMULATED else 64  # blocks that add up numbers; their sums are added on the CPU, in order
+ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds up by itself: meetings are slow there
 VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # what is added up: the last two for each player
 
 
@@ -199,12 +200,15 @@ def _added(total: Any, sums: Any, at: Any) -> None:
     shared = cuda.shared.array(BLOCK, dtype=FLOAT)
     me, half = cuda.threadIdx.x, BLOCK // 2
     shared[me] = total
-    while half > 0:
-        cuda.syncthreads()
+    cuda.syncthreads()
+    while half >= ALONE:
         if me < half:
             shared[me] += shared[me + half]
+        cuda.syncthreads()
         half //= 2
     if me == 0:
+        for k in range(1, ALONE):
+            shared[0] += shared[k]
         sums[at * PARTS + cuda.blockIdx.x] = shared[0]
 
 
