@@ -58,6 +58,7 @@ def loaded(name: str) -> Any:
     game = object.__new__(CompiledGame)
     for key in ("operator", "treeplexes"):
         object.__setattr__(game, key, getattr(bare, key))
+    object.__setattr__(game, "name", name)
     return game
 
 
