@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -34,6 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 PACKAGE: Final = Path(__file__).parent
 KEPT_DAYS: Final = 7  # how long machine code of other versions of the kernels stays on disk
 
+_HAS_KERNELS: Final = re.compile(rb"^from treeplex\.(jit|cuda\.kernels) import", re.MULTILINE)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
@@ -41,7 +42,7 @@ def cache_key(package: Path = PACKAGE) -> str:
     """A hash of this file and of every file that a file with kernels imports from: what may be copied into others."""
     texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
     wanted, engines = {package / "jit.py", *package.glob("updates/*.py")}, package / "engines"
-    scanned = [path for path, text in texts.items() if b"from treeplex.jit import" in text]
+    scanned = [path for path, text in texts.items() if _HAS_KERNELS.search(text)]
     for path in scanned:  # it grows: parts of kernels that import no decorator have imports of their own
         for module, names in _IMPORT.findall(texts[path]):
             place = package.joinpath(*module.decode().split("."))
@@ -160,7 +161,7 @@ class CompileCounter(events.Listener):
 def timed_compilation(started: Callable[[int], None] | None = None) -> Generator[CompileTimer]:
     """Time compilation while this lasts; ``started`` is called with the number of each kernel that is compiled."""
     timer = CompileTimer()
-    with _listening("numba:compiler_lock", timer), announced_compilation(started):
+    with _listening("compiler_lock", timer), announced_compilation(started):
         yield timer
 
 
@@ -171,11 +172,23 @@ def announced_compilation(started: Callable[[int], None] | None) -> Generator[No
         yield
         return
     counter = CompileCounter(started)
-    with _listening("numba:compile", counter), _listening("numba-cuda:compile", counter):
+    with _listening("compile", counter):
         yield
 
 
-def _listening(kind: str, listener: events.Listener) -> AbstractContextManager[None]:
-    """GPU kernels have events of their own, in a module that is there once they are used."""
-    module: Any = events if kind.startswith("numba:") else sys.modules.get("numba.cuda.core.event")
-    return nullcontext() if module is None else module.install_listener(kind, listener)
+@contextmanager
+def _listening(kind: str, listener: Any) -> Generator[None]:
+    """GPU kernels have events of their own, and listeners of their own class, in a module that is there if they are."""
+    ours: Any = events
+    module: Any = sys.modules.get("numba.cuda.core.event")
+    with ours.install_listener(f"numba:{kind}", listener):
+        if module is None:
+            yield
+            return
+        parts = {"on_start": _forwarded(listener.on_start), "on_end": _forwarded(listener.on_end)}
+        with module.install_listener(f"numba-cuda:{kind}", type("Forwarding", (module.Listener,), parts)()):
+            yield
+
+
+def _forwarded(heard: Callable[[Any], None]) -> Callable[[Any, Any], None]:
+    return lambda _, event: heard(event)

@@ -7,7 +7,10 @@ import shutil
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -20,7 +23,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, kernel, remove_old, uncounted_kernel
+from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, kernel, remove_old, timed_compilation, uncounted_kernel
 
 COUNT = """
 import treeplex as tp
@@ -145,3 +148,35 @@ def test_samplers_count_no_references_and_lose_none() -> None:
     for _ in range(10):
         state = algorithm.advance(game, state, 5)
     assert sys.getrefcount(regret) == before
+
+
+def test_gpu_kernels_are_heard_of_through_listeners_of_their_own_class(monkeypatch) -> None:
+    class Listener(ABC):
+        @abstractmethod
+        def on_start(self, event: object) -> None: ...
+
+        @abstractmethod
+        def on_end(self, event: object) -> None: ...
+
+    heard: dict[str, Listener] = {}
+
+    @contextmanager
+    def install_listener(kind: str, listener: object):
+        assert isinstance(listener, Listener), "numba-cuda asks for its own class"
+        heard[kind] = listener
+        yield
+        del heard[kind]
+
+    other = SimpleNamespace(Listener=Listener, install_listener=install_listener)
+    monkeypatch.setitem(sys.modules, "numba.cuda.core.event", other)
+    counted: list[int] = []
+    with timed_compilation(counted.append) as compilation:
+        assert sorted(heard) == ["numba-cuda:compile", "numba-cuda:compiler_lock"]
+        for kind in heard:
+            heard[kind].on_start(None)
+        time.sleep(0.01)
+        for kind in heard:
+            heard[kind].on_end(None)
+    assert counted == [1]
+    assert compilation.seconds >= 0.01
+    assert not heard

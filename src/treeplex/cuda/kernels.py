@@ -20,6 +20,7 @@ import numba
 import numpy as np
 
 from treeplex.cuda.found import SIMULATED, module
+from treeplex.jit import CACHE_FOLDER
 
 cuda: Any = module()
 
@@ -35,8 +36,26 @@ ALL: Final = 0xFFFFFFFF
 
 
 def kernel(function: Callable[..., None], **options: Any) -> Any:
-    """A kernel; it is compiled at its first launch for the types of its arguments."""
-    return cuda.jit(**({} if SIMULATED else options))(function)
+    """A kernel; it is compiled at its first launch for the types of its arguments, and its machine code kept on disk.
+
+    Where that is: ``treeplex.jit``.
+    """
+    if SIMULATED:
+        return cuda.jit()(function)
+    settings = _settings()
+    before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
+    try:
+        return cuda.jit(cache=True, **options)(function)
+    finally:
+        settings.CACHE_DIR = before
+
+
+def _settings() -> Any:
+    """Where numba-cuda looks for the folder of machine code."""
+    try:
+        return importlib.import_module("numba.cuda.core.config")
+    except ImportError:  # numba-cuda before it had its own
+        return _numba.config
 
 
 def callee(function: Callable[..., Any]) -> Any:
@@ -147,7 +166,9 @@ def _asked() -> Any:
 
         return void(array, at), codegen
 
-    return intrinsic(ask)
+    found: Any = intrinsic(ask)
+    found._set_uuid("treeplex.cuda.kernels.ask")  # else kernels on disk would be found by this process alone
+    return found
 
 
 def _not_asked(array: Any, at: Any) -> None:
