@@ -172,11 +172,11 @@ def test_gpu_kernels_are_heard_of_through_listeners_of_their_own_class(monkeypat
     counted: list[int] = []
     with timed_compilation(counted.append) as compilation:
         assert sorted(heard) == ["numba-cuda:compile", "numba-cuda:compiler_lock"]
-        for kind in heard:
-            heard[kind].on_start(None)
+        for listener in heard.values():
+            listener.on_start(None)
         time.sleep(0.01)
-        for kind in heard:
-            heard[kind].on_end(None)
+        for listener in heard.values():
+            listener.on_end(None)
     assert counted == [1]
     assert compilation.seconds >= 0.01
     assert not heard
