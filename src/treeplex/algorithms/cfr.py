@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import averaging, exponent, first_exponent, horizon_of, named, number, turn_order
@@ -156,7 +157,7 @@ class CFR(FullWidth[State]):
         """As ``Algorithm``."""
         if isinstance(state, TiledState):
             (first, second), places = state.tiled, state.place
-            return normalised(game, (first.average[places[0]], second.average[places[1]]))
+            return normalised(game, (first.average, second.average), places)
         return super().average(game, state)
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
@@ -165,6 +166,11 @@ class CFR(FullWidth[State]):
             (first, second), places = state.tiled, state.place
             return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
         return super().current(game, state)
+
+    def played(self, game: CompiledGame, state: State) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """As ``Tabular``: where they are."""
+        first, second = _learners(state)
+        return first.strategy, second.strategy
 
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: in the game's order."""

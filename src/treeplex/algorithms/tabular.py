@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, Final, Protocol, TypeVar
 
-import numpy as np
+import numpy.typing as npt
 
 from treeplex.algorithms.protocol import Algorithm, Cost, Work
 from treeplex.compile.game import CompiledGame
@@ -50,10 +51,13 @@ class Tabular(Algorithm[CompiledGame, State]):
 
     def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
         """As ``Algorithm``; stops at once when a rule, such as a user's own, has run out of numbers."""
-        current = self.current(game, state)
-        if not all(np.isfinite(strategy).all() for strategy in current):
+        if not all(math.isfinite(strategy.sum()) for strategy in self.played(game, state)):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {state.iteration:,}.")
-        return current if iterate == "current" else self.average(game, state)
+        return self.current(game, state) if iterate == "current" else self.average(game, state)
+
+    def played(self, game: CompiledGame, state: State) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The numbers of ``current``, in any order."""
+        return self.current(game, state)
 
     def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
         """As ``Algorithm``."""

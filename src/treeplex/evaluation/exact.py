@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from treeplex.engines.sequence.partition import partitions
 from treeplex.evaluation.policy import Policy, policy_of
 from treeplex.html import html_table
 from treeplex.threads.crew import share
+
+KEPT: Final = 2**23  # numbers of scratch that stay: 64 MiB
 
 
 class Evaluation(NamedTuple):
@@ -70,8 +73,7 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     ``threads``: 0 for all cores in large games; no bit depends on it.
     """
     pieces, found = partitions(game, threads), np.empty(3)
-    scratch = _scratch(game, 0), _scratch(game, 1), _scratch(game, 0), _scratch(game, 1)
-    told = game.treeplexes, game.operator, pieces, strategies, scratch, found
+    told = game.treeplexes, game.operator, pieces, strategies, _kept.scratch(game), found
     share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
     value, first, second = found.tolist()
     return in_payoffs(game, value, first, second)
@@ -104,6 +106,25 @@ def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
     out = _scratch(game, player)
     take_gradient(game.operator[player], 1.0 if player == 0 else -1.0, opponent, out)
     return out
+
+
+class _Kept(threading.local):
+    """Scratch of the last evaluation in this thread: pages that are new to a process cost as much as a pass."""
+
+    arrays: tuple[Floats, ...] = ()
+
+    def scratch(self, game: CompiledGame) -> tuple[Floats, Floats, Floats, Floats]:
+        sizes = [treeplex.sequences for treeplex in game.treeplexes] * 2
+        if [len(array) for array in self.arrays] != sizes:
+            first, second, third, fourth = (np.empty(size) for size in sizes)
+            if sum(sizes) > KEPT:
+                return first, second, third, fourth
+            self.arrays = first, second, third, fourth
+        first, second, third, fourth = self.arrays
+        return first, second, third, fourth
+
+
+_kept = _Kept()
 
 
 def _scratch(game: CompiledGame, player: int) -> Floats:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats, aligned
+from treeplex.arrays import Floats, Ints, aligned
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
@@ -54,11 +54,16 @@ def initial_learners_16(game: CompiledGame) -> tuple[Learner16, Learner16]:
     return first, second
 
 
-def normalised(game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> Strategies:
-    """Strategies in proportion to non-negative weights, such as sums of realization plans."""
-    strategies = np.empty(len(weights[0])), np.empty(len(weights[1]))
-    for treeplex, own, out in zip(game.treeplexes, weights, strategies, strict=True):
-        walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
+def normalised(
+    game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]], places: tuple[Ints, Ints] | None = None
+) -> Strategies:
+    """Strategies in proportion to non-negative weights, such as sums of realization plans; perhaps in ``places``."""
+    strategies = scratch(game)
+    for player, (treeplex, own, out) in enumerate(zip(game.treeplexes, weights, strategies, strict=True)):
+        if places is None:
+            walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
+        else:
+            walks.normalise_placed(treeplex, own, places[player], out)
     return strategies
 
 

@@ -5,7 +5,11 @@ Storage and accumulation float64; one thread; no fastmath, so sums run in the or
 
 from __future__ import annotations
 
-from treeplex.arrays import Floats
+from typing import Any
+
+import numpy.typing as npt
+
+from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.jit import kernel
 from treeplex.updates.rules import share
@@ -33,6 +37,20 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
             total += weights[s]
         for s in range(first[infoset], first[infoset + 1]):
             strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
+
+
+@kernel
+def normalise_placed(treeplex: Treeplex, weights: npt.NDArray[Any], place: Ints, strategy: Floats) -> None:
+    """The same with each weight in a place of its own, in any precision."""
+    first = treeplex.first
+    strategy[0] = 1.0
+    for infoset in range(len(first) - 1):
+        total = 0.0
+        for s in range(first[infoset], first[infoset + 1]):
+            strategy[s] = weights[place[s]]
+            total += strategy[s]
+        for s in range(first[infoset], first[infoset + 1]):
+            strategy[s] = share(strategy[s], total, first[infoset + 1] - first[infoset])
 
 
 @kernel
