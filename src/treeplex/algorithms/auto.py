@@ -237,7 +237,7 @@ class Auto(Tabular[AutoState]):
         if not state.rows[state.leader] or state.rows[state.leader][-1].iteration < state.due:
             state = self._measured(game, state, state.leader)
         for place in range(len(self.members)):
-            for goal in race.following(state.due, state.rows[place]) if place != state.leader else ():
+            while (goal := self._goal(game, state, place)) is not None:
                 state, done = self._tried(game, state, place, goal, stop)
                 if not done or self.finished(state):
                     return state, done
@@ -254,6 +254,17 @@ class Auto(Tabular[AutoState]):
             return state._replace(program=program), False
         events = (*state.events, *self._ending(program, state))
         return state._replace(program=program, events=events, due=race.later(state.due)), True
+
+    def _goal(self, game: CompiledGame, state: AutoState, place: int) -> int | None:
+        """The iteration at which someone who follows is measured next, if its share of the work suffices."""
+        led_now = any((event.what, event.iteration) == (LED, state.due) for event in state.events)
+        if place == state.leader or state.due < race.JOIN or led_now:  # the last: cut short after it was decided
+            return None
+        rows, price = state.rows[place], portfolio.prices(game, self.members[place].backend)
+        share, goal = race.following(place, rows[-1].iteration if rows else 0)
+        each = rows[-1].work / rows[-1].iteration if rows else price.iteration
+        needed = goal * each + (len(rows) + 1) * price.evaluation
+        return goal if needed <= share * self._spent(game, state, state.leader) else None
 
     def _tried(self, game: CompiledGame, state: AutoState, place: int, goal: int, stop: Stop) -> tuple[AutoState, bool]:
         """Someone else brought to iteration ``goal`` and measured, who leads at once if that is good enough."""
@@ -312,7 +323,10 @@ class Auto(Tabular[AutoState]):
         rows = state.rows[state.leader]
         target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
         work = sum(self._spent(game, state, place) for place in range(len(self.members)))
-        allowed = race.allowance(work, race.forecast(rows, target) - rows[-1].work)
+        left = race.forecast(rows, target) - rows[-1].work
+        if self.goal.nash_conv is None:  # nothing else would end the run
+            left = max(left, work)
+        allowed = race.allowance(work, left)
         calls = price.calls(allowed)
         if calls <= program.calls or calls < race.LEAST * price.rows:
             return program, True
