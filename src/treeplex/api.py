@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
-from treeplex.algorithms.registry import ALGORITHMS, canonical, family, settled, with_parameters
+from treeplex.algorithms.registry import ALGORITHMS, with_parameters
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
@@ -27,6 +24,7 @@ from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
+from treeplex.runs.asking import Asked, carry_out, default_algorithm, is_spot_game, limits_of, load, pot_of
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
@@ -34,22 +32,13 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED, Progress
-from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request, seed_of
+from treeplex.runs.request import EXPLORATION, GROWTH, Request, seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
-from treeplex.runs.targets import nash_conv_of
-from treeplex.spec import parse
 
-DEFAULT_ALGORITHM = "auto"
 DEFAULT_SPOT_ALGORITHM = SPOTS
 """What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
-
-DEFAULT_NASH_CONV = 1e-3
-"""The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
-
-DEFAULT_SPOT_TARGET = "0.5%pot"
-"""The same for a hold'em spot."""
 
 DEFAULT_GROWTH_SECONDS = 10.0
 """How long ``grow`` runs when nothing says when to stop."""
@@ -65,24 +54,6 @@ PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
 
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
-
-
-def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
-    """Compile a game and check it.
-
-    Args:
-        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
-            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
-            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
-
-    >>> load("kuhn").summary()["infosets"]
-    [6, 6]
-    """
-    if _is_spot_game(source):
-        return source
-    spot = games.spot_of(source)
-    return games.load_game(source, report) if spot is None else games.spot_game(spot)
 
 
 def solve(
@@ -144,63 +115,18 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    if isinstance(algorithm, str) and kept is not None:
-        algorithm = _as_begun(algorithm, kept)
-    asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
-    return execute(*asked, options, kept)
-
-
-class Asked(NamedTuple):
-    """A run that is asked for: the game, the algorithm, and what will be written down. Nothing is computed yet."""
-
-    game: Any
-    algorithm: Algorithm[Any, Any]
-    request: Request
-
-
-def solving(
-    game: Source | Any,
-    algorithm: str | Algorithm[Any, Any] | None,
-    given: Limits,
-    exploitability: float | str | None = None,
-    seed: int = 0,
-    iterate: str = "average",
-    storage: str | None = None,
-    threads: int = 0,
-    locks: Sequence[Lock] = (),
-) -> Asked:
-    """What ``solve`` carries out, by the same arguments; refuses what it refuses."""
-    if algorithm is not None:
-        games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
-    loaded = load(game)
-    spot = loaded.spot if _is_spot_game(loaded) else None
-    if locks:
-        if spot is None:
-            raise ParameterError("The 'locks' parameter is for hold'em spots.")
-        locks = games.locks_of(locks)
-        loaded = replace(loaded, locks=locks)
-    limits = limits_of(given, exploitability, pot_of(loaded))
-    wanted = algorithm or default_algorithm(loaded)
-    asked = wanted if isinstance(wanted, str) else name_of(wanted)
-    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
-    solver = games.assembled(wanted)
-    if spot is not None and not isinstance(solver, CFR | Auto):
-        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
-    request = Request(
-        kind=GAME if spot is None else SPOT,
-        game=loaded.name,
-        source=loaded.source if spot is None else spot.summary(),
-        fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
-        algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
-        asked=asked,
-        seed=seed_of(seed),
-        storage=storage,
+    return carry_out(
+        game,
+        algorithm,
+        given,
+        options,
+        kept,
+        exploitability=exploitability,
+        seed=seed,
         iterate=iterate,
-        options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits.otherwise(default_limits(loaded)),
-        threads=threads,
+        storage=storage,
+        locks=locks,
     )
-    return Asked(loaded, solver, request)
 
 
 def resume(
@@ -409,7 +335,7 @@ def growing(
 
 def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
     """The game to start with, the algorithm that grows it, and how to load the game again."""
-    spot = game.spot if _is_spot_game(game) else games.spot_of(game)
+    spot = game.spot if is_spot_game(game) else games.spot_of(game)
     if spot is not None:
         from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
 
@@ -523,36 +449,6 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
     return merge_policies(games.load_game(game), policies, shares)
 
 
-def limits_of(
-    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
-) -> Limits:
-    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
-    if exploitability is None:
-        return given
-    if given.nash_conv is not None:
-        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
-
-
-def pot_of(game: Any) -> float | None:
-    """Of a hold'em spot that is loaded; None for any other game."""
-    return float(game.spot.pot) if _is_spot_game(game) else None
-
-
-def default_limits(game: Any) -> Limits:
-    """What ``solve`` goes to when nothing says when to stop."""
-    pot = pot_of(game)
-    if pot is not None:
-        return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))
-    largest = game.largest_payoff * game.unit or 1.0
-    return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
-
-
-def default_algorithm(game: Any) -> str:
-    """What ``solve`` takes when no algorithm is named."""
-    return DEFAULT_ALGORITHM
-
-
 def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     algorithm = default_algorithm(game)
@@ -568,17 +464,6 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
     return None if given is None else path_of_folder(given, name)
 
 
-def _as_begun(algorithm: str, kept: str | Path) -> str:
-    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
-    try:
-        begun = RunFolder.open(kept).request.algorithm
-        horizon = dict(parse(begun)[1]).get("horizon")
-    except TreeplexError:
-        return algorithm
-    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
-    return meant if meant != algorithm and canonical(meant) == begun else algorithm
-
-
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
     """A name with the parameters that were given as keywords."""
     known = list(signature(solve).parameters)
@@ -591,10 +476,6 @@ def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
                 raise
     advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
     raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
-
-
-def _is_spot_game(game: object) -> bool:
-    return type(game).__name__ == "HoldemGame"
 
 
 def _is_named(start: Abstraction) -> bool:

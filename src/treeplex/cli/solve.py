@@ -15,12 +15,13 @@ from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU
+from treeplex.runs.asking import DEFAULT_ALGORITHM, default_limits
 from treeplex.runs.folder import RunFolder
 
 Algorithm = Annotated[
     str | None,
     typer.Option(
-        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM}.",
+        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {DEFAULT_ALGORITHM}.",
         show_default=False,
         autocompletion=complete.algorithms,
     ),
@@ -67,7 +68,7 @@ def solved(
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = api.pot_of(game)
-    limits = goal.limits(pot).otherwise(api.default_limits(game))
+    limits = goal.limits(pot).otherwise(default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
     defaults = pot is not None and game.spot.has_default_sizes
     note = f"sizes: {DEFAULT_MENU}, the default menu" if defaults else ""
