@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
@@ -71,6 +72,9 @@ def solve(
     threads: int = 0,
     backend: str = "auto",
     device: int = 0,
+    cluster: str | None = None,
+    workers: int | None = None,
+    worker_memory: str | int | None = None,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
     folder: str | Path | None = None,
@@ -97,6 +101,10 @@ def solve(
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Which GPU, counted from 0.
+        cluster: Cut the game into parts, one for each worker of a Ray cluster: ``"auto"`` for the one on this machine,
+            or its address. Changes no bit of the answer. For the CFR family.
+        workers: Of the cluster, how many; ``threads`` are those of each then, by default 1. Default: all CPUs.
+        worker_memory: What each may take, such as ``"8GB"``: a game that needs more is refused.
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
@@ -115,18 +123,19 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    return carry_out(
-        game,
-        algorithm,
-        given,
-        options,
-        kept,
-        exploitability=exploitability,
-        seed=seed,
-        iterate=iterate,
-        storage=storage,
-        locks=locks,
-    )
+    with _over(cluster, workers, worker_memory, options) as carried:
+        return carry_out(
+            game,
+            algorithm,
+            given,
+            carried,
+            kept,
+            exploitability=exploitability,
+            seed=seed,
+            iterate=iterate,
+            storage=storage,
+            locks=locks,
+        )
 
 
 def resume(
@@ -140,6 +149,9 @@ def resume(
     threads: int = 0,
     backend: str = "auto",
     device: int = 0,
+    cluster: str | None = None,
+    workers: int | None = None,
+    worker_memory: str | int | None = None,
     algorithm: str | Algorithm[Any, Any] | None = None,
     game: Any = None,
     checkpoint_seconds: float = 30.0,
@@ -160,6 +172,9 @@ def resume(
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Which GPU, counted from 0.
+        cluster: As in ``solve``, wherever the run was before: on one machine, or cut for other workers.
+        workers: As in ``solve``.
+        worker_memory: As in ``solve``.
         algorithm: Your own, if the run was started with it.
         game: Your own, if the run was started with it.
         checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
@@ -171,7 +186,9 @@ def resume(
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
-    return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
+    loaded, solver = games.game_of(kept, game), games.algorithm_of(kept.request, algorithm)
+    with _over(cluster, workers, worker_memory, options) as carried:
+        return resume_run(kept, loaded, solver, limits, carried)
 
 
 def compare(
@@ -454,6 +471,23 @@ def recommended(game: Any) -> dict[str, str]:
     algorithm = default_algorithm(game)
     solver = games.assembled(algorithm).prepared(game, Execution(backend="auto"))
     return {"algorithm": algorithm, "backend": solver.backend}
+
+
+@contextmanager
+def _over(
+    cluster: str | None, workers: int | None, worker_memory: str | int | None, options: Options
+) -> Generator[Options]:
+    """How to run, over the workers of a cluster if one is named."""
+    if cluster is None:
+        for name, given in (("workers", workers), ("worker_memory", worker_memory)):
+            if given is not None:
+                raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
+        yield options
+        return
+    from treeplex.cluster.shards import sharding  # noqa: PLC0415 - seldom needed
+
+    with sharding(cluster, workers, options.threads, worker_memory) as how:
+        yield replace(options, sharding=how, backend="cpu" if options.backend == "auto" else options.backend)
 
 
 def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:

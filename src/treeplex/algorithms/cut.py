@@ -25,6 +25,9 @@ FORMAT: Final = "treeplex-shard-1"
 FOLDER: Final = "shards"
 """Of a run folder: where shards write."""
 
+PROCESS: Final = 350_000_000
+"""Bytes of a worker before it has a game: Python, NumPy, compiled kernels. Measured on Linux."""
+
 MANIFEST: Final = "cut"
 """In the trunk's checkpoint: which files belong to it, as JSON in bytes."""
 
@@ -48,10 +51,11 @@ class Session:
         self.bytes = self.passes = 0  # of passes that learn
         self.kept: list[str] = []
 
-    def start(self) -> None:
+    def start(self, given: Sequence[Given] | None = None) -> None:
         """All shards, without anything learnt."""
         self._begin()
-        self.ask(0, 0, START, [{}] * len(self.orders))
+        nothing: Given = {}
+        self.ask(0, 0, START, given or [nothing] * len(self.orders))
 
     def restore(self, iteration: int, files: Sequence[Given]) -> None:
         """All shards, as these files have them."""
@@ -173,6 +177,12 @@ def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, i
             begin, total = place, 0
         total += size
     return [*runs, (begin, len(work))]
+
+
+def wire_note(workers: int, counted: int, measured: int) -> str:
+    """What was on the wire, in one line."""
+    said = f"{workers} worker{'s' * (workers > 1)}, {sized(counted)} on the wire per iteration by count"
+    return f"{said}, {sized(measured)} measured" if measured else said
 
 
 def sized(count: int) -> str:

@@ -10,12 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cut import MANIFEST, Cutting, Session, files_of, opened_part, sized, split, write_part
+from treeplex.algorithms.cut import (
+    MANIFEST,
+    PROCESS,
+    Cutting,
+    Session,
+    files_of,
+    opened_part,
+    sized,
+    split,
+    wire_note,
+    write_part,
+)
 from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Tensors, Work, never
 from treeplex.algorithms.registry import build
@@ -50,9 +61,6 @@ from treeplex.updates.storage import STORAGES
 from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
-
-PROCESS: Final = 350_000_000
-"""Bytes of a worker before it has a game: Python, NumPy, compiled kernels. Measured on Linux."""
 
 
 class Asked(NamedTuple):
@@ -175,6 +183,14 @@ class CutHoldem(Algorithm[HoldemGame, State]):
         self.session.restore(state.iteration, files)
         return state
 
+    def described(self, game: HoldemGame) -> str:
+        """How it is cut, in a sentence."""
+        boards, memory = len(game.boards[1].texture), max(order.words["memory"] for order in self.session.orders)
+        return (
+            f"{boards} {game.streets[1].name} boards over {len(self.runs)} worker{'s' * (len(self.runs) > 1)} of up to"
+            f" {sized(memory)}, {sized(self.predicted_bytes(game))} on the wire per iteration."
+        )
+
     def predicted_bytes(self, game: HoldemGame) -> int:
         """What an iteration sends and receives, counted before."""
         return sum(exchanged(game, self.runs, self.solver.storage, player) for player in (0, 1))
@@ -254,6 +270,11 @@ class CutSpotted(Spotted):
             "bytes_per_iteration": self._cut.session.bytes_per_iteration,
             "bytes_per_iteration_predicted": self._cut.predicted_bytes(self.game),
         }
+
+    def note(self) -> str:
+        """As ``Extras``."""
+        counted, measured = self._cut.predicted_bytes(self.game), self._cut.session.bytes_per_iteration
+        return wire_note(len(self._cut.runs), counted, measured)
 
     def files(self) -> dict[str, str]:
         """As ``Extras``."""

@@ -31,8 +31,10 @@ class Stamp(NamedTuple):
     phase: str  # START, RESTORE, SAVE, or what a pass does
 
 
-START, RESTORE, SAVE, LEARN, BEST, VALUE, GATHER = "start", "restore", "save", "learn", "best", "value", "gather"
-"""Phases: begin without regrets, go back to a checkpoint, write one; passes that learn, respond best, or play."""
+START, RESTORE, SAVE, LEARN, FINISH = "start", "restore", "save", "learn", "finish"
+BEST, VALUE, GATHER = "best", "value", "gather"
+"""Phases: begin without regrets, go back to a checkpoint, write one; passes that learn, and what is left to do after
+the last of some; passes that respond best, or play; strategies to be fetched."""
 
 
 class Order(NamedTuple):

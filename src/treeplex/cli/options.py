@@ -128,6 +128,22 @@ class Carrying:
 
 
 @dataclass(frozen=True)
+class Over:
+    """Over which machines a run is carried out."""
+
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="A Ray cluster to cut the game over: auto, or an address. Does not change the answer."),
+    ] = None
+    workers: Annotated[
+        int | None, typer.Option(help="Of the cluster, each with --threads of its own. Default: all CPUs.")
+    ] = None
+    worker_memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What each worker may take, such as 8GB.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Saving:
     """Where a run is kept."""
 
@@ -169,6 +185,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def as_arguments(*groups: Limits | Carrying) -> dict[str, Any]:
+def as_arguments(*groups: Limits | Carrying | Over) -> dict[str, Any]:
     """Limits and options by the names that the Python API gives them."""
     return {name: value for group in groups for name, value in asdict(group).items()}

@@ -34,6 +34,8 @@ Traversal = Annotated[
     ),
 ]
 
+ALONE = options.Over()
+
 
 @options.grouped
 def solve(
@@ -43,6 +45,7 @@ def solve(
     traversal: Traversal = None,
     goal: options.Goal,
     carrying: options.Carrying,
+    over: options.Over,
     saving: options.Saving,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -53,7 +56,7 @@ def solve(
         algorithm = with_traversal(algorithm or "cfr+", traversal)
     if algorithm is not None:
         build(algorithm)  # a wrong name is said before a large game is compiled
-    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json)
+    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json, over=over)
 
 
 def solved(
@@ -65,6 +68,7 @@ def solved(
     show: int,
     as_json: bool,
     locks: Sequence[Lock] = (),
+    over: options.Over = ALONE,
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = api.pot_of(game)
@@ -77,7 +81,7 @@ def solved(
             api.solve,
             game,
             wanted,
-            **options.as_arguments(limits, carrying),
+            **options.as_arguments(limits, carrying, over),
             locks=locks,
             out=folder,
             checkpoint_seconds=saving.checkpoint_seconds,
@@ -94,6 +98,7 @@ def resume(
     threads: options.Threads = 0,
     backend: options.Backend = "auto",
     device: options.Device = 0,
+    over: options.Over,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -106,7 +111,7 @@ def resume(
     start = partial(
         api.resume,
         folder,
-        **options.as_arguments(limits),
+        **options.as_arguments(limits, over),
         threads=threads,
         backend=backend,
         device=device,

@@ -8,6 +8,7 @@ which those that are gone have been replaced.
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +24,11 @@ from treeplex.version import __version__
 PLACING: Final = 120.0
 """Seconds in which workers must be ready: Ray may have to wait for a node, and a worker to load its part of a game."""
 
-UNITS: Final = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
+UNITS: Final = {"": 1, "B": 1} | {
+    f"{letter}{mark}B": base**power
+    for power, letter in enumerate("KMGT", 1)
+    for mark, base in (("", 1000), ("I", 1024))
+}
 
 
 class RayShards:
@@ -40,14 +45,13 @@ class RayShards:
             if actor is not None and not self._alive(actor):
                 self._actors[k] = None
         new = {k: self._new(order) for k, order in enumerate(orders) if self._actors[k] is None}
-        ready = {actor.ready.remote(): k for k, actor in new.items()}
-        done, late = self._ray.wait(list(ready), num_returns=len(ready), timeout=PLACING) if ready else ([], [])
-        for reference in done:
-            self._answer(ready[reference], reference)
+        ready: dict[Any, int] = {actor.ready.remote(): k for k, actor in new.items()}
+        until = time.monotonic() + PLACING
+        late = [k for reference, k in ready.items() if not self._in_time(reference, k, until)]
         if late:
             for actor in new.values():
                 self._ray.kill(actor)
-            need = max(orders[ready[reference]].words["memory"] for reference in late)
+            need = max(orders[k].words["memory"] for k in late)
             raise LostError(
                 f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
                 f" {self._threads} CPU{'s' * (self._threads > 1)} and {need / 1e9:.2f} GB; see: ray status."
@@ -63,8 +67,7 @@ class RayShards:
                 if known[id(own)] is None:
                     known[id(own)] = self._ray.put(dict(own))
             asked = [
-                actor.call.remote(tuple(stamp), known[id(own)])
-                for actor, own in zip(self._actors, given, strict=True)
+                actor.call.remote(tuple(stamp), known[id(own)]) for actor, own in zip(self._actors, given, strict=True)
             ]
         except self._ray.exceptions.RayError as error:
             raise LostError(f"A call could not be sent ({_words(error)}).") from error
@@ -83,6 +86,13 @@ class RayShards:
             num_cpus=self._threads, memory=order.words["memory"], max_restarts=0, max_task_retries=0
         )
         return remote.remote(order, __version__)
+
+    def _in_time(self, reference: Any, k: int, until: float) -> bool:
+        """Has an answer come until then?"""
+        done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
+        if done:
+            self._answer(k, reference)
+        return bool(done)
 
     def _alive(self, actor: Any) -> bool:
         try:

@@ -43,15 +43,22 @@ def cut(game: Any, solver: Algorithm[Any, Any], request: Request, how: Sharding,
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
     kept = None if folder is None else Path(folder)
     cutting = Cutting(how.shards, how.workers, how.threads, how.memory, request.algorithm)
+    made: Any = _cut(game, solver, request, cutting, run, kept)
+    if how.told is not None:
+        how.told(made.described(game))
+    return made
+
+
+def _cut(game: Any, solver: Any, request: Request, cutting: Cutting, run: str, folder: Path | None) -> Any:
     if not isinstance(game, CompiledGame):
         from treeplex.algorithms.cut_boards import cut_spot  # noqa: PLC0415 - its kernels take time to load
 
-        return cut_spot(game, solver, cutting, run, kept)  # pyright: ignore[reportArgumentType]
+        return cut_spot(game, solver, cutting, run, folder)
     if not isinstance(solver, CFR):
         raise ParameterError(f"On a cluster games are cut for {family()}, got {quoted(request.asked)}.")
     from treeplex.algorithms.cut_sequences import cut_game  # noqa: PLC0415
 
-    return cut_game(game, solver, cutting, run, kept)
+    return cut_game(game, solver, cutting, run, folder)
 
 
 class Patience:
