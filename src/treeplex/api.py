@@ -1,4 +1,4 @@
-"""Everything a newcomer needs: load, solve, compare, resume, evaluate, best_response, grow, explore, merge."""
+"""Everything a newcomer needs: load, solve, compare, batch, resume, evaluate, best_response, grow, ..."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_t
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, with_parameters
-from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.cluster.connect import attached
+from treeplex.cluster.tasks import Tasks
+from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
+from treeplex.files import is_file
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.holdem.locks import Lock
@@ -26,6 +29,12 @@ from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
 from treeplex.runs.asking import Asked, carry_out, default_algorithm, is_spot_game, limits_of, load, pot_of
+from treeplex.runs.batch.jobs import Job, jobs_of
+from treeplex.runs.batch.local import Processes
+from treeplex.runs.batch.planning import needs
+from treeplex.runs.batch.results import Row
+from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, left_of, record, recorded, run_batch
+from treeplex.runs.batch.run import forecast as forecast_of
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
@@ -46,6 +55,9 @@ DEFAULT_GROWTH_SECONDS = 10.0
 
 DEFAULT_COMPARE_SECONDS = 10.0
 """The time limit of each run of ``compare``."""
+
+DEFAULT_RETRIES = 2
+"""How often ``batch`` tries a job again whose worker was lost."""
 
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
@@ -157,13 +169,14 @@ def resume(
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
-) -> Solution:
+) -> Solution | Any:
     """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
 
     Args:
-        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left.
+        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left; or that of a batch, which
+            goes on on this machine and gives a ``Batch``.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
@@ -183,6 +196,10 @@ def resume(
     """
     options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
     given = Limits(nash_conv, seconds, iterations, nodes)
+    if is_batch(folder):
+        if given.any or exploitability is not None:
+            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+        return resume_batch(folder, checkpoint_seconds=checkpoint_seconds)
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
@@ -269,6 +286,106 @@ def compare(
         if folder is not None:
             found.save(folder)
     return found
+
+
+def batch(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    out: str | Path,
+    cluster: str | None = None,
+    workers: int = 0,
+    retries: int = DEFAULT_RETRIES,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Solve many games or hold'em spots, each to the bits that ``solve`` alone would give it; none stops another.
+
+    The same call again continues: jobs that have ended are not run again, others go on from their checkpoints.
+
+    Args:
+        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and, as ``solve`` has them,
+            ``algorithm``, ``nash_conv``, ``exploitability``, ``seconds``, ``iterations``, ``nodes``, ``storage``,
+            ``seed``, ``iterate``.
+        out: The folder for ``results/*.parquet``, ``runs/ID`` and ``logs/ID.log`` of jobs that failed. On a cluster:
+            one that all machines see.
+        cluster: ``"auto"`` or the address of a Ray cluster. Default: this machine alone.
+        workers: How many jobs at a time; 0: as many as processors and memory allow.
+        retries: How often a job is tried again whose worker was lost.
+        checkpoint_seconds: Seconds between two checkpoints of a run.
+        watch: Called a few times per second with the numbers of jobs done, failed and running.
+        answer: Called with the row of each job that has ended.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> jobs = [{"id": "small", "game": "kuhn"}, {"id": "exact", "game": "kuhn", "algorithm": "lp"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     [row.status for row in batch(jobs, out=folder).rows]
+    ['solved', 'solved']
+    """
+    listed = jobs_of(jobs)
+    return _batch(listed, path_of_folder(out, "out"), cluster, workers, retries, checkpoint_seconds, watch, answer)
+
+
+def resume_batch(
+    folder: str | Path,
+    *,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Continue the batch in a folder on this machine; ``resume`` does so, too."""
+    path = path_of_folder(folder)
+    return _batch(recorded(path), path, None, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
+
+
+def forecast(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    cluster: str | None = None,
+    workers: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> Forecast:
+    """Memory, threads and seconds that the jobs of ``batch`` would take; nothing is solved."""
+    found = needs(jobs_of(jobs), watch)
+    with _pool(Path(), cluster, non_negative("workers", workers), 30.0) as pool:
+        return forecast_of(found, pool.places())
+
+
+def _batch(
+    jobs: list[Job],
+    out: Path,
+    cluster: str | None,
+    workers: int,
+    retries: int,
+    checkpoint_seconds: float,
+    watch: Callable[[Moment], None] | None,
+    answer: Callable[[Row], None] | None,
+) -> Batch:
+    """Whatever can be refused is refused before the first job runs."""
+    workers, again = non_negative("workers", workers), non_negative("retries", retries)
+    Options(checkpoint_seconds=checkpoint_seconds)
+    folder = out.absolute()
+    check_same(folder, jobs)
+    found = needs(left_of(folder, jobs))
+    with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
+        planned = forecast_of(found, pool.places()).tasks
+        if isinstance(pool, Tasks):
+            pool.check(planned)
+        with claimed_for(folder, KIND, {}):
+            if isinstance(pool, Tasks):
+                pool.check_shared()
+            record(folder, jobs)
+            return run_batch(folder, jobs, planned, pool, again, watch, answer)
+
+
+@contextmanager
+def _pool(out: Path, cluster: str | None, workers: int, checkpoint_seconds: float) -> Generator[Processes | Tasks]:
+    if cluster is None:
+        with Processes(out, workers, checkpoint_seconds) as pool:
+            yield pool
+    else:
+        with attached(cluster) as ray:
+            yield Tasks(ray, out, workers, checkpoint_seconds)
 
 
 def _uniform_nash_conv(game: Any) -> float:
@@ -510,6 +627,11 @@ def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
                 raise
     advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
     raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
+
+
+def is_batch(folder: str | Path) -> bool:
+    """Is this the folder of a batch?"""
+    return is_file(path_of_folder(folder) / f"{KIND}.json")
 
 
 def _is_named(start: Abstraction) -> bool:
