@@ -7,6 +7,7 @@ which those that are gone have been replaced.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 import warnings
@@ -37,6 +38,7 @@ class RayShards:
     def __init__(self, module: Any, threads: int) -> None:
         self._ray, self._threads = module, threads
         self._actors: list[Any] = []
+        self.processes: dict[int, int] = {}  # of each shard
 
     def begin(self, orders: Sequence[Order]) -> None:
         """As ``Shards``: workers that are still there stay, with the game that they have loaded."""
@@ -91,7 +93,7 @@ class RayShards:
         """Has an answer come until then?"""
         done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
         if done:
-            self._answer(k, reference)
+            self.processes[k] = self._answer(k, reference)
         return bool(done)
 
     def _alive(self, actor: Any) -> bool:
@@ -119,9 +121,9 @@ class Worker:
     def __init__(self, order: Order, version: str) -> None:
         self._keeper = Keeper(order, version)
 
-    def ready(self) -> bool:
-        """When its part of the game is loaded."""
-        return True
+    def ready(self) -> int:
+        """When its part of the game is loaded: the number of its process."""
+        return os.getpid()
 
     def call(self, stamp: tuple[Any, ...], given: Given) -> Given:
         """As ``Keeper``."""
