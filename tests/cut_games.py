@@ -14,6 +14,7 @@ from treeplex.algorithms.shards import Given, LostError, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
 from treeplex.runs.cut import Sharding
+from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
@@ -49,8 +50,10 @@ def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:
 
 def same(one: Solution, cut: Solution, folder: Path) -> None:
     """Every number that is learnt, every row of the log but its seconds, and the answer."""
-    whole = tp.resume(folder, iterations=one.iterations, backend="cpu")  # nothing is left to do: what was kept, joined
-    assert cut.iterations == whole.iterations == one.iterations
+    kept = RunFolder.open(folder)
+    whole = kept.checkpoint(one.solver, one.game)  # what all shards have written, joined
+    assert whole is not None
+    assert cut.iterations == whole.state.iteration == one.iterations
     expected, found = dict(leaves(one.state.learners, "")), dict(leaves(whole.state.learners, ""))
     assert expected.keys() == found.keys()
     for name, array in expected.items():

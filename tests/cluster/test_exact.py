@@ -30,6 +30,12 @@ GAMES = [
 SPOTS = [("cfr+", "float32"), ("dcfr", "int16"), ("pcfr+", "float64"), ("hs-dcfr(horizon=20)", "float32")]
 
 
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than solving here."""
+    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *arguments: None)
+
+
 @pytest.mark.parametrize(("game", "algorithm", "storage"), GAMES)
 def test_compiled_games_have_the_bits_of_one_machine(
     game: str, algorithm: str, storage: str | None, tmp_path: Path
@@ -265,8 +271,8 @@ def test_a_tree_for_three_workers_is_refused_on_two() -> None:
         ("leduc", "cfr+(turns=simultaneous)", {}, "leave out turns, order"),
         ("leduc", "cfr-br", {}, "games are cut for cfr, cfr+"),
         ("leduc", None, {}, "games are cut for cfr, cfr+"),
-        ("one_card_poker(cards=30)", "cfr+", {}, "no sparse matrix"),
-        ("matrix", "cfr+", {}, "nothing below its first decisions"),
+        ("one_card_poker(deck=30)", "cfr+", {}, "no sparse matrix"),
+        ("matrix([[1,-1],[-1,1]])", "cfr+", {}, "nothing below its first decisions"),
     ],
 )
 def test_what_cannot_be_cut_is_refused(game: object, algorithm: str, more: dict[str, str], words: str) -> None:

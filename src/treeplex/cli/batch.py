@@ -71,11 +71,15 @@ def batch(
     raise finished(found, as_json)
 
 
-def resumed(folder: Path, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
+def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
     """Go on with the batch in a folder; returns the exit code to raise."""
     with Bar() as bar:
         found = api.resume_batch(
-            folder, checkpoint_seconds=checkpoint_seconds, watch=bar.watch, answer=_print if as_json else None
+            folder,
+            cluster=cluster,
+            checkpoint_seconds=checkpoint_seconds,
+            watch=bar.watch,
+            answer=_print if as_json else None,
         )
     return finished(found, as_json)
 

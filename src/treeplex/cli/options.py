@@ -139,10 +139,7 @@ class Carrying:
 class Over:
     """Over which machines a run is carried out."""
 
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="A Ray cluster to cut the game over: auto, or an address. Does not change the answer."),
-    ] = None
+    cluster: Cluster = None
     workers: Annotated[
         int | None, typer.Option(help="Of the cluster, each with --threads of its own. Default: all CPUs.")
     ] = None

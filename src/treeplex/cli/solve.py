@@ -111,7 +111,7 @@ def resume(
             raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
         from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
 
-        raise resumed(folder, checkpoint_seconds, as_json)
+        raise resumed(folder, over.cluster, checkpoint_seconds, as_json)
     request = RunFolder.open(folder).request
     pot = float(request.source["pot"]) if request.is_spot else None
     limits = goal.limits(pot)

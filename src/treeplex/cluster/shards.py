@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from treeplex.algorithms.shards import Given, LostError, Order, OutOfStepError, Stamp
-from treeplex.cluster.connect import attached, nodes
+from treeplex.cluster.connect import nodes
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
 from treeplex.runs.cut import Sharding
 from treeplex.runs.transport import Keeper
@@ -131,24 +131,23 @@ class Worker:
 
 
 @contextmanager
-def sharding(cluster: str, workers: int | None, threads: int, worker_memory: str | int | None) -> Generator[Sharding]:
+def sharding(module: Any, workers: int | None, threads: int, worker_memory: str | int | None) -> Generator[Sharding]:
     """Workers of a cluster for a game that will be cut; they go when this ends."""
     memory, each = bytes_of(worker_memory), max(threads, 1)
     count = None if workers is None else within(int, "workers", workers, "an integer >= 1", 1)
-    with attached(cluster) as module:
-        cpus = sum(int(node.cpus) for node in nodes(module))
-        if count is None:
-            count = max(cpus // each, 1)
-        elif count * each > cpus:
-            raise ParameterError(
-                f"The cluster has {cpus} CPUs, but {count} workers with {each} thread{'s' * (each > 1)} each take"
-                f" {count * each}; give fewer workers or fewer threads."
-            )
-        shards = RayShards(module, each)
-        try:
-            yield Sharding(shards, count, each, memory, _note)
-        finally:
-            shards.close()
+    cpus = sum(int(node.cpus) for node in nodes(module))
+    if count is None:
+        count = max(cpus // each, 1)
+    elif count * each > cpus:
+        raise ParameterError(
+            f"The cluster has {cpus} CPUs, but {count} workers with {each} thread{'s' * (each > 1)} each take"
+            f" {count * each}; give fewer workers or fewer threads."
+        )
+    shards = RayShards(module, each)
+    try:
+        yield Sharding(shards, count, each, memory, _note)
+    finally:
+        shards.close()
 
 
 def bytes_of(amount: str | int | None) -> int | None:

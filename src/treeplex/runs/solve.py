@@ -115,7 +115,9 @@ def _prepared(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(request.asked)}, got"
             f" {quoted(options.backend)}; {family()} run on a GPU."
         )
-    return solver if options.sharding is None else cut(game, solver, request, options.sharding, folder)
+    if options.sharding is None or algorithm.random:  # whose streams are shared, not its game
+        return solver
+    return cut(game, solver, request, options.sharding, folder)
 
 
 def check_limits(limits: Limits, asked: str, ends: bool) -> None:
