@@ -88,7 +88,7 @@ def test_a_run_goes_on_on_one_machine_or_cut_another_way(game: object, tmp_path:
     same(one, over(LocalShards(), game, "dcfr", 9, tmp_path / "a", workers=4), tmp_path / "a")
 
 
-# --- what is lost on the way -------------------------------------------------------------------------------------------
+# --- what is lost on the way ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -136,7 +136,7 @@ def test_a_damaged_shard_is_refused(tmp_path: Path) -> None:
         tp.resume(tmp_path / "a", iterations=4)
 
 
-# --- the protocol -------------------------------------------------------------------------------------------------------
+# --- the protocol ------------------------------------------------------------
 
 
 def _keeper() -> tuple[Keeper, dict[str, object]]:
@@ -199,7 +199,7 @@ def test_another_version_is_refused() -> None:
         Keeper(Order("boards", {}, {}), "0.0.1")
 
 
-# --- what is cut where ----------------------------------------------------------------------------------------------------
+# --- what is cut where ------------------------------------------------------------
 
 
 def test_parts_of_a_spot_have_every_number_once() -> None:
@@ -251,7 +251,7 @@ def test_bytes_on_the_wire_are_as_counted(game: object) -> None:
     assert told["bytes_per_iteration_predicted"] == pytest.approx(shards.bytes / 4, rel=0.05)
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------
 
 
 def test_a_tree_for_three_workers_is_refused_on_two() -> None:
