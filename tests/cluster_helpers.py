@@ -9,6 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 from safetensors import safe_open
 
+from treeplex.runs.batch.local import Ended, Processes
+from treeplex.runs.batch.planning import Task
+from treeplex.runs.batch.worker import work
+
 RIVERS = ("Ks 9h 6d 3c Jh", "As 8d 5c 2h Th", "Qd Jc 7s 4h 2c", "Tc 9c 8h 3s 3d", "Ah Kd 6c 6s 2h")
 CARDS = tuple(rank + suit for rank in "2457TQA" for suit in "cdhs")
 RANGES = {"oop_range": "AA,KQs,T9s,77,54s", "ip_range": "AKs,QQ,JTs,88,65s"}
@@ -50,3 +54,19 @@ def bits(folder: Path) -> dict[str, Any]:
         "value": (result["value"], result["nash_conv"], result["iterations"], result["status"]),
         "policy": pq.read_table(policy).to_pydict() if policy.exists() else None,
     }
+
+
+class Inline(Processes):
+    """Carries a task out in this very process, at once."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.over: list[Ended] = []
+
+    def submit(self, task: Task) -> None:
+        work(task.job.fields, str(self._out), task.threads, 30.0)
+        self.over.append(Ended(task))
+
+    def ended(self, timeout: float) -> list[Ended]:
+        found, self.over = self.over, []
+        return found

@@ -8,32 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import treeplex as tp
-from cluster_helpers import bits, rivers, spot, turns
+from cluster_helpers import Inline, bits, rivers, spot, turns
 from treeplex import api
 from treeplex.cluster import connect, tasks
 from treeplex.runs.batch import planning
 from treeplex.runs.batch.jobs import jobs_of
-from treeplex.runs.batch.local import Ended, Processes
-from treeplex.runs.batch.worker import work
 
 GAMES = [
     {"id": "kuhn", "game": "kuhn", "nash_conv": 1e-2},
     {"id": "leduc", "game": "leduc", "algorithm": "cfr+", "iterations": 30},
     {"id": "seeded", "game": "kuhn", "algorithm": "mccfr-external", "iterations": 200, "seed": 3},
 ]
-
-
-class Inline(Processes):
-    """Carries a task out in this very process, at once."""
-
-    def submit(self, task) -> None:
-        self.over = getattr(self, "over", [])
-        work(task.job.fields, str(self._out), task.threads, 30.0)
-        self.over.append(Ended(task))
-
-    def ended(self, timeout):
-        found, self.over = self.over, []
-        return found
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import pytest
 
 import treeplex as tp
 from cluster_helpers import bits
+from treeplex.algorithms.registry import canonical
+from treeplex.cluster.sweep import swept
 
 EIGHT = "pure-mccfr(streams=8)"
 
@@ -49,6 +51,9 @@ def test_a_comparison_over_seeds(cluster, tmp_path) -> None:
     assert {path.name for path in (tmp_path / "there").iterdir()} >= {"comparison.parquet", "mccfr-external, seed 1"}
 
 
-def test_an_algorithm_that_is_refused_there_stops_no_other(cluster) -> None:
-    found = tp.compare("matrix", ["cfr+", "mccfr-outcome"], iterations=20, cluster=cluster)
-    assert {run.algorithm for run in found.runs} | set(found.refused) == {"cfr+", "mccfr-outcome"}
+def test_a_refusal_there_stands_in_the_place_of_an_answer(cluster) -> None:
+    import ray  # noqa: PLC0415
+
+    found = dict(swept(ray, canonical, [("cfr+",), ("nope",), ("lp",)]))
+    assert (found[0], found[2]) == (canonical("cfr+"), canonical("lp"))
+    assert isinstance(found[1], tp.TreeplexError)
