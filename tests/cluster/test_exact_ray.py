@@ -49,6 +49,7 @@ class Watched(RayShards):
         self.stamps.append(stamp)
         first = [s for s in self.stamps if s[1:] == stamp[1:]] == [stamp]
         self.armed = first and stamp.phase == LEARN and (stamp.iteration, stamp.player) == self.at
+        self.armed &= type(self).interfere is not None
         return super().ask(stamp, given)
 
     def _answer(self, k: int, reference: Any) -> Any:
@@ -61,7 +62,7 @@ class Watched(RayShards):
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> type[Watched]:
     monkeypatch.setattr("treeplex.cluster.shards.RayShards", Watched)
-    Watched.known = []
+    Watched.known, Watched.interfere = [], None
     return Watched
 
 
