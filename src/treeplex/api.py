@@ -1,9 +1,9 @@
-"""Everything a newcomer needs: load, solve, compare, resume, evaluate, best_response, grow, explore, merge."""
+"""Everything a newcomer needs: load, solve, compare, batch, resume, evaluate, best_response, grow, ..."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -11,22 +11,34 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
-from treeplex.algorithms.registry import ALGORITHMS, canonical, family, settled, with_parameters
-from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.algorithms.registry import ALGORITHMS, with_parameters
+from treeplex.cluster.connect import attached
+from treeplex.cluster.fleet import OnCluster, fleet
+from treeplex.cluster.shards import sharding
+from treeplex.cluster.sweep import swept
+from treeplex.cluster.tasks import Tasks, check_shared
+from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.merge import merge as merge_policies
+from treeplex.files import is_file
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
+from treeplex.runs.asking import Asked, carry_out, default_algorithm, is_spot_game, limits_of, load, pot_of
+from treeplex.runs.batch.jobs import Job, jobs_of
+from treeplex.runs.batch.local import Processes
+from treeplex.runs.batch.planning import needs
+from treeplex.runs.batch.results import Row
+from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, left_of, record, recorded, run_batch
+from treeplex.runs.batch.run import forecast as forecast_of
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
@@ -34,28 +46,22 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED, Progress
-from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request, seed_of
+from treeplex.runs.request import EXPLORATION, GROWTH, Request, seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
-from treeplex.runs.targets import nash_conv_of
-from treeplex.spec import parse
 
-DEFAULT_ALGORITHM = "auto"
 DEFAULT_SPOT_ALGORITHM = SPOTS
 """What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
-
-DEFAULT_NASH_CONV = 1e-3
-"""The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
-
-DEFAULT_SPOT_TARGET = "0.5%pot"
-"""The same for a hold'em spot."""
 
 DEFAULT_GROWTH_SECONDS = 10.0
 """How long ``grow`` runs when nothing says when to stop."""
 
 DEFAULT_COMPARE_SECONDS = 10.0
 """The time limit of each run of ``compare``."""
+
+DEFAULT_RETRIES = 2
+"""How often ``batch`` tries a job again whose worker was lost."""
 
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
@@ -65,24 +71,6 @@ PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
 
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
-
-
-def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
-    """Compile a game and check it.
-
-    Args:
-        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
-            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
-            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
-
-    >>> load("kuhn").summary()["infosets"]
-    [6, 6]
-    """
-    if _is_spot_game(source):
-        return source
-    spot = games.spot_of(source)
-    return games.load_game(source, report) if spot is None else games.spot_game(spot)
 
 
 def solve(
@@ -100,6 +88,9 @@ def solve(
     threads: int = 0,
     backend: str = "auto",
     device: int = 0,
+    cluster: str | None = None,
+    workers: int | None = None,
+    worker_memory: str | int | None = None,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
     folder: str | Path | None = None,
@@ -126,6 +117,11 @@ def solve(
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Which GPU, counted from 0.
+        cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the streams of an algorithm such as
+            ``"pure-mccfr(streams=8)"``, or have one part each of a game that is cut for them, for the CFR family.
+            Changes no bit of the answer.
+        workers: Of the cluster, how many; ``threads`` are those of each then, by default 1. Default: all CPUs.
+        worker_memory: What each may take, such as ``"8GB"``: a game that needs more is refused.
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
@@ -144,63 +140,20 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    if isinstance(algorithm, str) and kept is not None:
-        algorithm = _as_begun(algorithm, kept)
-    asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
-    return execute(*asked, options, kept)
+    asked: dict[str, Any] = {
+        "exploitability": exploitability,
+        "seed": seed,
+        "iterate": iterate,
+        "storage": storage,
+        "locks": locks,
+    }
+    with _over(cluster, workers, worker_memory, options) as (carried, over):
+        return _home(carry_out(game, algorithm, given, carried, kept, over, **asked))
 
 
-class Asked(NamedTuple):
-    """A run that is asked for: the game, the algorithm, and what will be written down. Nothing is computed yet."""
-
-    game: Any
-    algorithm: Algorithm[Any, Any]
-    request: Request
-
-
-def solving(
-    game: Source | Any,
-    algorithm: str | Algorithm[Any, Any] | None,
-    given: Limits,
-    exploitability: float | str | None = None,
-    seed: int = 0,
-    iterate: str = "average",
-    storage: str | None = None,
-    threads: int = 0,
-    locks: Sequence[Lock] = (),
-) -> Asked:
-    """What ``solve`` carries out, by the same arguments; refuses what it refuses."""
-    if algorithm is not None:
-        games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
-    loaded = load(game)
-    spot = loaded.spot if _is_spot_game(loaded) else None
-    if locks:
-        if spot is None:
-            raise ParameterError("The 'locks' parameter is for hold'em spots.")
-        locks = games.locks_of(locks)
-        loaded = replace(loaded, locks=locks)
-    limits = limits_of(given, exploitability, pot_of(loaded))
-    wanted = algorithm or default_algorithm(loaded)
-    asked = wanted if isinstance(wanted, str) else name_of(wanted)
-    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
-    solver = games.assembled(wanted)
-    if spot is not None and not isinstance(solver, CFR | Auto):
-        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
-    request = Request(
-        kind=GAME if spot is None else SPOT,
-        game=loaded.name,
-        source=loaded.source if spot is None else spot.summary(),
-        fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
-        algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
-        asked=asked,
-        seed=seed_of(seed),
-        storage=storage,
-        iterate=iterate,
-        options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits.otherwise(default_limits(loaded)),
-        threads=threads,
-    )
-    return Asked(loaded, solver, request)
+def _home(solution: Solution) -> Solution:
+    solver: Any = solution.solver
+    return solver.brought_home(solution) if isinstance(solver, OnCluster) else solution
 
 
 def resume(
@@ -214,18 +167,22 @@ def resume(
     threads: int = 0,
     backend: str = "auto",
     device: int = 0,
+    cluster: str | None = None,
+    workers: int | None = None,
+    worker_memory: str | int | None = None,
     algorithm: str | Algorithm[Any, Any] | None = None,
     game: Any = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
-) -> Solution:
+) -> Solution | Any:
     """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
 
     Args:
-        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left.
+        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left; or that of a batch, which
+            gives a ``Batch``.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
@@ -234,6 +191,9 @@ def resume(
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Which GPU, counted from 0.
+        cluster: As in ``solve``, wherever the run was before: on one machine, or cut for other workers.
+        workers: As in ``solve``.
+        worker_memory: As in ``solve``.
         algorithm: Your own, if the run was started with it.
         game: Your own, if the run was started with it.
         checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
@@ -242,10 +202,17 @@ def resume(
     """
     options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
     given = Limits(nash_conv, seconds, iterations, nodes)
+    if is_batch(folder):
+        if given.any or exploitability is not None:
+            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+        return resume_batch(folder, cluster=cluster, checkpoint_seconds=checkpoint_seconds)
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
-    return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
+    asked = Asked(games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), kept.request)
+    with _over(cluster, workers, worker_memory, options) as (carried, over):
+        solver = asked.algorithm if over is None else over(asked)
+        return _home(resume_run(kept, asked.game, solver, limits, carried))
 
 
 def compare(
@@ -259,12 +226,13 @@ def compare(
     nodes: int | None = None,
     seed: int = 0,
     threads: int = 0,
+    cluster: str | None = None,
     out: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Callable[[str, Progress], None] | None = None,
     answer: Answer | None = None,
 ) -> Comparison:
-    """Run algorithms on one game, one after the other: what does it take each to come how close to equilibrium?
+    """Run algorithms on one game, here or on a cluster: what does it take each to come how close to equilibrium?
 
     Args:
         game: Anything that ``load`` takes.
@@ -277,6 +245,7 @@ def compare(
         nodes: Limit of each run on nodes touched.
         seed: The first seed.
         threads: How many; 0: as many as pay.
+        cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the runs. Default: one after the other.
         out: Keep table, picture and a run folder for each run here. The same comparison in the same folder continues.
         checkpoint_seconds: Seconds between two checkpoints of a run.
         watch: Called a few times per second with what is being run and its progress.
@@ -294,38 +263,212 @@ def compare(
     uniform = _uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
-    runs: list[Ran] = []
-    refused: dict[str, str] = {}
     purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
+    many = {name: range(first, first + (count if made[name].random else 1)) for name in chosen}
     with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
-        for name, algorithm in made.items():
-            for number in range(first, first + (count if algorithm.random else 1)):
-                label = f"{name}, seed {number}" if algorithm.random and count > 1 else name
-                try:
-                    solution = solve(
-                        loaded,
-                        name,
-                        nash_conv=targets[-1] * uniform,
-                        seconds=seconds,
-                        iterations=None if algorithm.ends else iterations,
-                        nodes=None if algorithm.ends else nodes,
-                        seed=number,
-                        threads=threads,
-                        out=folder and folder / label,
-                        checkpoint_seconds=checkpoint_seconds,
-                        watch=watch and partial(watch, label),
-                        answer=answer,
-                    )
-                except TreeplexError as error:
-                    refused[name] = str(error)
-                    break
-                runs.append(Ran(name, number if algorithm.random else None, solution.status, solution.log))
-                if solution.status == INTERRUPTED:
-                    return Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+        wanted = [
+            Wanted(
+                name,
+                number if made[name].random else None,
+                f"{name}, seed {number}" if len(numbers) > 1 else name,
+                {
+                    "nash_conv": targets[-1] * uniform,
+                    "seconds": seconds,
+                    "iterations": None if made[name].ends else iterations,
+                    "nodes": None if made[name].ends else nodes,
+                    "seed": number,
+                    "threads": threads,
+                    "checkpoint_seconds": checkpoint_seconds,
+                },
+            )
+            for name, numbers in many.items()
+            for number in numbers
+        ]
+        run = _one_by_one if cluster is None else partial(_on_workers, cluster)
+        runs, refused, cut = run(loaded, wanted, folder and folder.absolute(), watch, answer)
         found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
-        if folder is not None:
+        if folder is not None and not cut:
             found.save(folder)
     return found
+
+
+class Wanted(NamedTuple):
+    """One run of a comparison that is still to be made."""
+
+    algorithm: str
+    seed: int | None
+    label: str
+    options: dict[str, Any]  # of ``solve``
+
+
+class Compared(NamedTuple):
+    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
+
+    runs: list[Ran]
+    refused: dict[str, str]
+    cut: bool
+
+
+CompareWatch = Callable[[str, Progress], None] | None
+
+
+def _one_by_one(
+    game: Any, wanted: Sequence[Wanted], folder: Path | None, watch: CompareWatch, answer: Answer | None
+) -> Compared:
+    runs: list[Ran] = []
+    refused: dict[str, str] = {}
+    for one in wanted:
+        if one.algorithm in refused:
+            continue
+        told: dict[str, Any] = {"watch": watch and partial(watch, one.label), "answer": answer}
+        try:
+            solution = solve(game, one.algorithm, **one.options, out=folder and folder / one.label, **told)
+        except TreeplexError as error:
+            refused[one.algorithm] = str(error)
+            continue
+        runs.append(Ran(one.algorithm, one.seed, solution.status, solution.log))
+        if solution.status == INTERRUPTED:
+            return Compared(runs, refused, True)
+    return Compared(runs, refused, False)
+
+
+def _on_workers(
+    cluster: str,
+    game: Any,
+    wanted: Sequence[Wanted],
+    folder: Path | None,
+    watch: CompareWatch,
+    answer: Answer | None,
+) -> Compared:
+    """The same on a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
+    runs: dict[int, Ran] = {}
+    refused: dict[str, str] = {}
+    threads = max(1, wanted[0].options["threads"])
+    calls = [(one.algorithm, {**one.options, "threads": threads}, folder and str(folder / one.label)) for one in wanted]
+    with attached(cluster) as ray:
+        if folder is not None:
+            check_shared(ray, folder)
+        placed = ray.put(game)
+
+        def tell(running: int) -> None:
+            if watch is not None:
+                watch(f"{len(runs)} of {len(calls)} runs done, {running} running", Progress(0, 0.0, []))
+
+        for number, found in swept(ray, compared, [(placed, *call) for call in calls], threads, tell):
+            if isinstance(found, TreeplexError):
+                refused[wanted[number].algorithm] = str(found)
+            else:
+                runs[number] = Ran(wanted[number].algorithm, wanted[number].seed, *found)
+    listed = [runs[number] for number in sorted(runs) if wanted[number].algorithm not in refused]
+    ended = len(runs) + sum(one.algorithm in refused for one in wanted)
+    return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
+
+
+def compared(game: Any, algorithm: str, options: Mapping[str, Any], folder: str | None) -> tuple[str, Any]:
+    """On a worker: status and log of one run."""
+    solution = solve(game, algorithm, **options, out=folder)
+    return solution.status, solution.log
+
+
+def batch(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    out: str | Path,
+    cluster: str | None = None,
+    workers: int = 0,
+    retries: int = DEFAULT_RETRIES,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Solve many games or hold'em spots, each to the bits that ``solve`` alone would give it; none stops another.
+
+    The same call again continues: jobs that have ended are not run again, others go on from their checkpoints.
+
+    Args:
+        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and, as ``solve`` has them,
+            ``algorithm``, ``nash_conv``, ``exploitability``, ``seconds``, ``iterations``, ``nodes``, ``storage``,
+            ``seed``, ``iterate``.
+        out: The folder for ``results/*.parquet``, ``runs/ID`` and ``logs/ID.log`` of jobs that failed. On a cluster:
+            one that all machines see.
+        cluster: ``"auto"`` or the address of a Ray cluster. Default: this machine alone.
+        workers: How many jobs at a time; 0: as many as processors and memory allow.
+        retries: How often a job is tried again whose worker was lost.
+        checkpoint_seconds: Seconds between two checkpoints of a run.
+        watch: Called a few times per second with the numbers of jobs done, failed and running.
+        answer: Called with the row of each job that has ended.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> jobs = [{"id": "small", "game": "kuhn"}, {"id": "exact", "game": "kuhn", "algorithm": "lp"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     [row.status for row in batch(jobs, out=folder).rows]
+    ['solved', 'solved']
+    """
+    listed = jobs_of(jobs)
+    return _batch(listed, path_of_folder(out, "out"), cluster, workers, retries, checkpoint_seconds, watch, answer)
+
+
+def resume_batch(
+    folder: str | Path,
+    *,
+    cluster: str | None = None,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Continue the batch in a folder; ``resume`` does so, too."""
+    path = path_of_folder(folder)
+    return _batch(recorded(path), path, cluster, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
+
+
+def forecast(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    cluster: str | None = None,
+    workers: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> Forecast:
+    """Memory, threads and seconds that the jobs of ``batch`` would take; nothing is solved."""
+    found = needs(jobs_of(jobs), watch)
+    with _pool(Path(), cluster, non_negative("workers", workers), 30.0) as pool:
+        return forecast_of(found, pool.places())
+
+
+def _batch(
+    jobs: list[Job],
+    out: Path,
+    cluster: str | None,
+    workers: int,
+    retries: int,
+    checkpoint_seconds: float,
+    watch: Callable[[Moment], None] | None,
+    answer: Callable[[Row], None] | None,
+) -> Batch:
+    """Whatever can be refused is refused before the first job runs."""
+    workers, again = non_negative("workers", workers), non_negative("retries", retries)
+    Options(checkpoint_seconds=checkpoint_seconds)
+    folder = out.absolute()
+    check_same(folder, jobs)
+    found = needs(left_of(folder, jobs))
+    with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
+        planned = forecast_of(found, pool.places()).tasks
+        if isinstance(pool, Tasks):
+            pool.check(planned)
+        with claimed_for(folder, KIND, {}):
+            if isinstance(pool, Tasks):
+                check_shared(pool.ray, folder)
+            record(folder, jobs)
+            return run_batch(folder, jobs, planned, pool, again, watch, answer)
+
+
+@contextmanager
+def _pool(out: Path, cluster: str | None, workers: int, checkpoint_seconds: float) -> Generator[Processes | Tasks]:
+    if cluster is None:
+        with Processes(out, workers, checkpoint_seconds) as pool:
+            yield pool
+    else:
+        with attached(cluster) as ray:
+            yield Tasks(ray, out, workers, checkpoint_seconds)
 
 
 def _uniform_nash_conv(game: Any) -> float:
@@ -409,7 +552,7 @@ def growing(
 
 def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
     """The game to start with, the algorithm that grows it, and how to load the game again."""
-    spot = game.spot if _is_spot_game(game) else games.spot_of(game)
+    spot = game.spot if is_spot_game(game) else games.spot_of(game)
     if spot is not None:
         from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
 
@@ -523,41 +666,36 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
     return merge_policies(games.load_game(game), policies, shares)
 
 
-def limits_of(
-    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
-) -> Limits:
-    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
-    if exploitability is None:
-        return given
-    if given.nash_conv is not None:
-        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
-
-
-def pot_of(game: Any) -> float | None:
-    """Of a hold'em spot that is loaded; None for any other game."""
-    return float(game.spot.pot) if _is_spot_game(game) else None
-
-
-def default_limits(game: Any) -> Limits:
-    """What ``solve`` goes to when nothing says when to stop."""
-    pot = pot_of(game)
-    if pot is not None:
-        return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))
-    largest = game.largest_payoff * game.unit or 1.0
-    return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
-
-
-def default_algorithm(game: Any) -> str:
-    """What ``solve`` takes when no algorithm is named."""
-    return DEFAULT_ALGORITHM
-
-
 def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     algorithm = default_algorithm(game)
     solver = games.assembled(algorithm).prepared(game, Execution(backend="auto"))
     return {"algorithm": algorithm, "backend": solver.backend}
+
+
+Over = Callable[[Asked], Algorithm[Any, Any]]
+"""What carries a run out in place of its algorithm."""
+
+
+@contextmanager
+def _over(
+    cluster: str | None, workers: int | None, worker_memory: str | int | None, options: Options
+) -> Generator[tuple[Options, Over | None]]:
+    """How to run, over the workers of a cluster if one is named: they share streams, or a game is cut for them."""
+    if cluster is None:
+        for name, given in (("workers", workers), ("worker_memory", worker_memory)):
+            if given is not None:
+                raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
+        yield options, None
+        return
+    with attached(cluster) as ray, sharding(ray, workers, options.threads, worker_memory) as how:
+
+        def over(asked: Asked) -> Algorithm[Any, Any]:
+            streams = isinstance(asked.algorithm, MonteCarlo)
+            return fleet(ray, asked.game, asked.algorithm, asked.request.algorithm) if streams else asked.algorithm
+
+        backend = "cpu" if options.backend == "auto" else options.backend
+        yield replace(options, sharding=how, backend=backend), over
 
 
 def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
@@ -566,17 +704,6 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
     name, given = ("folder", folder) if out is None else ("out", out)
     return None if given is None else path_of_folder(given, name)
-
-
-def _as_begun(algorithm: str, kept: str | Path) -> str:
-    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
-    try:
-        begun = RunFolder.open(kept).request.algorithm
-        horizon = dict(parse(begun)[1]).get("horizon")
-    except TreeplexError:
-        return algorithm
-    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
-    return meant if meant != algorithm and canonical(meant) == begun else algorithm
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
@@ -593,8 +720,9 @@ def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
     raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
 
 
-def _is_spot_game(game: object) -> bool:
-    return type(game).__name__ == "HoldemGame"
+def is_batch(folder: str | Path) -> bool:
+    """Is this the folder of a batch?"""
+    return is_file(path_of_folder(folder) / f"{KIND}.json")
 
 
 def _is_named(start: Abstraction) -> bool:

@@ -20,6 +20,9 @@ Array = npt.NDArray[Any]
 Tensors = dict[str, npt.NDArray[Any]]
 Record = TypeVar("Record")
 
+CHECKPOINT: Final = "treeplex-checkpoint-2"
+"""The kind of file that a run is kept in."""
+
 TYPES: Final = {
     "bool": "BOOL",
     **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},

@@ -65,20 +65,20 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
     def start(self, game: HoldemGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
         require_memory(game, self.storage, self.minimizer.predict > 0.0, self.threads)
-        learners = (self._initial(game, 0), self._initial(game, 1))
+        learners = self.initial(game)
         fix(game, self.storage, learners)
         return State(learners, 0)
 
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        playing = Playing(state.learners, self._playing(state), fix(game, self.storage))
+        playing = Playing(state.learners, self.playing(state), fix(game, self.storage))
         runner = engine(game, self.storage, self.threads)
         schedules, done = self.schedules(last), state.iteration
         for count, fade in stretches(self.weight, done, iterations):
-            _fade(state.learners, fade)
+            faded(state.learners, fade)
             passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
-            runner.run(playing, self._rule, passes, schedules=schedules)
+            runner.run(playing, self.rule, passes, schedules=schedules)
             done += count
         return State(state.learners, last)
 
@@ -92,7 +92,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         Where a decision is locked, the locked strategy is put in place of the sums.
         """
         if iterate == "current":
-            return self._playing(state)
+            return self.playing(state)
         if game.locks:
             fix(game, self.storage, state.learners)
         return Sources(state.learners[0].average, state.learners[1].average)
@@ -107,7 +107,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
     def extras(self, game: HoldemGame, state: State, strategies: Any, evaluation: Evaluation) -> Spotted:
         """EV of both players, equity, strategy at the root."""
-        return Spotted(game, self.policy(game, strategies), self._memory(game), evaluation)
+        return Spotted(game, self.policy(game, strategies), self.memory(game), evaluation)
 
     def fingerprint(self, game: HoldemGame) -> str:
         """As ``Algorithm``."""
@@ -127,17 +127,24 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return Schedules(positive, negative, self.weight(t))
 
     @property
-    def _rule(self) -> Rule:
+    def rule(self) -> Rule:
+        """What else passes are told."""
         predict = self.minimizer.predict
         prune = self.prune and not predict  # a prediction changes also where nothing is gained
         return Rule(predict, prune)
 
-    def _memory(self, game: HoldemGame) -> int:
+    def memory(self, game: HoldemGame) -> int:
+        """Bytes that a solve takes."""
         return game.memory(self.storage, self.minimizer.predict > 0.0, self.threads)
 
-    def _playing(self, state: State) -> Sources:
+    def playing(self, state: State) -> Sources:
+        """What the next strategies are shares of."""
         first, second = (learner.predicted if self.minimizer.predict else learner.regret for learner in state.learners)
         return Sources(first, second)
+
+    def initial(self, game: HoldemGame) -> tuple[HandLearner, HandLearner]:
+        """Both players before their first iteration."""
+        return self._initial(game, 0), self._initial(game, 1)
 
     def _initial(self, game: HoldemGame, player: int) -> HandLearner:
         size, decisions = game.elements(player), game.decisions(player)
@@ -148,12 +155,12 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return HandLearner(regret, average, predicted, last, scale, other)
 
 
-def _fade(learners: tuple[HandLearner, HandLearner], factor: float) -> None:
+def faded(learners: tuple[HandLearner, HandLearner], factor: float) -> None:
     """Averages in the unit of the weights to come, in place; where numbers have a scale, that alone is multiplied."""
     if factor != 1.0:
         for learner in learners:
-            faded = learner.average_scale if len(learner.average_scale) else learner.average
-            faded *= factor
+            fading = learner.average_scale if len(learner.average_scale) else learner.average
+            fading *= factor
 
 
 class Spotted(Extras):
@@ -227,8 +234,13 @@ class Spotted(Extras):
 def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
     """About how long a solve takes, by exploitability: a guess within a factor of three, measured on one processor."""
     numbers = float(sum(game.elements(player) for player in (0, 1)))
-    each = 2.0 * (PASS + LEARNING * numbers) / (RATE * threads_for(game, threads))
+    each = seconds_per_iteration(numbers) / threads_for(game, threads)
     return {target: count * each for target, count in ITERATIONS.items()}
+
+
+def seconds_per_iteration(numbers: float) -> float:
+    """About how long an iteration takes one thread; ``numbers``: actions times hands of all decisions."""
+    return 2.0 * (PASS + LEARNING * numbers) / RATE
 
 
 def on_boards(member: CFR, execution: Execution, game: HoldemGame | None = None) -> HoldemCFR:

@@ -64,7 +64,7 @@ class CudaHoldemCFR(HoldemCFR):
                 now.engine.fade(now.learners, stretch.fade)
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
-                now.engine.iterate(now.learners, self._rule, schedules, now.iteration, count)
+                now.engine.iterate(now.learners, self.rule, schedules, now.iteration, count)
                 now = now._replace(iteration=now.iteration + count)
                 if stop():
                     return now
@@ -75,7 +75,7 @@ class CudaHoldemCFR(HoldemCFR):
         """As ``HoldemCFR``, on the device."""
         now: DeviceState = state
         if iterate == "current":
-            return OnDevice(now.engine, self._playing(cast(State, now)))
+            return OnDevice(now.engine, self.playing(cast(State, now)))
         sources = Sources(now.learners[0].average, now.learners[1].average)
         now.engine.hold([sources])
         return OnDevice(now.engine, sources)

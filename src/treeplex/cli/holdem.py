@@ -13,7 +13,7 @@ from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
-from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Quiet, Saving, grouped
+from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Over, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
 from treeplex.cli.progress import duration
 from treeplex.cli.report import report
@@ -57,6 +57,7 @@ def solve(
     goal: Goal,
     algorithm: Algorithm = None,
     carrying: Carrying,
+    over: Over,
     lock: Locks = None,
     saving: Saving,
     quiet: Quiet = False,
@@ -66,7 +67,7 @@ def solve(
     given, locks = spot.read(), _locks(lock)
     with console.status("building the tree", spinner="dots"):
         game = load_spot(given)
-    raise solved(game, algorithm, goal, carrying, saving, 0, as_json, locks)
+    raise solved(game, algorithm, goal, carrying, saving, 0, as_json, locks, over)
 
 
 holdem.command()(resume)

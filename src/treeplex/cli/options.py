@@ -78,6 +78,14 @@ Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or
 Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]
 Backend = Annotated[str, typer.Option(help="cpu, cuda (a GPU), or auto: the faster one.")]
 Device = Annotated[int, typer.Option(help="Which GPU, counted from 0.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Carry it out on a Ray cluster: auto (the one this machine is of) or its address.",
+        metavar="auto|ADDRESS",
+        show_default=False,
+    ),
+]
 CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints; more if writing takes long.")]
 To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]
@@ -128,6 +136,19 @@ class Carrying:
 
 
 @dataclass(frozen=True)
+class Over:
+    """Over which machines a run is carried out."""
+
+    cluster: Cluster = None
+    workers: Annotated[
+        int | None, typer.Option(help="Of the cluster, each with --threads of its own. Default: all CPUs.")
+    ] = None
+    worker_memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What each worker may take, such as 8GB.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Saving:
     """Where a run is kept."""
 
@@ -169,6 +190,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def as_arguments(*groups: Limits | Carrying) -> dict[str, Any]:
+def as_arguments(*groups: Limits | Carrying | Over) -> dict[str, Any]:
     """Limits and options by the names that the Python API gives them."""
     return {name: value for group in groups for name, value in asdict(group).items()}

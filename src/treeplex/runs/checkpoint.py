@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.cut import as_one
 from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
-from treeplex.tensors import copied, leaves, mapped_tensors, restored, write_tensors
-
-FORMAT: Final = "treeplex-checkpoint-2"
+from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, restored, write_tensors
 
 
 class Best(NamedTuple):
@@ -48,7 +47,7 @@ def save_checkpoint(
         "evaluating": point.evaluating,
         "best": None if point.best is None else point.best.nash_conv,
     }
-    write_tensors(path, FORMAT, tensors, about)
+    write_tensors(path, CHECKPOINT, tensors, about)
 
 
 def load_checkpoint(
@@ -56,11 +55,12 @@ def load_checkpoint(
 ) -> Checkpoint[State]:
     """Read a checkpoint of this very run."""
     try:
-        with mapped_tensors(path, FORMAT) as (tensors, about):
+        with mapped_tensors(path, CHECKPOINT) as (tensors, about):
             owner: dict[str, Any] = about["run"]
             other = next((key for key in identity if owner.get(key) != identity[key]), None)
             if other is not None:
                 raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
+            tensors = as_one(algorithm, game, tensors, path.parent)  # noqa: PLW2901
             state = algorithm.restore(game, tensors, seed)
             rows = [LogRow.of(row) for row in about["rows"]]
             best = None

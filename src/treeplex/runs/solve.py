@@ -8,9 +8,11 @@ from pathlib import Path
 
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
 from treeplex.algorithms.registry import family
+from treeplex.algorithms.shards import LostError
 from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.cut import Patience, Sharding, cut
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, Progress, run
@@ -31,6 +33,7 @@ class Options:
     watch: Callable[[Progress], None] | None = None
     answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
     device: int = 0  # which GPU
+    sharding: Sharding | None = None  # over workers of a cluster
 
     def __post_init__(self) -> None:
         seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
@@ -54,11 +57,11 @@ def execute(
     solver = checked(game, algorithm, request, options, folder)
     request = replace(request, storage=solver.stored_as, threads=options.threads, backend=solver.backend)
     if folder is None:
-        return _run(game, solver, request, options, None, None, request.limits)
+        return _to_the_end(game, solver, request, options, None, None, request.limits)
     with RunFolder.claim(folder, request, game) as kept:
-        point = kept.checkpoint(solver, game)
+        point = _found(game, solver, options, kept)
         limits = request.limits if point is None else request.limits.left(point.seconds)
-        return _run(game, solver, request, options, kept, point, limits)
+        return _to_the_end(game, solver, request, options, kept, point, limits)
 
 
 def checked(
@@ -88,11 +91,11 @@ def resume(
         check_limits(limits, request.asked, algorithm.ends)
     solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
     with kept.reclaimed() as now:
-        point = now.checkpoint(solver, game)
+        point = _found(game, solver, options, now)
         spent = 0.0 if point is None else point.seconds
         if limits.any:  # written down, so that they hold for whoever continues after this process
             now = now.limited(limits.after(spent), options.threads, solver.backend)  # noqa: PLW2901
-        return _run(game, solver, now.request, options, now, point, now.request.limits.left(spent))
+        return _to_the_end(game, solver, now.request, options, now, point, now.request.limits.left(spent))
 
 
 def _prepared(
@@ -112,7 +115,9 @@ def _prepared(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(request.asked)}, got"
             f" {quoted(options.backend)}; {family()} run on a GPU."
         )
-    return solver
+    if options.sharding is None or algorithm.random:  # whose streams are shared, not its game
+        return solver
+    return cut(game, solver, request, options.sharding, folder)
 
 
 def check_limits(limits: Limits, asked: str, ends: bool) -> None:
@@ -127,6 +132,36 @@ def check_limits(limits: Limits, asked: str, ends: bool) -> None:
         )
 
 
+def _found(game: Game, solver: Algorithm[Game, State], options: Options, kept: RunFolder) -> Checkpoint[State] | None:
+    """Where a folder says to go on."""
+    patience = Patience(None if options.sharding is None else options.sharding.told)
+    while True:
+        try:
+            return kept.checkpoint(solver, game)
+        except LostError as error:
+            patience.after(error)
+
+
+def _to_the_end(
+    game: Game,
+    solver: Algorithm[Game, State],
+    request: Request,
+    options: Options,
+    kept: RunFolder | None,
+    point: Checkpoint[State] | None,
+    limits: Limits,
+) -> Solution:
+    """Run; where a worker is lost, go on from the last checkpoint, which all shards have, or from the start."""
+    patience = Patience(None if options.sharding is None else options.sharding.told)
+    while True:
+        try:
+            left = limits.left(patience.seconds) if patience.failed else limits
+            return _run(game, solver, request, options, kept, point, left, patience)
+        except LostError as error:
+            patience.after(error)
+        point = None if kept is None else _found(game, solver, options, kept)
+
+
 def _run(
     game: Game,
     solver: Algorithm[Game, State],
@@ -135,6 +170,7 @@ def _run(
     kept: RunFolder | None,
     point: Checkpoint[State] | None,
     limits: Limits,
+    patience: Patience,
 ) -> Solution:
     last: list[Checkpoint[State]] = []
     failed: list[ParameterError] = []
@@ -145,6 +181,7 @@ def _run(
         if kept is not None and solver.resumable(checkpoint.state):
             try:
                 kept.keep(solver, checkpoint)
+                patience.renewed()
             except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
                 failed.append(error)
 

@@ -24,6 +24,9 @@ UPDATE, BEST, VALUE, BEST_KEPT, VALUE_KEPT = range(5)
 
 The last two are ``BEST`` and ``VALUE`` with the value of every action written where the learner's regrets are kept."""
 
+WHOLE, DOWN, BELOW, UP = range(4)
+"""Phases of a pass: all of it; or down the first street, through the boards below it, and up the first street again."""
+
 Offsets = npt.NDArray[np.int64]
 Small = npt.NDArray[np.uint16]
 Cards = npt.NDArray[np.uint8]
@@ -79,6 +82,7 @@ class Hands(NamedTuple):
     map_start: Offsets  # [images + 1] where an image's map starts
     map: Small  # where a hand of the board, or of its image under a change of suits, stands on the board above
     back: Small  # [images, H above] the other way round, on the second street alone; a place without a hand if nowhere
+    shift: Offsets  # [B] by how much further on ``storage`` is in the whole game, where this is a part of one
 
 
 class Boards(NamedTuple):
@@ -244,7 +248,7 @@ class Results(NamedTuple):
     ]  # [B, blocks times H times 16] reach of the third street's roots below a board of the second
     kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
-    passes: Offsets  # [., 3] what to do: see ``Pass``
+    passes: Offsets  # [., 4] what to do: see ``Pass``, and which phases of it
     rule: Floats  # [2] see ``Rule``
     chosen: Offsets  # [2] level and board of the snapshot; -1: none
     sync: Offsets  # see ``engines.boards.cpu.tasks``

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
     UPDATE,
+    WHOLE,
     Betting,
     BoardIndex,
     Level,
@@ -32,11 +33,13 @@ from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
+from treeplex.engines.boards.streets import blocks_of
 from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
 from treeplex.system import cores
 from treeplex.threads.helpers import HELPERS, Run
 from treeplex.threads.meeting import PATIENCE, new_mail
 from treeplex.updates.storage import STORAGES
+from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
 
@@ -90,11 +93,12 @@ class Engine:
         *,
         schedules: Schedules | None = None,
         keep: bool = False,
+        phase: int = WHOLE,
     ) -> Floats:
         """Passes (who learns, mode, iteration), one after the other, on all threads.
 
         Passes that learn need ``schedules``. With ``keep``, returns [passes, H] what each found for the learner's hands
-        at the root, not divided by anything.
+        at the root, not divided by anything. ``phase``: of one pass, what of it.
         """
         given = schedules or Schedules(*np.ones((3, 1)))
         if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):
@@ -115,7 +119,7 @@ class Engine:
                 taken.value,
                 self._part,
                 *shared,
-                passes=np.array(passes, dtype=np.int64).reshape(-1, 3),
+                passes=np.array([(*each, phase) for each in passes], dtype=np.int64).reshape(-1, 4),
                 rule=np.array(rule, dtype=np.float64),
                 chosen=np.array((taken.level, taken.board), dtype=np.int64),
                 sync=sync,
@@ -131,6 +135,20 @@ class Engine:
             else:
                 HELPERS.run(crew, sync, keep=(self, players, results, given))
         return values
+
+    def entering(self, player: int) -> tuple[Array, Array]:
+        """What a pass of ``player`` hands to the second street after its first phase: reach, and rows that have any.
+
+        They are not copied: a pass of which the boards alone are run begins with what is written here.
+        """
+        top, (first, second) = self._scratches[0][0], self._betting[:2]
+        size = blocks_of(second) * len(self.start[1 - player]) * LANES
+        return top.entry[:size], top.alive[: first.roots + first.slots(1 - player)]
+
+    def found(self, player: int) -> Array:
+        """[B, .] what boards of the second street are worth to ``player``, as their pass has left it; not copied."""
+        width = int(np.diff(self._boards[1].hands[player].start).max())
+        return self._shared.found[:, : blocks_of(self._betting[1]) * width * LANES]
 
     def rows(self, player: int) -> tuple[Array, Array]:
         """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``.

@@ -164,4 +164,5 @@ def _empty(count: Ints, maps: int, images: int) -> Hands:
         map_start=np.zeros(images + 1, dtype=np.int64),
         map=np.zeros(maps, dtype=np.uint16),
         back=np.zeros(0, dtype=np.uint16),
+        shift=np.zeros(boards, dtype=np.int64),
     )

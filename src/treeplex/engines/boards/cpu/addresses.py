@@ -39,7 +39,7 @@ _W1, _S1 = (WORK, 1), (STORED, 1)
 
 KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     Betting: (_I2, _I2, _I2, _I2, _I1, (WORK, 2), _I2),
-    Hands: (_L1, _I1, _SMALL, _CARD, _CARD, _SMALL, _L1, _L1, _L1, _SMALL, _SMALL),
+    Hands: (_L1, _I1, _SMALL, _CARD, _CARD, _SMALL, _L1, _L1, _L1, _SMALL, _SMALL, _L1),
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2), _L1),
     Scratch: (*(10 * (_W1,)), _BIT, _L1, _L2, _L2, (WORK, 2)),
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),

@@ -8,6 +8,8 @@ A pass goes down the first street, through every board dealt on the next ones, a
 
 Then chance nodes of the first street: every thread sums over boards for some hands. All sums are in a fixed order, and
 in float64 where they are long, so the number of threads changes no bit.
+
+A pass may be run in three phases, so that boards of the second street may be somewhere else: ``engines.boards.cut``.
 """
 
 from __future__ import annotations
@@ -149,19 +151,21 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
     top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), results.sync
     threads: Any = np.int64(worker.threads)
     for n in range(len(passes)):
-        step = Pass(passes[n, 0], passes[n, 1], passes[n, 2])
+        step, phase = Pass(passes[n, 0], passes[n, 1], passes[n, 2]), passes[n, 3]
+        down, below_it = phase in (layout.WHOLE, layout.DOWN), phase in (layout.WHOLE, layout.BELOW)
+        up = phase in (layout.WHOLE, layout.UP)
         tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
-        if worker.thread == 0:
+        if down and worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
             if streets > 1:
                 open_street(tables, root, one, step.player, top.entry)
         if not barrier(sync, threads):
             return False
-        if worker.thread == 0:  # while the others begin with the boards
+        if down and worker.thread == 0:  # while the others begin with the boards
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
-        if streets == 2:
+        if below_it and streets == 2:
             tasks = len(found) * tiles
             for k in range(threads):
                 for task in range((worker.thread + k) % threads, tasks, threads):
@@ -169,7 +173,7 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
                         board, tile = task % len(found), task // len(found)
                         leaf = Place(last, board, nil, nil)
                         _tile(tables, leaf, tile, chances[1], rule, step, found[board], top.entry, top.alive)
-        if streets == 3:
+        if below_it and streets == 3:
             held = -one
             for board in range(worker.thread, len(found), threads):
                 _down(tables, Place(one, board, nil, nil), chances[0], rule, step)
@@ -194,13 +198,13 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
                         held = board
         if not barrier(sync, threads):
             return False
-        if streets > 1:
+        if up and streets > 1:
             blocks = width_of(hands_at(tables, step.player), nil) // LANES
             low, high = blocks * worker.thread // threads, blocks * (worker.thread + 1) // threads
             add_boards(tables, step.player, low * LANES, high * LANES)
             if not barrier(sync, threads):
                 return False
-        if worker.thread == 0:
+        if up and worker.thread == 0:
             ascend(tables, root, nil, rule, step)
             if n < len(values):
                 for h in range(width_of(hands_at(tables, step.player), nil)):

@@ -28,8 +28,8 @@ TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing b
 
 @inlined
 def _play(
-    player: Player, t: int, start: int, number: int, actions: int, width: int, scratch: Scratch, above: Any, first: Any,
-    iteration_weight: float,
+    player: Player, t: int, start: int, shift: int, number: int, actions: int, width: int, scratch: Scratch, above: Any,
+    first: Any, iteration_weight: float,
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
@@ -62,7 +62,7 @@ def _play(
                 else:
                     store(average, start + k, load(average, start + k) + weight * x)
     if remember:
-        seed = dither_seed(start, t, AVERAGE)
+        seed = dither_seed(start + shift, t, AVERAGE)
         _keep(player, number, start, size, width, fresh, average, player.average_scale, seed)
 
 
@@ -137,7 +137,8 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
             alive[first + a] = alive[above] and not rule.prune
         if alive[above]:
             start, number = hands.storage[board] + slot * width, hands.decision[board] + nodes[n, layout.NUMBER]
-            _play(player, step.t, start, number, actions, width, scratch, np.int64(above) * width, first, weight)
+            shift, at = hands.shift[board], np.int64(above) * width
+            _play(player, step.t, start, shift, number, actions, width, scratch, at, first, weight)
 
 
 @callee
@@ -172,7 +173,10 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
-            _learn(player, rule, schedules, step.t, lowest, start, number, actions, width, values, scratch, locked)
+            shift = hands.shift[board]
+            _learn(
+                player, rule, schedules, step.t, lowest, start, shift, number, actions, width, values, scratch, locked
+            )
         if step.mode >= layout.BEST_KEPT:
             _record(player.regret, start, size, values)
 
@@ -187,8 +191,8 @@ def _record(kept: Array, start: int, size: int, values: Array) -> None:
 
 @inlined
 def _learn(
-    player: Player, rule: Rule, schedules: Schedules, t: int, lowest: int, start: int, number: int, actions: int,
-    width: int, values: Array, scratch: Scratch, locked: Any,
+    player: Player, rule: Rule, schedules: Schedules, t: int, lowest: int, start: int, shift: int, number: int,
+    actions: int, width: int, values: Array, scratch: Scratch, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     kind = values.dtype.type
@@ -220,6 +224,7 @@ def _learn(
                 store(regret, start + k, r)
                 if rule.predict > 0.0:
                     store(predicted, start + k, decayed(r, good, bad, zero) + expected_again * instantaneous)
-    _keep(player, number, start, size, width, fresh, regret, player.regret_scale, dither_seed(start, t, REGRET))
+    seed = dither_seed(start + shift, t, REGRET)
+    _keep(player, number, start, size, width, fresh, regret, player.regret_scale, seed)
     if locked >= 0 and rule.predict > 0.0:
         hold(player.locked, locked, size, width, predicted[start : start + size])

@@ -56,10 +56,10 @@ def _learn_alone(
     treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step, worker: None
 ) -> None:
     run = Run(treeplex, 0, len(treeplex.parent), None)
-    _bottom_up(run, None, learner, rule, values, step)
+    walk_up(run, None, learner, rule, values, step)
     _finish(learner)
     learner.average[0] += step.weight
-    _top_down(run, None, learner, rule, step)
+    walk_down(run, None, learner, rule, step)
 
 
 def _learn_together(
@@ -67,22 +67,22 @@ def _learn_together(
 ) -> None:
     role, shared, runs, _, boundary = partition
     begin, stop = runs[worker.thread], runs[worker.thread + 1]
-    _bottom_up(Run(treeplex, begin, stop, boundary), role, learner, rule, values, step)
+    walk_up(Run(treeplex, begin, stop, boundary), role, learner, rule, values, step)
     meet(worker)
     if worker.thread == 0:
         for place in range(len(shared) - 1, -1, -1):
             infoset = shared[place]
             if role[infoset] == SEPARATOR:
-                _bottom_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+                walk_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
             else:
                 values[treeplex.parent[infoset]] += boundary[infoset]
         _finish(learner)
         learner.average[0] += step.weight
         for infoset in shared:
             if role[infoset] == SEPARATOR:
-                _top_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+                walk_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
     meet(worker)
-    _top_down(Run(treeplex, begin, stop, None), role, learner, rule, step)
+    walk_down(Run(treeplex, begin, stop, None), role, learner, rule, step)
     meet(worker)
 
 
@@ -100,12 +100,12 @@ def _respond(
 # --- walks -----------------------------------------------------------------------------------------------------------
 
 
-def _bottom_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> None:
+def walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> None:
     """Regrets and next strategies."""
 
 
-@overload(_bottom_up, strict=False)
-def _choose_bottom_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> Callable[..., None]:
+@overload(walk_up, strict=False)
+def _choose_walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> Callable[..., None]:
     by_rule: dict[Any, Callable[..., None]] = {HedgeRule: bottom_up.hedge, OwnRule: bottom_up.own}
     by_storage = bottom_up.match_16 if python_class(learner) is Learner16 else bottom_up.match
     return by_rule.get(python_class(rule), by_storage)
@@ -130,12 +130,12 @@ def _exponentials(learner: HedgeLearner) -> None:
     exp_all(strategy, len(strategy))
 
 
-def _top_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> None:
+def walk_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> None:
     """Add old plans to the average and take new ones from the new strategies, without separators."""
 
 
-@overload(_top_down, strict=False)
-def _choose_top_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> Callable[..., None]:
+@overload(walk_down, strict=False)
+def _choose_walk_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> Callable[..., None]:
     return _top_down_hedge if python_class(learner) is HedgeLearner else _top_down_plan
 
 

@@ -1,0 +1,194 @@
+"""What algorithms on cut games have in common: a session with the shards, what is on the wire, and checkpoints.
+
+A checkpoint is written in two phases: every shard writes a file of its own, and then the trunk's file, which names
+them, takes the place of the one before. So whoever is killed leaves a whole checkpoint, the old one or the new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.errors import ParameterError
+from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
+
+Array = npt.NDArray[Any]
+
+FORMAT: Final = "treeplex-shard-1"
+FOLDER: Final = "shards"
+"""Of a run folder: where shards write."""
+
+PROCESS: Final = 350_000_000
+"""Bytes of a worker before it has a game: Python, NumPy, compiled kernels. Measured on Linux."""
+
+MANIFEST: Final = "cut"
+"""In the trunk's checkpoint: which files belong to it, as JSON in bytes."""
+
+
+class Cutting(NamedTuple):
+    """How a game is cut."""
+
+    shards: Shards
+    workers: int  # at most so many shards
+    threads: int  # of each
+    memory: int | None  # bytes that a worker may take
+    asked: str  # the algorithm with every parameter: what workers build it from
+
+
+class Session:
+    """One run's talk with its shards. It counts what is sent and received, and knows the last checkpoint's files."""
+
+    def __init__(self, shards: Shards, orders: Sequence[Order], run: str, folder: Path | None) -> None:
+        self.shards, self.orders, self.run, self.folder = shards, orders, run, folder
+        self.begun = 0
+        self.bytes = self.passes = 0  # of passes that learn
+        self.kept: list[str] = []
+
+    def start(self, given: Sequence[Given] | None = None) -> None:
+        """All shards, without anything learnt."""
+        self._begin()
+        nothing: Given = {}
+        self.ask(0, 0, START, given or [nothing] * len(self.orders))
+
+    def restore(self, iteration: int, files: Sequence[Given]) -> None:
+        """All shards, as these files have them."""
+        self._begin()
+        self.ask(iteration, 0, RESTORE, [{"files": list(files)}] * len(self.orders))
+
+    def ask(self, iteration: int, player: int, phase: str, given: Sequence[Given]) -> list[Given]:
+        """Tell each shard its own; all answers, in their order."""
+        answers = self.shards.ask(Stamp(f"{self.run}/{self.begun}", iteration, player, phase), given)
+        if phase == LEARN:
+            self.passes += 1
+            self.bytes += sum(map(payload, given)) + sum(map(payload, answers))
+        return answers
+
+    def save(self, iteration: int) -> Tensors:
+        """Have all shards written; what the trunk's file is to say of it."""
+        if self.folder is None:
+            raise ParameterError("A cut game is kept in the folder it was started with: give out=.")
+        folder = self.folder / FOLDER
+        folder.mkdir(exist_ok=True)
+        for path in folder.iterdir():  # what no checkpoint names: an earlier one's, or of one that was never ended
+            if path.name not in self.kept:
+                with suppress(OSError):
+                    path.unlink()
+        names = [f"{iteration}-{k}.safetensors" for k in range(len(self.orders))]
+        told = [{"path": str((folder / name).absolute())} for name in names]
+        self.ask(iteration, 0, SAVE, told)
+        self.kept = names
+        files = [{"name": name, "part": order.words["part"]} for name, order in zip(names, self.orders, strict=True)]
+        words = json.dumps({"run": self.run, "iteration": iteration, "files": files})
+        return {MANIFEST: np.frombuffer(words.encode(), dtype=np.uint8)}
+
+    def resumed(self, files: Sequence[Given]) -> None:
+        """The files of the checkpoint that a run goes on from."""
+        self.kept = [Path(file["path"]).name for file in files]
+
+    def whole_file(self, part: Any) -> Given:
+        """The checkpoint of one machine, which has all parts."""
+        path = (self.folder or Path()) / "checkpoint.safetensors"
+        return {"path": str(path.absolute()), "part": part, "run": None}
+
+    @property
+    def bytes_per_iteration(self) -> int:
+        """Measured: of arrays sent and received, on average."""
+        return 2 * self.bytes // max(self.passes, 1)
+
+    def _begin(self) -> None:
+        self.begun += 1
+        self.shards.begin(self.orders)
+
+
+def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str, Any]]:
+    """The files that a trunk's checkpoint names, with their paths; ValueError if it is something else."""
+    words: dict[str, Any] = json.loads(tensors[MANIFEST].tobytes())
+    if folder is None:
+        raise ValueError("its shards are not beside it")
+    return [
+        {"path": str((folder / FOLDER / Path(file["name"]).name).absolute()), "part": file["part"], "run": words["run"]}
+        for file in words["files"]
+    ]
+
+
+def write_part(path: str, run: str, iteration: int, part: Any, tensors: Mapping[str, Array]) -> None:
+    """A shard's own file."""
+    write_tensors(Path(path), FORMAT, tensors, {"run": run, "iteration": iteration, "part": part})
+
+
+@contextmanager
+def opened_part(file: Given, iteration: int) -> Generator[Tensors]:
+    """Pages of what a shard has written, or one machine, after an iteration; ValueError if it is not that."""
+    whole = file["run"] is None
+    with mapped_tensors(Path(file["path"]), CHECKPOINT if whole else FORMAT) as (tensors, about):
+        if not whole and (about["run"] != file["run"] or list(about["part"]) != list(file["part"])):
+            raise ValueError(f"{file['path']} belongs to another run")
+        found = int(tensors["state.iteration"].item())
+        if found != iteration:
+            raise ValueError(f"{file['path']} is of iteration {found}, not {iteration}")
+        yield tensors
+
+
+def as_one(algorithm: Any, game: Any, tensors: Mapping[str, Array], folder: Path) -> Mapping[str, Array]:
+    """What a checkpoint has, as one machine saves it: whether it is of a cut game and read by who is not cut."""
+    if MANIFEST not in tensors or hasattr(algorithm, "session"):
+        return tensors
+    from treeplex.algorithms.holdem import HoldemCFR  # noqa: PLC0415 - its kernels take time to load
+
+    if isinstance(algorithm, HoldemCFR):
+        from treeplex.algorithms.cut_boards import joined  # noqa: PLC0415
+
+        return joined(game, algorithm, tensors, folder)
+    from treeplex.algorithms.cut_sequences import joined as joined_sequences  # noqa: PLC0415
+
+    return joined_sequences(game, algorithm, tensors, folder)
+
+
+def split(work: npt.NDArray[np.integer[Any]], count: int) -> list[tuple[int, int]]:
+    """Cut a row of things into at most ``count`` runs, so that the largest is as small as can be.
+
+    >>> split(np.array([3, 1, 1, 1, 2]), 2)
+    [(0, 2), (2, 5)]
+    """
+    low, high = int(work.max(initial=0)), int(work.sum())
+    while low < high:
+        limit = (low + high) // 2
+        if len(_packed(work, limit)) <= count:
+            high = limit
+        else:
+            low = limit + 1
+    return _packed(work, low)
+
+
+def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, int]]:
+    """Runs of at most ``limit``, each as long as can be."""
+    runs: list[tuple[int, int]] = []
+    begin, total = 0, 0
+    for place, size in enumerate(work.tolist()):
+        if total + size > limit and place > begin:
+            runs.append((begin, place))
+            begin, total = place, 0
+        total += size
+    return [*runs, (begin, len(work))]
+
+
+def wire_note(workers: int, counted: int, measured: int) -> str:
+    """What was on the wire, in one line."""
+    said = f"{workers} worker{'s' * (workers > 1)}, {sized(counted)} on the wire per iteration by count"
+    return f"{said}, {sized(measured)} measured" if measured else said
+
+
+def sized(count: int) -> str:
+    """Bytes as people say them.
+
+    >>> sized(3_400_000_000)
+    '3.40 GB'
+    """
+    return f"{count / 1e9:.2f} GB" if count >= 1e8 else f"{count / 1e6:.3g} MB"

@@ -1,0 +1,173 @@
+"""The shards of a cut game as actors of a Ray cluster, placed by memory.
+
+Ray carries out a call of an actor at most once, but a call that fails may have been carried out. So nothing is asked
+again: whatever goes wrong is a ``LostError``, after which all shards begin anew from the last checkpoint, on workers of
+which those that are gone have been replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from treeplex.algorithms.shards import Given, LostError, Order, OutOfStepError, Stamp
+from treeplex.cluster.connect import nodes
+from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
+from treeplex.runs.cut import Sharding
+from treeplex.runs.transport import Keeper
+from treeplex.version import __version__
+
+PLACING: Final = 120.0
+"""Seconds in which workers must be ready: Ray may have to wait for a node, and a worker to load its part of a game."""
+
+UNITS: Final = {"": 1, "B": 1} | {
+    f"{letter}{mark}B": base**power
+    for power, letter in enumerate("KMGT", 1)
+    for mark, base in (("", 1000), ("I", 1024))
+}
+
+
+class RayShards:
+    """All shards of a run, each a worker of its own."""
+
+    def __init__(self, module: Any, threads: int) -> None:
+        self._ray, self._threads = module, threads
+        self._actors: list[Any] = []
+        self.processes: dict[int, int] = {}  # of each shard
+
+    def begin(self, orders: Sequence[Order]) -> None:
+        """As ``Shards``: workers that are still there stay, with the game that they have loaded."""
+        self._actors = self._actors or [None] * len(orders)
+        for k, actor in enumerate(self._actors):
+            if actor is not None and not self._alive(actor):
+                self._actors[k] = None
+        new = {k: self._new(order) for k, order in enumerate(orders) if self._actors[k] is None}
+        ready: dict[Any, int] = {actor.ready.remote(): k for k, actor in new.items()}
+        until = time.monotonic() + PLACING
+        late = [k for reference, k in ready.items() if not self._in_time(reference, k, until)]
+        if late:
+            for actor in new.values():
+                self._ray.kill(actor)
+            need = max(orders[k].words["memory"] for k in late)
+            raise LostError(
+                f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
+                f" {self._threads} CPU{'s' * (self._threads > 1)} and {need / 1e9:.2f} GB; see: ray status."
+            )
+        for k, actor in new.items():
+            self._actors[k] = actor
+
+    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+        """As ``Shards``: what is the same for all of them is sent once to each node."""
+        try:
+            known: dict[int, Any] = {id(own): None for own in given}
+            for own in given:
+                if known[id(own)] is None:
+                    known[id(own)] = self._ray.put(dict(own))
+            asked = [
+                actor.call.remote(tuple(stamp), known[id(own)]) for actor, own in zip(self._actors, given, strict=True)
+            ]
+        except self._ray.exceptions.RayError as error:
+            raise LostError(f"A call could not be sent ({_words(error)}).") from error
+        return [self._answer(k, reference) for k, reference in enumerate(asked)]
+
+    def close(self) -> None:
+        """As ``Shards``."""
+        for actor in self._actors:
+            if actor is not None:
+                with suppress(Exception):
+                    self._ray.kill(actor)
+        self._actors = []
+
+    def _new(self, order: Order) -> Any:
+        remote = self._ray.remote(Worker).options(
+            num_cpus=self._threads, memory=order.words["memory"], max_restarts=0, max_task_retries=0
+        )
+        return remote.remote(order, __version__)
+
+    def _in_time(self, reference: Any, k: int, until: float) -> bool:
+        """Has an answer come until then?"""
+        done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
+        if done:
+            self.processes[k] = self._answer(k, reference)
+        return bool(done)
+
+    def _alive(self, actor: Any) -> bool:
+        try:
+            return bool(self._ray.get(actor.ready.remote()))
+        except self._ray.exceptions.RayError:
+            return False
+
+    def _answer(self, k: int, reference: Any) -> Any:
+        """An answer, a refusal of the worker's own, or ``LostError``."""
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            inner: Any = error.cause
+            if isinstance(inner, TreeplexError | ValueError | KeyError) and not isinstance(inner, OutOfStepError):
+                raise inner from error
+            raise LostError(f"Worker {k} has failed ({_words(inner)}).") from error
+        except self._ray.exceptions.RayError as error:
+            raise LostError(f"Worker {k} is lost ({_words(error)}).") from error
+
+
+class Worker:
+    """What runs in a process of its own."""
+
+    def __init__(self, order: Order, version: str) -> None:
+        self._keeper = Keeper(order, version)
+
+    def ready(self) -> int:
+        """When its part of the game is loaded: the number of its process."""
+        return os.getpid()
+
+    def call(self, stamp: tuple[Any, ...], given: Given) -> Given:
+        """As ``Keeper``."""
+        return self._keeper.call(Stamp(*stamp), given)
+
+
+@contextmanager
+def sharding(module: Any, workers: int | None, threads: int, worker_memory: str | int | None) -> Generator[Sharding]:
+    """Workers of a cluster for a game that will be cut; they go when this ends."""
+    memory, each = bytes_of(worker_memory), max(threads, 1)
+    count = None if workers is None else within(int, "workers", workers, "an integer >= 1", 1)
+    cpus = sum(int(node.cpus) for node in nodes(module))
+    if count is None:
+        count = max(cpus // each, 1)
+    elif count * each > cpus:
+        raise ParameterError(
+            f"The cluster has {cpus} CPUs, but {count} workers with {each} thread{'s' * (each > 1)} each take"
+            f" {count * each}; give fewer workers or fewer threads."
+        )
+    shards = RayShards(module, each)
+    try:
+        yield Sharding(shards, count, each, memory, _note)
+    finally:
+        shards.close()
+
+
+def bytes_of(amount: str | int | None) -> int | None:
+    """How many bytes a user means.
+
+    >>> bytes_of("8GB"), bytes_of("512 MiB")
+    (8000000000, 536870912)
+    """
+    if amount is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", str(amount).upper())
+    if found is None or found[2] not in UNITS or not float(found[1]) > 0.0:
+        raise ParameterError(f"The 'worker_memory' parameter must be such as 8GB or 512MiB, got {quoted(amount)}.")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def _note(sentence: str) -> None:
+    warnings.warn(sentence, Note, stacklevel=2)
+
+
+def _words(error: BaseException) -> str:
+    """What went wrong, short."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:120]

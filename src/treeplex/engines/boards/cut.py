@@ -1,0 +1,200 @@
+"""A subgame cut after its first street: the street itself, and parts of what lies below it.
+
+A part is a run of boards of the second street with all boards below them. A pass needs nothing else of it than what
+these boards are worth to the learner's hands, and hands nothing else to it than the opponent's reach of its street
+roots (``Engine.entering``, ``Engine.found``). Boards are worked on one by one and added up in their order, so a subgame
+that was cut has the bits of the whole one, wherever its parts are.
+
+Arrays of a part have numbers of the first street, which nobody uses, then those of its own boards, street by street.
+The first street alone is the part without boards, and the whole subgame is the part with all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.engines.boards.arrays import Boards, HandLearner, Hands, Locked, Offsets, Sources
+from treeplex.engines.boards.boards import open_spans, placed
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.hands import starts
+from treeplex.engines.boards.locks import fix, told
+from treeplex.engines.boards.streets import Span
+
+Array = npt.NDArray[Any]
+
+ELEMENTS, DECISIONS = range(2)
+KINDS: dict[str, int] = {
+    "regret": ELEMENTS,
+    "average": ELEMENTS,
+    "predicted": ELEMENTS,
+    "last": DECISIONS,
+    "regret_scale": DECISIONS,
+    "average_scale": DECISIONS,
+}
+"""What the arrays of a ``HandLearner`` have one number of."""
+
+
+class Run(NamedTuple):
+    """Boards of the second street: from ``begin`` to ``end``."""
+
+    begin: int
+    end: int
+
+
+FIRST_STREET = Run(0, 0)
+
+
+class Piece(NamedTuple):
+    """Numbers that two parts have both: where they begin in either, and how many they are."""
+
+    kind: int  # ELEMENTS or DECISIONS
+    source: int
+    target: int
+    size: int
+
+
+def whole(game: HoldemGame) -> Run:
+    """All boards."""
+    return Run(0, len(game.boards[1].texture))
+
+
+def part_of(game: HoldemGame, run: Run) -> HoldemGame:
+    """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
+    boards = [game.boards[0]]
+    for depth, (begin, end) in enumerate(_ranges(game, run), 1):
+        boards.append(_sliced(game.boards[depth], begin, end, depth == 1))
+    local = placed(game.streets, boards)
+    for depth, (begin, end) in enumerate(_ranges(game, run), 1):
+        first, second = (
+            hands._replace(shift=above.storage[begin:end] - hands.storage)
+            for hands, above in zip(local[depth].hands, game.boards[depth].hands, strict=True)
+        )
+        local[depth] = local[depth]._replace(hands=(first, second))
+    return replace(game, boards=local, locks=())
+
+
+def pieces(game: HoldemGame, player: int, source: Run, target: Run) -> Iterator[Piece]:
+    """What numbers two parts of a subgame have both, those of the first street among them."""
+    common = Run(max(source.begin, target.begin), min(source.end, target.end))
+    for kind, edges in enumerate(_edges(game, player)):
+        top = int(edges[0][-1])
+        yield Piece(kind, 0, 0, top)
+        if common.begin >= common.end:
+            continue
+        at = [top, top]
+        for depth in range(1, len(edges)):
+            (begin, end), edge = _ranges(game, common)[depth - 1], edges[depth]
+            spans = [_ranges(game, run)[depth - 1] for run in (source, target)]
+            before = [int(edge[begin] - edge[first]) for first, _ in spans]
+            yield Piece(kind, at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
+            at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
+
+
+def carry(game: HoldemGame, player: int, source: dict[str, Array], of: Run, target: HandLearner, to: Run) -> None:
+    """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
+    for name, kind in KINDS.items():
+        array: Array = getattr(target, name)
+        given = source[name]
+        if not len(array) and not len(given):
+            continue
+        listed = [piece for piece in pieces(game, player, of, to) if piece.kind == kind]
+        if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
+            raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
+        for piece in listed:
+            array[piece.target : piece.target + piece.size] = given[piece.source : piece.source + piece.size]
+
+
+def locked_part(
+    game: HoldemGame, storage: str, run: Run, learners: tuple[HandLearner, HandLearner] | None = None
+) -> Locked:
+    """The locked decisions of a part: as ``locks.fix``, for a part of ``game``."""
+    frozen = fix(game, storage)
+    where: list[Offsets] = []
+    for player in (0, 1):
+        listed = list(pieces(game, player, whole(game), run))
+        decisions = [piece for piece in listed if piece.kind == DECISIONS]
+        where.append(np.concatenate([frozen.where[player][p.source : p.source + p.size] for p in decisions]))
+    for player, (places, numbers) in enumerate(told(game, storage) if game.locks else ()):
+        if learners is None:
+            break
+        for piece in pieces(game, player, whole(game), run):
+            inside = (places >= piece.source) & (places < piece.source + piece.size)
+            if piece.kind == ELEMENTS and inside.any():
+                here = places[inside] - piece.source + piece.target
+                for target in (learners[player].regret, learners[player].predicted, learners[player].average):
+                    if len(target):
+                        target[here] = numbers[inside]
+    return Locked((where[0], where[1]), Sources(*frozen.rows))
+
+
+def board_work(game: HoldemGame) -> Offsets:
+    """[B] numbers that are kept for both players below each board of the second street."""
+    total = np.zeros(len(game.boards[1].texture), dtype=np.int64)
+    for player in (0, 1):
+        edges = _edges(game, player)[ELEMENTS]
+        total += np.diff(edges[1])
+        if len(edges) > 2:
+            total += np.diff(edges[2][game.boards[1].child])
+    return total
+
+
+def _ranges(game: HoldemGame, run: Run) -> list[tuple[int, int]]:
+    """Boards of the second street, and of the third."""
+    child = game.boards[1].child
+    below = [(int(child[run.begin]), int(child[run.end]))] if len(game.streets) > 2 else []
+    return [(run.begin, run.end), *below]
+
+
+def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]:
+    """Where the elements and the decisions of each board begin, street by street: [B + 1] each."""
+    elements: list[Offsets] = []
+    decisions: list[Offsets] = []
+    at = [0, 0]
+    slots, numbers = Span._fields.index("slots"), Span._fields.index("numbers")
+    for street, level in zip(game.streets, game.boards, strict=True):
+        spans = open_spans(street, player, level.texture)
+        elements.append(at[0] + starts(np.diff(level.hands[player].start) * spans[:, slots]))
+        decisions.append(at[1] + starts(spans[:, numbers]))
+        at = [int(elements[-1][-1]), int(decisions[-1][-1])]
+    return elements, decisions
+
+
+def _sliced(boards: Boards, begin: int, end: int, second: bool) -> Boards:
+    """Some boards of a street, with indices that begin anew."""
+    image = boards.image[begin : end + 1]
+    group = boards.group_start[begin : end + 1]
+    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1]), second) for hands in boards.hands]
+    return Boards(
+        (pair[0], pair[1]),
+        image - image[0],
+        boards.child[begin : end + 1] - boards.child[begin],
+        group - group[0],
+        boards.group[group[0] : group[-1]],
+        boards.texture[begin:end],
+    )
+
+
+def _hands(hands: Hands, begin: int, end: int, first: int, last: int, second: bool) -> Hands:
+    low, high = int(hands.start[begin]), int(hands.start[end])
+    maps = hands.map_start[first : last + 1]
+    images = len(hands.map_start) - 1
+    wide = len(hands.back) // images if second else 0
+    return hands._replace(
+        start=hands.start[begin : end + 1] - low,
+        held=hands.held[begin:end],
+        number=hands.number[low:high],
+        first=hands.first[low:high],
+        second=hands.second[low:high],
+        same=hands.same[low:high],
+        storage=hands.storage[begin:end],
+        decision=hands.decision[begin:end],
+        map_start=maps - maps[0],
+        map=hands.map[maps[0] : maps[-1]],
+        back=hands.back[first * wide : last * wide],
+        shift=hands.shift[begin:end],
+    )

@@ -1,0 +1,105 @@
+"""Iterations and evaluations of a trunk and its shards: see ``engines.sequence.cut``.
+
+The walks are those of ``cpu.learn``, over parts of a treeplex. Storage is that of the arrays, accumulation float64; one
+thread; no fastmath. Learners, values and boundaries are modified in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeplex.arrays import Bytes, Floats
+from treeplex.compile.payoffs import Csr
+from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.arrays import Matching, Run, Step
+from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
+from treeplex.engines.sequence.cpu.operators import gradient
+from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
+from treeplex.jit import kernel
+from treeplex.updates.rules import share
+
+
+@kernel
+def learn_below(
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any, rule: Matching, values: Any,
+    boundary: Floats, step: Step,
+) -> None:  # fmt: skip
+    """Of a shard: regrets and next strategies of one player; the values of infosets right below the trunk are told."""
+    gradient(rows, sign, opponent, values)
+    walk_up(Run(treeplex, 0, len(treeplex.parent), boundary), role, learner, rule, values, step)
+
+
+@kernel
+def follow_below(treeplex: Treeplex, learner: Any, rule: Matching, step: Step) -> None:
+    """Of a shard: averages, and plans from strategies and from the plans of the trunk, which are known."""
+    walk_down(Run(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
+
+
+@kernel
+def learn_above(
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any, rule: Matching, values: Any,
+    boundary: Floats, step: Step,
+) -> None:  # fmt: skip
+    """Of a trunk: the same, in the game's order with the values that shards have told; then averages and plans."""
+    gradient(rows, sign, opponent, values)
+    parent = treeplex.parent
+    for infoset in range(len(parent) - 1, -1, -1):
+        if role[infoset] == SEPARATOR:
+            walk_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+        else:
+            values[parent[infoset]] += boundary[infoset]
+    learner.average[0] += step.weight
+    for infoset in range(len(parent)):
+        if role[infoset] == SEPARATOR:
+            walk_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+
+
+@kernel
+def plan_below(treeplex: Treeplex, strategy: Any, plan: Any) -> None:
+    """Of a shard: plans from strategies and from the plans of the trunk."""
+    first, parent = treeplex
+    for infoset in range(len(parent)):
+        above = plan[parent[infoset]]
+        for s in range(first[infoset], first[infoset + 1]):
+            plan[s] = above * strategy[s]
+
+
+@kernel
+def normalise_below(treeplex: Treeplex, weights: Any, strategy: Floats) -> None:
+    """Strategies in proportion to weights; even where all are zero."""
+    first = treeplex.first
+    for infoset in range(len(first) - 1):
+        total = 0.0
+        for s in range(first[infoset], first[infoset + 1]):
+            total += weights[s]
+        for s in range(first[infoset], first[infoset + 1]):
+            strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
+
+
+@kernel
+def respond(treeplex: Treeplex, role: Bytes, values: Floats, boundary: Floats) -> None:
+    """Values of a best response, bottom-up; of a shard they are told from its boundary, of a trunk they are added.
+
+    What is here is walked over; infosets without sequences are those whose values have been told.
+    """
+    first, parent = treeplex
+    for infoset in range(len(parent) - 1, -1, -1):
+        if first[infoset] == first[infoset + 1]:
+            values[parent[infoset]] += boundary[infoset]
+            continue
+        best = values[first[infoset]]
+        for s in range(first[infoset] + 1, first[infoset + 1]):
+            best = max(best, values[s])
+        if role[infoset] == BOUNDARY:
+            boundary[infoset] = best
+        else:
+            values[parent[infoset]] += best
+
+
+@kernel
+def added(products: Floats) -> float:
+    """Their sum, in their order."""
+    total = 0.0
+    for product in products:
+        total += product
+    return total

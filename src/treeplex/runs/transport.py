@@ -1,0 +1,58 @@
+"""What carries calls to the shards of a cut game, in its local form; over Ray: ``cluster.shards``.
+
+A *keeper* stands before a shard, wherever that is, and sees to it that every call is carried out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treeplex.algorithms.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp, made
+from treeplex.version import __version__
+
+
+class Keeper:
+    """Has a shard do what it is told, once."""
+
+    def __init__(self, order: Order, version: str = __version__) -> None:
+        if version != __version__:
+            raise OutOfStepError(
+                f"A worker has treeplex {__version__}, not {version}; install the same version on every machine."
+            )
+        self._shard = made(order)
+        self._last: Stamp | None = None
+        self._answer: Given = {}
+
+    def call(self, stamp: Stamp, given: Given) -> Given:
+        """The answer; of the same call again, the same answer, and nothing is done."""
+        if stamp == self._last:
+            return self._answer
+        begins = stamp.phase in (START, RESTORE)
+        if not begins and (self._last is None or stamp.run != self._last.run):
+            raise OutOfStepError(f"A call of {stamp.run} was made to a shard that has not begun it.")
+        self._last = None  # whoever fails has to begin anew
+        self._answer = self._shard.do(stamp, given)
+        self._last = stamp
+        return self._answer
+
+
+class LocalShards:
+    """All shards in this process, one after the other."""
+
+    def __init__(self) -> None:
+        self._keepers: list[Keeper] = []
+
+    def begin(self, orders: Sequence[Order]) -> None:
+        """As ``Shards``."""
+        self._keepers = self._keepers or [Keeper(order) for order in orders]
+
+    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+        """As ``Shards``."""
+        try:
+            return [keeper.call(stamp, own) for keeper, own in zip(self._keepers, given, strict=True)]
+        except OutOfStepError as error:
+            raise LostError(str(error)) from error
+
+    def close(self) -> None:
+        """As ``Shards``."""
+        self._keepers = []

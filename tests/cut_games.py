@@ -1,0 +1,90 @@
+"""What tests of cut games share: runs on one machine and over shards, and whether they have the same bits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import treeplex as tp
+from treeplex.algorithms.shards import Given, LostError, Order, Stamp
+from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
+from treeplex.runs.asking import solving
+from treeplex.runs.cut import Sharding
+from treeplex.runs.folder import RunFolder
+from treeplex.runs.limits import Limits
+from treeplex.runs.solution import Solution
+from treeplex.runs.solve import Options, execute
+from treeplex.runs.transport import Keeper, LocalShards
+from treeplex.tensors import leaves
+
+KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "holdem/spots.json").read_text(encoding="utf-8"))["spots"]
+
+FLOP = Spot("Td 9d 6h", 200, 300, "AA,KK,QJs,T9s,98s,AdKd", "JJ,AQs,KTs,87s,76s", sizes_for("50%,a", "a"))
+"""A flop of three streets, with few hands."""
+
+
+def spot(name: str) -> Spot:
+    """T and F1 of the spots with known results."""
+    return make_spot(KNOWN[name])
+
+
+def over(
+    shards: Any, game: Any, algorithm: str, iterations: int, out: Path | None = None, workers: int = 3, **more: Any
+) -> Solution:
+    """A run over shards."""
+    checkpoints = more.pop("checkpoint_seconds", 30.0)
+    watch, memory = more.pop("watch", None), more.pop("memory", None)
+    asked = solving(game, algorithm, Limits(iterations=iterations), **more)
+    how = Sharding(shards, workers, 1, memory)
+    return execute(*asked, Options(checkpoint_seconds=checkpoints, watch=watch, sharding=how), out)
+
+
+def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:
+    """The same on one machine."""
+    return tp.solve(game, algorithm, iterations=iterations, backend="cpu", **more)
+
+
+def same(one: Solution, cut: Solution, folder: Path) -> None:
+    """Every number that is learnt, every row of the log but its seconds, and the answer."""
+    kept = RunFolder.open(folder)
+    whole = kept.checkpoint(one.solver, one.game)  # what all shards have written, joined
+    assert whole is not None
+    assert cut.iterations == whole.state.iteration == one.iterations
+    expected, found = dict(leaves(one.state.learners, "")), dict(leaves(whole.state.learners, ""))
+    assert expected.keys() == found.keys()
+    for name, array in expected.items():
+        assert np.array_equal(array, found[name]), name
+    assert cut.evaluation == one.evaluation
+    told = [(row.iteration, row.nodes_touched, row.value, row.nash_conv) for row in cut.rows]
+    assert told == [(row.iteration, row.nodes_touched, row.value, row.nash_conv) for row in one.rows]
+
+
+class Flaky(LocalShards):
+    """Shards of which one is lost in some calls, with all it knows: before it has done what it was told, or after."""
+
+    def __init__(self, calls: Sequence[int], after: bool = False) -> None:
+        super().__init__()
+        self.calls, self.after, self.count, self.lost = calls, after, 0, 0
+        self.stamps: list[Stamp] = []
+
+    def begin(self, orders: Sequence[Order]) -> None:
+        self._keepers = [
+            Keeper(order) if k >= len(self._keepers) or self._keepers[k] is None else self._keepers[k]
+            for k, order in enumerate(orders)
+        ]
+
+    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+        self.count += 1
+        self.stamps.append(stamp)
+        if self.count in self.calls:
+            if self.after:
+                super().ask(stamp, given)
+            victim: Any = None
+            self._keepers[self.count % len(self._keepers)] = victim
+            self.lost += 1
+            raise LostError("A shard is lost.")
+        return super().ask(stamp, given)
