@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Byte code is kept, whatever the environment says: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: solve test test-slow test-gpu mutants fuzz kill-test calibrate screenshots format clean
+.PHONY: solve test test-slow test-gpu mutants fuzz kill-test calibrate screenshots docs format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -41,6 +41,11 @@ calibrate: .venv/installed-dev
 
 screenshots: .venv/installed-dev
 	$(BIN)/python tools/screenshots.py
+
+# The site, in build/site: any warning fails, a link or anchor that leads nowhere included. Needs no network.
+docs: .venv/installed-dev
+	$(BIN)/sphinx-build -c docs -W --keep-going -n -q . build/site
+	@echo "open build/site/index.html"
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
