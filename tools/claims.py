@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from treeplex.papers.registry import REPRODUCTIONS
+
 ROOT = Path(__file__).parents[1]
 OUTCOMES = ROOT / "benchmarks" / "papers.json"
 BLOCK = re.compile(r"(<!-- claims (.+?) -->\n).*?(<!-- end of claims -->)", re.S)
@@ -48,8 +50,6 @@ def table(claims: list[dict[str, Any]]) -> str:
 
 def of_all(known: dict[str, list[dict[str, Any]]]) -> str:
     """One line per figure."""
-    from treeplex.papers.registry import REPRODUCTIONS
-
     rows = ["| id | paper | claims that hold | where |", "| --- | --- | --- | --- |"]
     for identity, one in REPRODUCTIONS.items():
         claims = known.get(identity, [])

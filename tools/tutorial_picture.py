@@ -27,7 +27,7 @@ def code_of(page: Path) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for example in doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")):
         if example.source.startswith(("import", "from", "def", "class", "A =")):
-            exec(example.source, names)
+            exec(example.source, names)  # noqa: S102 - our own page
     return names
 
 
@@ -42,7 +42,9 @@ def main() -> None:
             average.append(x[1])
         left.plot(ROUNDS, current, color="#bbbbbb", linewidth=1, label="regret matching, played")
         left.plot(ROUNDS, average, label="regret matching, average")
-        left.plot(ROUNDS, [page["play_plus"](int(rounds))[0][1] for rounds in ROUNDS], label="with all changes, average")
+        left.plot(
+            ROUNDS, [page["play_plus"](int(rounds))[0][1] for rounds in ROUNDS], label="with all changes, average"
+        )
         left.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
         left.set(xscale="log", xlabel="rounds", ylabel="probability of paper", ylim=(-0.05, 1.4), yticks=[0, 0.5, 1])
         left.legend(frameon=False, fontsize="small")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
     from treeplex.algorithms.growth.options import Growth
-    from treeplex.api import best_response, compare, evaluate, explore, grow, load, merge, regrow, resume, solve
+    from treeplex.api import best_response, compare, draw, evaluate, explore, grow, load, merge, regrow, resume, solve
     from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -41,6 +41,7 @@ __all__ = [
     "TreeplexError",
     "best_response",
     "compare",
+    "draw",
     "evaluate",
     "explore",
     "grow",
@@ -55,7 +56,19 @@ __all__ = [
 _MODULES = {
     "algorithms.custom": ("minimizer",),
     "algorithms.growth.options": ("Growth",),
-    "api": ("best_response", "compare", "evaluate", "explore", "grow", "load", "merge", "regrow", "resume", "solve"),
+    "api": (
+        "best_response",
+        "compare",
+        "draw",
+        "evaluate",
+        "explore",
+        "grow",
+        "load",
+        "merge",
+        "regrow",
+        "resume",
+        "solve",
+    ),
     "compile.game": ("CompiledGame",),
     "errors": ("TreeplexError",),
     "evaluation.exact": ("Evaluation",),
