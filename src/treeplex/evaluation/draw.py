@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.arrays import Floats, Indices
+from treeplex.arrays import Floats
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
@@ -56,7 +56,7 @@ def draw_tree(game: CompiledGame, policy: Any = None, path: str | Path | None = 
         drawn: dict[int, int] = {}  # joined infosets by the depth of their first node
         for player in (0, 1):
             for infoset in range(game.treeplexes[player].infosets):
-                nodes = np.flatnonzero((tree.mover == player) & (tree.infoset == infoset))
+                nodes: list[int] = np.flatnonzero((tree.mover == player) & (tree.infoset == infoset)).tolist()
                 if len(nodes) > 1:
                     depth = int(at.x[nodes[0]])
                     drawn[depth] = drawn.get(depth, 0) + 1
@@ -112,7 +112,7 @@ def _branch(axes: Any, game: CompiledGame, at: Layout, node: int, probability: f
     axes.text(x, y, text, fontsize=SMALL, ha="center", va="center", bbox=box, parse_math=False, zorder=3)
 
 
-def _join(axes: Any, at: Layout, nodes: Indices, colour: str, bend: float) -> None:
+def _join(axes: Any, at: Layout, nodes: list[int], colour: str, bend: float) -> None:
     """Dotted lines between the nodes of an infoset, each infoset's bent by as many points, so that they stay apart."""
     line = {"arrowstyle": "-", "color": colour, "linestyle": (0, (1, 2)), "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
     for one, two in pairwise(nodes):
