@@ -85,9 +85,9 @@ def _command(command: Any, name: str) -> Iterator[str]:
         yield "| | |\n| --- | --- |"
         for each, record in records:
             flags, text = record or (each.name, "")
-            if not text:
+            if not text and each.param_type_name == "option":
                 LOGGER.warning("parameter %s of %s has no help", each.name, name)
-            yield f"| `{flags}` | {_plain(text)} |"
+            yield f"| `{str(flags).replace('|', '/')}` | {_plain(text)} |"
         yield ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -9,6 +10,7 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
+UNSIZED = re.compile(r'<mo(?: stretchy="false")?>([⟨⟩⌊⌋⌈⌉‖|])</mo>')  # without \left and \right they are as tall as a letter
 LOGGER = logging.getLogger(__name__)
 
 
@@ -37,7 +39,7 @@ def _block(translator: Any, node: Any) -> None:
 def _formula(node: Any, block: bool) -> str:
     """A formula; what cannot be rendered is a warning, so that ``make docs`` fails."""
     try:
-        return tex2mathml(node.astext(), as_block=block)
+        return UNSIZED.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', tex2mathml(node.astext(), as_block=block))
     except MathError as error:
         LOGGER.warning("formula %r: %s", node.astext(), error, location=node, type="mathml")
         return f"<code>{node.astext()}</code>"
