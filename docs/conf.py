@@ -37,6 +37,7 @@ extensions = [
     "sphinx_copybutton",
     "anchors",  # _extensions: <a id=""> as targets
     "contents",  # the contents as docs/index.md tells them
+    "examples",  # the code of the gallery
     "generated",  # pages made from docstrings and from the commands' own help
     "mathml",  # formulas as MathML, which browsers show without a script
 ]

@@ -41,7 +41,7 @@ def picture(rates, out):
         for place, (label, colour) in enumerate((("processor", "#7f8c8d"), ("GPU", "#76b900"))):
             places = [k + 0.4 * place - 0.2 for k in range(len(rates))]
             axes.barh(places, [pair[place] for pair in rates.values()], 0.38, color=colour, label=label)
-        axes.set(xscale="log", yticks=range(len(rates)), yticklabels=list(rates))
+        axes.set(xscale="log", xlim=(100, None), yticks=range(len(rates)), yticklabels=list(rates))
         axes.invert_yaxis()
         axes.legend(frameon=False)
 

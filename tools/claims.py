@@ -39,9 +39,9 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
-def table(claims: list[dict[str, Any]]) -> str:
+def table(identity: str, claims: list[dict[str, Any]]) -> str:
     """Every claim of a figure: the paper's number, ours, and whether it holds."""
-    rows = ["| claim | paper | ours | |", "| --- | --- | ---: | --- |"]
+    rows = [f"`treeplex reproduce {identity}`:", "", "| claim | paper | ours | |", "| --- | --- | ---: | --- |"]
     for one in claims:
         held = "holds" if one["holds"] else "**does not hold**"
         rows.append(f"| {one['claim']} | {one['paper']} | {number(one['ours'])} | {held} |")
@@ -66,7 +66,7 @@ def written(text: str) -> str:
         known = outcomes()
         if found[2] == "of all":
             return f"{found[1]}\n{of_all(known)}\n\n{found[3]}"
-        return f"{found[1]}\n{table(known[found[2]])}\n\n{found[3]}" if found[2] in known else found[0]
+        return f"{found[1]}\n{table(found[2], known[found[2]])}\n\n{found[3]}" if found[2] in known else found[0]
 
     return BLOCK.sub(fill, text)
 

@@ -1,7 +1,7 @@
 """Run the examples and keep their pictures, in few colours, for the gallery: python tools/gallery.py [NAME...].
 
-Without a GPU the picture of examples/gpu.py is drawn from what was measured on one: the tables of docs/how-to/gpu.md and of
-docs/theory/algorithms.md, "Threads".
+Without a GPU the picture of examples/gpu.py is drawn from what was measured on one: by the tables of docs/how-to/gpu.md
+and of docs/theory/algorithms.md, "Threads".
 """
 
 from __future__ import annotations
