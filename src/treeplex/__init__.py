@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
     from treeplex.algorithms.growth.options import Growth
-    from treeplex.api import best_response, compare, draw, evaluate, explore, grow, load, merge, regrow, resume, solve
+    from treeplex.api import (
+        batch,
+        best_response,
+        compare,
+        draw,
+        evaluate,
+        explore,
+        grow,
+        load,
+        merge,
+        regrow,
+        resume,
+        solve,
+    )
     from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -39,6 +52,7 @@ __all__ = [
     "Solution",
     "Spot",
     "TreeplexError",
+    "batch",
     "best_response",
     "compare",
     "draw",
@@ -57,6 +71,7 @@ _MODULES = {
     "algorithms.custom": ("minimizer",),
     "algorithms.growth.options": ("Growth",),
     "api": (
+        "batch",
         "best_response",
         "compare",
         "draw",

@@ -1,33 +1,40 @@
-"""Everything a newcomer needs: load, solve, compare, resume, evaluate, best_response, grow, explore, merge."""
+"""Everything a newcomer needs: load, solve, compare, batch, resume, evaluate, best_response, grow, ..."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
-from treeplex.algorithms.registry import ALGORITHMS, canonical, family, settled, with_parameters
-from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.algorithms.registry import ALGORITHMS, with_parameters
+from treeplex.cluster.connect import attached
+from treeplex.cluster.tasks import Tasks
+from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.draw import draw_tree
 from treeplex.evaluation.merge import merge as merge_policies
+from treeplex.files import is_file
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game, name_of
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
+from treeplex.runs.asking import Asked, carry_out, default_algorithm, is_spot_game, limits_of, load, pot_of
+from treeplex.runs.batch.jobs import Job, jobs_of
+from treeplex.runs.batch.local import Processes
+from treeplex.runs.batch.planning import needs
+from treeplex.runs.batch.results import Row
+from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, left_of, record, recorded, run_batch
+from treeplex.runs.batch.run import forecast as forecast_of
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
@@ -35,28 +42,22 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED, Progress
-from treeplex.runs.request import EXPLORATION, GAME, GROWTH, SPOT, Request, seed_of
+from treeplex.runs.request import EXPLORATION, GROWTH, Request, seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
-from treeplex.runs.targets import nash_conv_of
-from treeplex.spec import parse
 
-DEFAULT_ALGORITHM = "auto"
 DEFAULT_SPOT_ALGORITHM = SPOTS
 """What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
-
-DEFAULT_NASH_CONV = 1e-3
-"""The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
-
-DEFAULT_SPOT_TARGET = "0.5%pot"
-"""The same for a hold'em spot."""
 
 DEFAULT_GROWTH_SECONDS = 10.0
 """How long ``grow`` runs when nothing says when to stop."""
 
 DEFAULT_COMPARE_SECONDS = 10.0
 """The time limit of each run of ``compare``."""
+
+DEFAULT_RETRIES = 2
+"""How often ``batch`` tries a job again whose worker was lost."""
 
 DEFAULT_SECONDS = 60.0
 """How long to explore when nothing says when to stop."""
@@ -66,24 +67,6 @@ PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
 
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
-
-
-def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
-    """Compile a game and check it.
-
-    Args:
-        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
-            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
-            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
-
-    >>> load("kuhn").summary()["infosets"]
-    [6, 6]
-    """
-    if _is_spot_game(source):
-        return source
-    spot = games.spot_of(source)
-    return games.load_game(source, report) if spot is None else games.spot_game(spot)
 
 
 def solve(
@@ -145,63 +128,18 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    if isinstance(algorithm, str) and kept is not None:
-        algorithm = _as_begun(algorithm, kept)
-    asked = solving(game, algorithm, given, exploitability, seed, iterate, storage, options.threads, locks)
-    return execute(*asked, options, kept)
-
-
-class Asked(NamedTuple):
-    """A run that is asked for: the game, the algorithm, and what will be written down. Nothing is computed yet."""
-
-    game: Any
-    algorithm: Algorithm[Any, Any]
-    request: Request
-
-
-def solving(
-    game: Source | Any,
-    algorithm: str | Algorithm[Any, Any] | None,
-    given: Limits,
-    exploitability: float | str | None = None,
-    seed: int = 0,
-    iterate: str = "average",
-    storage: str | None = None,
-    threads: int = 0,
-    locks: Sequence[Lock] = (),
-) -> Asked:
-    """What ``solve`` carries out, by the same arguments; refuses what it refuses."""
-    if algorithm is not None:
-        games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
-    loaded = load(game)
-    spot = loaded.spot if _is_spot_game(loaded) else None
-    if locks:
-        if spot is None:
-            raise ParameterError("The 'locks' parameter is for hold'em spots.")
-        locks = games.locks_of(locks)
-        loaded = replace(loaded, locks=locks)
-    limits = limits_of(given, exploitability, pot_of(loaded))
-    wanted = algorithm or default_algorithm(loaded)
-    asked = wanted if isinstance(wanted, str) else name_of(wanted)
-    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
-    solver = games.assembled(wanted)
-    if spot is not None and not isinstance(solver, CFR | Auto):
-        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
-    request = Request(
-        kind=GAME if spot is None else SPOT,
-        game=loaded.name,
-        source=loaded.source if spot is None else spot.summary(),
-        fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
-        algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
-        asked=asked,
-        seed=seed_of(seed),
-        storage=storage,
+    return carry_out(
+        game,
+        algorithm,
+        given,
+        options,
+        kept,
+        exploitability=exploitability,
+        seed=seed,
         iterate=iterate,
-        options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits.otherwise(default_limits(loaded)),
-        threads=threads,
+        storage=storage,
+        locks=locks,
     )
-    return Asked(loaded, solver, request)
 
 
 def resume(
@@ -220,13 +158,14 @@ def resume(
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
-) -> Solution:
+) -> Solution | Any:
     """Continue any run where it was stopped or killed, to the same bits as if it never had been.
 
     Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
 
     Args:
-        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left.
+        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left; or that of a batch, which
+            goes on on this machine and gives a ``Batch``.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
@@ -243,6 +182,10 @@ def resume(
     """
     options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
     given = Limits(nash_conv, seconds, iterations, nodes)
+    if is_batch(folder):
+        if given.any or exploitability is not None:
+            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+        return resume_batch(folder, checkpoint_seconds=checkpoint_seconds)
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
@@ -329,6 +272,106 @@ def compare(
     return found
 
 
+def batch(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    out: str | Path,
+    cluster: str | None = None,
+    workers: int = 0,
+    retries: int = DEFAULT_RETRIES,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Solve many games or hold'em spots, each to the bits that ``solve`` alone would give it; none stops another.
+
+    The same call again continues: jobs that have ended are not run again, others go on from their checkpoints.
+
+    Args:
+        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and, as ``solve`` has them,
+            ``algorithm``, ``nash_conv``, ``exploitability``, ``seconds``, ``iterations``, ``nodes``, ``storage``,
+            ``seed``, ``iterate``.
+        out: The folder for ``results/*.parquet``, ``runs/ID`` and ``logs/ID.log`` of jobs that failed. On a cluster:
+            one that all machines see.
+        cluster: ``"auto"`` or the address of a Ray cluster. Default: this machine alone.
+        workers: How many jobs at a time; 0: as many as processors and memory allow.
+        retries: How often a job is tried again whose worker was lost.
+        checkpoint_seconds: Seconds between two checkpoints of a run.
+        watch: Called a few times per second with the numbers of jobs done, failed and running.
+        answer: Called with the row of each job that has ended.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> jobs = [{"id": "small", "game": "kuhn"}, {"id": "exact", "game": "kuhn", "algorithm": "lp"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     [row.status for row in batch(jobs, out=folder).rows]
+    ['solved', 'solved']
+    """
+    listed = jobs_of(jobs)
+    return _batch(listed, path_of_folder(out, "out"), cluster, workers, retries, checkpoint_seconds, watch, answer)
+
+
+def resume_batch(
+    folder: str | Path,
+    *,
+    checkpoint_seconds: float = 30.0,
+    watch: Callable[[Moment], None] | None = None,
+    answer: Callable[[Row], None] | None = None,
+) -> Batch:
+    """Continue the batch in a folder on this machine; ``resume`` does so, too."""
+    path = path_of_folder(folder)
+    return _batch(recorded(path), path, None, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
+
+
+def forecast(
+    jobs: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    cluster: str | None = None,
+    workers: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> Forecast:
+    """Memory, threads and seconds that the jobs of ``batch`` would take; nothing is solved."""
+    found = needs(jobs_of(jobs), watch)
+    with _pool(Path(), cluster, non_negative("workers", workers), 30.0) as pool:
+        return forecast_of(found, pool.places())
+
+
+def _batch(
+    jobs: list[Job],
+    out: Path,
+    cluster: str | None,
+    workers: int,
+    retries: int,
+    checkpoint_seconds: float,
+    watch: Callable[[Moment], None] | None,
+    answer: Callable[[Row], None] | None,
+) -> Batch:
+    """Whatever can be refused is refused before the first job runs."""
+    workers, again = non_negative("workers", workers), non_negative("retries", retries)
+    Options(checkpoint_seconds=checkpoint_seconds)
+    folder = out.absolute()
+    check_same(folder, jobs)
+    found = needs(left_of(folder, jobs))
+    with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
+        planned = forecast_of(found, pool.places()).tasks
+        if isinstance(pool, Tasks):
+            pool.check(planned)
+        with claimed_for(folder, KIND, {}):
+            if isinstance(pool, Tasks):
+                pool.check_shared()
+            record(folder, jobs)
+            return run_batch(folder, jobs, planned, pool, again, watch, answer)
+
+
+@contextmanager
+def _pool(out: Path, cluster: str | None, workers: int, checkpoint_seconds: float) -> Generator[Processes | Tasks]:
+    if cluster is None:
+        with Processes(out, workers, checkpoint_seconds) as pool:
+            yield pool
+    else:
+        with attached(cluster) as ray:
+            yield Tasks(ray, out, workers, checkpoint_seconds)
+
+
 def _uniform_nash_conv(game: Any) -> float:
     """Of the strategies that the CFR family begins with."""
     solver: Any = games.assembled("cfr+").prepared(game, Execution())
@@ -410,7 +453,7 @@ def growing(
 
 def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
     """The game to start with, the algorithm that grows it, and how to load the game again."""
-    spot = game.spot if _is_spot_game(game) else games.spot_of(game)
+    spot = game.spot if is_spot_game(game) else games.spot_of(game)
     if spot is not None:
         from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
 
@@ -538,36 +581,6 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
     return merge_policies(games.load_game(game), policies, shares)
 
 
-def limits_of(
-    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
-) -> Limits:
-    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
-    if exploitability is None:
-        return given
-    if given.nash_conv is not None:
-        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
-
-
-def pot_of(game: Any) -> float | None:
-    """Of a hold'em spot that is loaded; None for any other game."""
-    return float(game.spot.pot) if _is_spot_game(game) else None
-
-
-def default_limits(game: Any) -> Limits:
-    """What ``solve`` goes to when nothing says when to stop."""
-    pot = pot_of(game)
-    if pot is not None:
-        return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))
-    largest = game.largest_payoff * game.unit or 1.0
-    return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
-
-
-def default_algorithm(game: Any) -> str:
-    """What ``solve`` takes when no algorithm is named."""
-    return DEFAULT_ALGORITHM
-
-
 def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     algorithm = default_algorithm(game)
@@ -581,17 +594,6 @@ def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path |
         raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
     name, given = ("folder", folder) if out is None else ("out", out)
     return None if given is None else path_of_folder(given, name)
-
-
-def _as_begun(algorithm: str, kept: str | Path) -> str:
-    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
-    try:
-        begun = RunFolder.open(kept).request.algorithm
-        horizon = dict(parse(begun)[1]).get("horizon")
-    except TreeplexError:
-        return algorithm
-    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
-    return meant if meant != algorithm and canonical(meant) == begun else algorithm
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
@@ -608,8 +610,9 @@ def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
     raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
 
 
-def _is_spot_game(game: object) -> bool:
-    return type(game).__name__ == "HoldemGame"
+def is_batch(folder: str | Path) -> bool:
+    """Is this the folder of a batch?"""
+    return is_file(path_of_folder(folder) / f"{KIND}.json")
 
 
 def _is_named(start: Abstraction) -> bool:

@@ -151,6 +151,11 @@ def write_parquet(source: Table, path: Path) -> None:
         pq.write_table(source, temporary, compression="zstd")
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """All rows of a small file of ours as dictionaries."""
+    return pq.read_table(path, partitioning=None).to_pylist()
+
+
 def read_parquet(path: Path, types: Types, most: int | None = None) -> Table:
     """The columns named in ``types``, cast to them; ValueError if one is missing or has empty cells.
 

@@ -20,6 +20,10 @@ LOCK: Final = ".treeplex-lock"
 BUSY: Final = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)  # somebody else holds the lock; all else: no locks here
 
 
+class BusyError(ParameterError):
+    """Another process writes into a folder now."""
+
+
 @contextmanager
 def replacing(path: Path) -> Generator[Path]:
     """A new file under a name that is nobody else's; when it is whole, it takes the place of ``path``.
@@ -119,7 +123,7 @@ def _lock(folder: Path) -> int:
                 who = os.read(handle, 20).decode(errors="replace").strip() if sys.platform != "win32" else ""
                 os.close(handle)
                 by = f"process {who}" if who.isdigit() else "another process"
-                raise ParameterError(
+                raise BusyError(
                     f"The folder {folder} is being written to by {by}; wait for it, or choose another folder."
                 ) from None
         if _is_still(handle, path):

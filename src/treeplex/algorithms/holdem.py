@@ -227,8 +227,13 @@ class Spotted(Extras):
 def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
     """About how long a solve takes, by exploitability: a guess within a factor of three, measured on one processor."""
     numbers = float(sum(game.elements(player) for player in (0, 1)))
-    each = 2.0 * (PASS + LEARNING * numbers) / (RATE * threads_for(game, threads))
+    each = seconds_per_iteration(numbers) / threads_for(game, threads)
     return {target: count * each for target, count in ITERATIONS.items()}
+
+
+def seconds_per_iteration(numbers: float) -> float:
+    """About how long an iteration takes one thread; ``numbers``: actions times hands of all decisions."""
+    return 2.0 * (PASS + LEARNING * numbers) / RATE
 
 
 def on_boards(member: CFR, execution: Execution, game: HoldemGame | None = None) -> HoldemCFR:

@@ -20,6 +20,7 @@ COMMANDS: Final = {
         "compare",
         "Run algorithms side by side and plot how NashConv falls.",
     ),
+    "batch": ("batch", "batch", "Solve many games or hold'em spots, on this machine or on a cluster."),
     "grow": ("grow", "grow", "Solve a game or a hold'em spot while the bet sizes that matter are found."),
     "evaluate": ("evaluate", "evaluate", "Measure a policy exactly: value, NashConv and best responses."),
     "explore": ("explore", "explore", "Sample a game from its rules, without compiling it; quality is estimated."),

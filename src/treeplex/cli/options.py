@@ -78,6 +78,14 @@ Show = Annotated[int, typer.Option(min=0, help="How many infosets per player, or
 Threads = Annotated[int, typer.Option(help="Threads; 0: as many as pay. Does not change the answer.")]
 Backend = Annotated[str, typer.Option(help="cpu, cuda (a GPU), or auto: the faster one.")]
 Device = Annotated[int, typer.Option(help="Which GPU, counted from 0.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Carry it out on a Ray cluster: auto (the one this machine is of) or its address.",
+        metavar="auto|ADDRESS",
+        show_default=False,
+    ),
+]
 CheckpointSeconds = Annotated[float, typer.Option(help="Seconds between two checkpoints; more if writing takes long.")]
 To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]

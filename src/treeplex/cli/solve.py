@@ -13,14 +13,16 @@ from treeplex.algorithms.registry import build, with_traversal
 from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded
+from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU
+from treeplex.runs.asking import DEFAULT_ALGORITHM, default_limits
 from treeplex.runs.folder import RunFolder
 
 Algorithm = Annotated[
     str | None,
     typer.Option(
-        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {api.DEFAULT_ALGORITHM}.",
+        help=f"NAME or 'NAME(parameter=value,...)'. See: treeplex list algorithms. Default: {DEFAULT_ALGORITHM}.",
         show_default=False,
         autocompletion=complete.algorithms,
     ),
@@ -67,7 +69,7 @@ def solved(
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = api.pot_of(game)
-    limits = goal.limits(pot).otherwise(api.default_limits(game))
+    limits = goal.limits(pot).otherwise(default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
     defaults = pot is not None and game.spot.has_default_sizes
     note = f"sizes: {DEFAULT_MENU}, the default menu" if defaults else ""
@@ -98,7 +100,13 @@ def resume(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue any run that was stopped or killed. Without a limit: to those it had."""
+    """Continue any run that was stopped or killed, or a batch. Without a limit: to those it had."""
+    if api.is_batch(folder):
+        if goal.limits(1.0).any:
+            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+        from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
+
+        raise resumed(folder, checkpoint_seconds, as_json)
     request = RunFolder.open(folder).request
     pot = float(request.source["pot"]) if request.is_spot else None
     limits = goal.limits(pot)

@@ -154,7 +154,7 @@ def load_spot(
 
     ``like``: a game with the same board and ranges, whose cards need not be dealt again.
     """
-    streets = split_streets(betting_tree(spot))
+    streets = split_spot(spot)
     _check_size(spot, streets)
     if like is not None and _cards(like.spot) == _cards(spot) and len(like.streets) == len(streets):
         boards = placed(streets, like.boards)
@@ -164,6 +164,11 @@ def load_spot(
     hands = boards[0].hands
     ours, theirs = (np.append(of_order_one(spot.weights(player)), 0.0)[hands[player].number] for player in (0, 1))
     return HoldemGame(spot, streets, deals, boards, (ours, theirs), _combinations(boards[0], ours, theirs), locks)
+
+
+def split_spot(spot: Spot) -> list[Street]:
+    """The betting of a spot, street by street; no board is dealt."""
+    return split_streets(betting_tree(spot))
 
 
 def _cards(spot: Spot) -> tuple[str, str, str]:

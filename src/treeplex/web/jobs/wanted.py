@@ -22,6 +22,7 @@ from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
 from treeplex.poker.sizes.find import checked as checked_sizes
+from treeplex.runs.asking import DEFAULT_ALGORITHM, solving
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.request import Request
@@ -83,7 +84,7 @@ def _solve(form: SolveJob) -> Wanted:
     if _is_spot(form):
         spot = make_spot(form.spot)
         more: Any = (form.exploitability, form.seed, form.iterate, form.storage, options.threads, locks)
-        asked = api.solving(spot, form.algorithm, given, *more)
+        asked = solving(spot, form.algorithm, given, *more)
         solver = checked(asked.game, asked.algorithm, asked.request, options)
         if locks:
             fix(asked.game, solver.stored_as)
@@ -94,7 +95,7 @@ def _solve(form: SolveJob) -> Wanted:
         build(form.algorithm)
     if locks:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
-    limits, asked_for = api.limits_of(given, form.exploitability), form.algorithm or api.DEFAULT_ALGORITHM
+    limits, asked_for = api.limits_of(given, form.exploitability), form.algorithm or DEFAULT_ALGORITHM
     name = _name(form) or f"{game}-{asked_for}"
     return Wanted(f"{game}, {asked_for}", kept, game, stem=name, limits=_given(limits))
 

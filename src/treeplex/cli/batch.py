@@ -1,0 +1,166 @@
+"""``treeplex batch``: many jobs, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from treeplex import api
+from treeplex.cli import SOLVED, UNFINISHED
+from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, Cluster, Quiet
+from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
+from treeplex.cli.progress import duration
+from treeplex.errors import ParameterError
+from treeplex.runs.batch.results import LOGS, Row
+from treeplex.runs.batch.run import Batch, Forecast, Moment
+
+SHOWN = 20
+"""Jobs that failed, or of a forecast, that are listed on the screen."""
+
+Jobs = Annotated[
+    Path,
+    typer.Argument(
+        metavar="JOBS.jsonl",
+        help='One job per line: {"id", "game" or "spot", "algorithm"?, a limit?, "storage"?, "seed"?}.',
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="The folder for results and runs; on a cluster one that all machines see.", **FOLDER),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what memory and time the jobs would take.")]
+Workers = Annotated[int, typer.Option(help="Jobs at a time; 0: as many as processors and memory allow.")]
+Retries = Annotated[int, typer.Option(help="How often to try a job again whose worker was lost.")]
+
+
+def batch(
+    jobs: Jobs,
+    out: Out = None,
+    cluster: Cluster = None,
+    dry_run: DryRun = False,
+    workers: Workers = 0,
+    retries: Retries = api.DEFAULT_RETRIES,
+    checkpoint_seconds: CheckpointSeconds = 30.0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Solve many games or hold'em spots. The same command again continues, whatever ended it; Ctrl-C keeps all."""
+    if dry_run:
+        with working("estimating") as more:
+            told = api.forecast(jobs, cluster=cluster, workers=workers, watch=lambda n: more(f"estimating: job {n:,}"))
+        _foretell(told, as_json)
+        return
+    if out is None:
+        raise ParameterError("Give --out FOLDER: the folder for results and runs.")
+    with Bar() as bar:
+        found = api.batch(
+            jobs,
+            out=out,
+            cluster=cluster,
+            workers=workers,
+            retries=retries,
+            checkpoint_seconds=checkpoint_seconds,
+            watch=bar.watch,
+            answer=_print if as_json else None,
+        )
+    raise finished(found, as_json)
+
+
+def resumed(folder: Path, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
+    """Go on with the batch in a folder; returns the exit code to raise."""
+    with Bar() as bar:
+        found = api.resume_batch(
+            folder, checkpoint_seconds=checkpoint_seconds, watch=bar.watch, answer=_print if as_json else None
+        )
+    return finished(found, as_json)
+
+
+def finished(found: Batch, as_json: bool) -> typer.Exit:
+    """Tell what came of a batch; returns the exit code to raise."""
+    if as_json:
+        print_json(found.summary())
+    else:
+        _describe(found)
+    return typer.Exit(SOLVED if found.whole else UNFINISHED)
+
+
+class Bar:
+    """How many jobs are done: a bar on a terminal, a line every two seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self._due, self._bar = time.monotonic() + EVERY, None
+        if console.is_terminal:
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+            self._bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+            self._task = self._bar.add_task("estimating", total=None)
+
+    def __enter__(self) -> Bar:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def watch(self, moment: Moment) -> None:
+        """What ``batch`` calls."""
+        words = f"{moment.running} running" + (f", {moment.failed} failed" if moment.failed else "")
+        if self._bar:
+            self._bar.update(self._task, description=words, completed=moment.done, total=moment.total)
+        elif time.monotonic() >= self._due:
+            self._due = time.monotonic() + EVERY
+            say(f"{moment.done:,} of {moment.total:,} jobs done, {words}")
+
+
+def _print(row: Row) -> None:
+    print_json(row._asdict())
+
+
+def _describe(found: Batch) -> None:
+    cut = ", interrupted: the same command goes on" if found.interrupted else ""
+    solved = len(found.rows) - len(found.failed)
+    tell(f"{solved:,} of {len(found.jobs):,} jobs done in {duration(found.seconds)}{cut}")
+    if found.missed:
+        tell(f"{len(found.missed):,} ended before their target: {_listed(found.missed)}")
+    if found.failed:
+        rows = [[row.id, row.error] for row in found.rows if row.error][:SHOWN]
+        print_table(["failed", "because"], rows)
+        say(f"logs: {found.folder / LOGS}")
+    say(f"results: {found.summary()['results']} (any Parquet reader), runs: {found.folder / 'runs'}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+
+
+def _foretell(told: Forecast, as_json: bool) -> None:
+    if as_json:
+        for record in told.records():
+            print_json(record)
+        print_json(told.summary())
+        return
+    rows = [
+        [one["id"], one["game"], byte_count(one["bytes"]), str(one["threads"]), _seconds(one["seconds_estimated"])]
+        for one in told.records()
+    ]
+    left = len(rows) - SHOWN
+    shown = [*rows[:SHOWN], *([[f"... {left:,} more", "", "", "", ""]] if left > 0 else [])]
+    print_table(["job", "game", "memory", "threads", "time, a guess"], shown, right=(2, 3, 4))
+    fields = told.summary()
+    where = f"{told.cores} processors of {told.machines} machine{'s' * (told.machines > 1)}"
+    tell(
+        f"{fields['jobs']:,} jobs, the largest of {byte_count(fields['bytes_largest'])}; on {where}:"
+        f" {_seconds(told.seconds)}"
+    )
+    if fields["jobs_without_estimate"]:
+        say("how long a game takes to a target NashConv is not known before; a limit of seconds bounds it")
+
+
+def _seconds(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"about {duration(max(seconds, 1.0))}"

@@ -1,0 +1,158 @@
+"""Find a Ray cluster and attach to it; what is missing is said in one sentence."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from treeplex.errors import MissingExtraError, ParameterError, TreeplexError, quoted
+from treeplex.version import __version__
+
+AUTO: Final = "auto"
+"""The cluster that was started on this machine."""
+
+REACH: Final = 5.0  # seconds in which an address must answer; Ray itself would try for many minutes
+PATIENCE: Final = 60.0  # seconds in which every node must answer when a run begins
+
+
+class ClusterError(TreeplexError, RuntimeError):
+    """There is no cluster that can be used."""
+
+
+class Node(NamedTuple):
+    """One machine of a cluster."""
+
+    id: str
+    host: str
+    cpus: float
+    memory: float  # bytes that tasks may declare
+
+
+def ray() -> Any:
+    """The package ``ray``, imported now; a refusal if it is not installed."""
+    if importlib.util.find_spec("ray") is None:
+        raise MissingExtraError("ray", "cluster", "The option 'cluster'")
+    return importlib.import_module("ray")
+
+
+@contextmanager
+def attached(cluster: str) -> Generator[Any]:
+    """``ray``, attached to a cluster: "auto", "HOST:PORT" or "ray://HOST:PORT".
+
+    A program that is attached already stays so. Every node must have this very version of the package.
+    """
+    module = ray()
+    if module.is_initialized():
+        check_versions(module)
+        yield module
+        return
+    _reach(cluster)
+    try:
+        module.init(address=cluster, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+    except Exception as error:  # ConnectionError, ValueError, RuntimeError, errors of grpc: as the address is wrong
+        raise _unreachable(cluster, error) from error
+    try:
+        check_versions(module)
+        yield module
+    finally:
+        module.shutdown()
+
+
+def nodes(module: Any) -> list[Node]:
+    """The machines that are there now."""
+    found: list[Node] = []
+    for record in module.nodes():
+        if record["Alive"]:
+            has = record["Resources"]
+            host = str(record["NodeManagerHostname"])
+            found.append(Node(str(record["NodeID"]), host, has.get("CPU", 0.0), has.get("memory", 0.0)))
+    return found
+
+
+def task(module: Any, function: Callable[..., Any], **resources: Any) -> Callable[..., Any]:
+    """``function`` as a task: called with its arguments it gives a reference to the answer.
+
+    A worker of another version refuses it. ``resources``: options of ``ray.remote``.
+    """
+    made = module.remote(_guarded).options(**resources)
+    return lambda *arguments: made.remote(__version__, function, *arguments)
+
+
+def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) -> dict[Node, Any]:
+    """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent."""
+    strategy = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+    asked = {
+        node: task(module, function, num_cpus=0, scheduling_strategy=strategy(node.id, soft=False))(*arguments)
+        for node in nodes(module)
+    }
+    _, late = module.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    silent = next((node for node, reference in asked.items() if reference in late), None)
+    if silent is not None:
+        raise ClusterError(f"The node {silent.host} does not answer; look at it with: ray status.")
+    return {node: _outcome(module, reference) for node, reference in asked.items()}
+
+
+def check_versions(module: Any) -> None:
+    """Refuse a cluster with a node whose package is another version, or that has none."""
+    for node, answer in on_every_node(module, socket.gethostname).items():
+        if isinstance(answer, TreeplexError):
+            raise answer
+        if isinstance(answer, Exception):
+            words = " ".join(str(answer).split())[-120:]
+            raise ClusterError(
+                f"The node {node.host} cannot run treeplex ({words}); install it there with: pip install"
+                f" 'treeplex[cluster]=={__version__}'"
+            )
+
+
+def _guarded(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """On a worker: carry out what a driver of the same version asks for."""
+    if version != __version__:
+        raise ClusterError(
+            f"The worker on {socket.gethostname()} has treeplex {__version__}, not {version}; install the same version"
+            " on every machine."
+        )
+    return function(*arguments)
+
+
+def _outcome(module: Any, reference: Any) -> Any:
+    """An answer, or the exception in its place: the worker's own, where it is one of ours."""
+    try:
+        return module.get(reference)
+    except Exception as error:
+        return cause(error)
+
+
+def cause(error: Exception) -> Exception:
+    """What a worker raised, out of what Ray wraps it in."""
+    inner: Any = getattr(error, "cause", None)
+    return inner if isinstance(inner, TreeplexError) else error
+
+
+def _reach(cluster: str) -> None:
+    """Refuse an address where nobody listens."""
+    if cluster == AUTO:
+        return
+    host, _, port = str(cluster).removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise ParameterError(
+            f'The \'cluster\' parameter must be "auto", "HOST:PORT" or "ray://HOST:PORT", got {quoted(cluster)}.'
+        )
+    try:
+        socket.create_connection((host, int(port)), REACH).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise _unreachable(cluster, error) from error
+
+
+def _unreachable(cluster: str, error: Exception) -> ClusterError:
+    if cluster == AUTO:
+        return ClusterError("No Ray cluster was found; start one with: ray start --head")
+    words = " ".join(str(error).split())[:120]
+    return ClusterError(
+        f"No Ray cluster answers at {quoted(cluster)} ({words}); on one of its machines give auto, from elsewhere"
+        " ray://HOST:10001."
+    )

@@ -1,0 +1,116 @@
+"""Jobs of a batch as tasks of a Ray cluster, with the memory and the threads that each takes."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from treeplex.cluster.connect import ClusterError, Node, cause, nodes, on_every_node
+from treeplex.cluster.connect import task as remote
+from treeplex.errors import TreeplexError
+from treeplex.files import PREFIX, SUFFIX
+from treeplex.runs.batch.local import Ended, log_of
+from treeplex.runs.batch.planning import Place, Task
+from treeplex.runs.batch.worker import work
+
+AHEAD: Final = 2  # tasks in Ray's hands per processor: the next one is there before its worker asks
+
+
+class Tasks:
+    """A pool of workers of a cluster: ``runs.batch.local.Pool``."""
+
+    def __init__(self, ray: Any, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
+        self._ray, self._out, self._every, self._workers = ray, out, checkpoint_seconds, workers
+        self._nodes = nodes(ray)
+        cores = sum(node.cpus for node in self._nodes)
+        self._most = workers or max(1, int(AHEAD * cores))
+        self._running: dict[Any, Task] = {}
+        self._stopping = False
+
+    def places(self) -> list[Place]:
+        """As ``Pool``: machines that have a processor to give."""
+        found = [Place(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
+        if not found:
+            raise ClusterError("The cluster has no processor to give; start its nodes with --num-cpus.")
+        return found
+
+    def check(self, planned: Sequence[Task]) -> None:
+        """Refuse a task that fits on no node: Ray would wait for such a node for ever."""
+        for wanted in planned:
+            if not any(_fits(wanted, node) for node in self._nodes):
+                most = max(node.memory for node in self._nodes)
+                raise ClusterError(
+                    f"The job {wanted.job.id!r} takes {wanted.bytes / 2**30:.1f} GiB and {wanted.threads} threads, and"
+                    f" no node has that: the largest has {most / 2**30:.1f} GiB; add a node, or take a storage of fewer"
+                    " bits."
+                )
+
+    def check_shared(self) -> None:
+        """Refuse a folder that is not the same on every node: there the runs are kept."""
+        marker = self._out / f"{PREFIX}shared{SUFFIX}"
+        marker.write_text("", encoding="utf-8")
+        try:
+            for node, seen in on_every_node(self._ray, _sees, str(marker)).items():
+                if seen is not True:
+                    raise ClusterError(
+                        f"The node {node.host} does not see the folder {self._out}; give --out a folder that all"
+                        " machines share."
+                    )
+        finally:
+            marker.unlink(missing_ok=True)
+
+    def takes(self, task: Task) -> bool:
+        """As ``Pool``."""
+        return len(self._running) < self._most
+
+    def submit(self, task: Task) -> None:
+        """As ``Pool``. Ray itself tries nothing again: who does counts, and tells."""
+        start = remote(self._ray, work, num_cpus=task.threads, memory=task.bytes, max_retries=0)
+        self._running[start(task.job.fields, str(self._out), task.threads, self._every)] = task
+
+    def ended(self, timeout: float) -> list[Ended]:
+        """As ``Pool``."""
+        if not self._running:
+            return []
+        waiting = list(self._running)
+        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout)
+        more, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        return [self._end(reference) for reference in dict.fromkeys([*ready, *more])]
+
+    def stop(self) -> None:
+        """As ``Pool``: workers are interrupted as by Ctrl-C, and keep what they have."""
+        self._stopping = True
+        for reference in self._running:
+            self._ray.cancel(reference, force=False)
+
+    def _end(self, reference: Any) -> Ended:
+        task = self._running.pop(reference)
+        try:
+            whole = self._ray.get(reference)
+        except Exception as error:
+            if self._stopping:
+                return Ended(task, "it was interrupted", True)
+            found = cause(error)
+            with log_of(self._out, task).open("a", encoding="utf-8") as log:
+                log.write("".join(traceback.format_exception_only(error)))
+            if isinstance(found, ClusterError):  # a worker of another version: no other attempt would go better
+                raise found from error
+            return Ended(task, _words(found))
+        return Ended(task) if whole else Ended(task, "it was interrupted", self._stopping)
+
+
+def _sees(path: str) -> bool:
+    return Path(path).is_file()
+
+
+def _fits(wanted: Task, node: Node) -> bool:
+    return wanted.threads <= node.cpus and wanted.bytes <= node.memory
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, TreeplexError):
+        return str(error).rstrip(".")
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    return f"its worker was lost ({type(error).__name__}: {first.strip():.120})"

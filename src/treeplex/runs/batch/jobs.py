@@ -1,0 +1,173 @@
+"""Jobs of a batch, read and checked before anything runs: whatever is wrong is said with its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from treeplex.algorithms.auto import Auto
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import family
+from treeplex.errors import ParameterError, TreeplexError, brief, quoted
+from treeplex.games.holdem.spot import Spot, make_spot
+from treeplex.runs import games
+from treeplex.runs.asking import DEFAULT_ALGORITHM, limits_of
+from treeplex.runs.limits import Limits
+from treeplex.runs.request import check_iterate, seed_of
+from treeplex.spec import unknown
+from treeplex.updates.storage import STORAGES
+
+LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
+FIELDS: Final = ("id", "game", "spot", "algorithm", *LIMITS, "storage", "seed", "iterate")
+ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_+.=,-]{0,79}(?<!\.)")
+TAKEN: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names of devices on Windows
+FILES: Final = (".efg", ".safetensors")
+
+
+class Job(NamedTuple):
+    """One run that is asked for, in words that any machine understands."""
+
+    id: str
+    fields: dict[str, Any]  # as in the file, but for a spot's fields, which are whole, and paths, which are absolute
+
+    @property
+    def text(self) -> str:
+        """All of it, the same for the same job."""
+        return json.dumps(self.fields, sort_keys=True)
+
+    @property
+    def spot(self) -> Spot | None:
+        """The hold'em spot, if it is one."""
+        return make_spot(self.fields["spot"]) if "spot" in self.fields else None
+
+    @property
+    def limits(self) -> Limits:
+        """When to stop; nothing if the job does not say so."""
+        pot = float(self.fields["spot"]["pot"]) if "spot" in self.fields else None
+        given = Limits(**{name: self.fields.get(name) for name in LIMITS if name != "exploitability"})
+        return limits_of(given, self.fields.get("exploitability"), pot)
+
+    @property
+    def targeted(self) -> bool:
+        """Has it a target NashConv, be it the default?"""
+        return not self.limits.any or self.limits.nash_conv is not None
+
+    def same_run(self, other: Job) -> bool:
+        """Would it go on in the other's folder? Limits may change."""
+        ours, theirs = ({k: v for k, v in job.fields.items() if k not in LIMITS} for job in (self, other))
+        return ours == theirs
+
+
+def jobs_of(given: Any) -> list[Job]:
+    """Jobs from a file of JSON lines, or from a list of dictionaries; refuses the first that is not one."""
+    if isinstance(given, str | Path):
+        named = _lines(Path(given))
+    elif isinstance(given, Iterable) and not isinstance(given, Mapping):
+        named = [(f"job {i}", fields) for i, fields in enumerate(cast(Iterable[Any], given), 1)]
+    else:
+        raise ParameterError(
+            f"The 'jobs' parameter must be a file or a list of jobs, got {quoted(cast(object, given))}."
+        )
+    found: dict[str, Job] = {}
+    for place, fields in named:
+        with told_at(place):
+            job = job_of(fields)
+            if job.id.lower() in found:
+                raise ParameterError(f"The id {quoted(job.id)} is there already; ids are names of folders.")
+            found[job.id.lower()] = job
+    if not found:
+        raise ParameterError("There are no jobs.")
+    return list(found.values())
+
+
+def job_of(fields: Any) -> Job:
+    """One job, or a refusal; games that are not hold'em spots are not loaded here."""
+    if not isinstance(fields, Mapping):
+        raise ParameterError(f"A job must be a JSON object, got {quoted(fields)}.")
+    given = {str(k): v for k, v in cast(Mapping[Any, Any], fields).items() if v is not None}
+    for name in given:
+        if name not in FIELDS:
+            raise unknown("field of a job", name, FIELDS, "docs/how-to/cluster.md")
+    name = given.get("id")
+    if not isinstance(name, str) or not ID.fullmatch(name) or TAKEN.fullmatch(name):
+        raise ParameterError(
+            "The 'id' of a job must be 1 to 80 letters, digits and _ + . = , - that begin with a letter or digit and"
+            f" are the name of a file anywhere, got {quoted(name)}."
+        )
+    if ("game" in given) == ("spot" in given):
+        raise ParameterError("A job must have either a 'game' or a 'spot'.")
+    algorithm = given.get("algorithm", DEFAULT_ALGORITHM)
+    if not isinstance(algorithm, str):
+        raise ParameterError(f"The 'algorithm' parameter must be a name, got {quoted(algorithm)}.")
+    solver = games.assembled(algorithm)
+    seed_of(given.get("seed", 0))
+    check_iterate(given.get("iterate", "average"), solver.iterates)
+    if "game" in given:
+        given |= _game(given["game"])
+    if "spot" in given:
+        _check_spot(given, solver, algorithm)
+    job = Job(name, given)
+    _ = job.text, job.limits
+    return job
+
+
+def _game(source: Any) -> dict[str, Any]:
+    """A game by what finds it from any folder."""
+    if not isinstance(source, str):
+        raise ParameterError(f"The 'game' of a job must be a name or a file, got {quoted(source)}.")
+    if source.lower().endswith(FILES):
+        return {"game": str(Path(source).absolute())}
+    if games.spot_of(source) is not None:
+        raise ParameterError(f"{quoted(source)} is a hold'em spot: give it as 'spot'.")
+    games.rules_of(source)
+    return {"game": source}
+
+
+def _check_spot(given: dict[str, Any], solver: Any, algorithm: str) -> None:
+    """Make a spot's fields whole; refuse what hold'em spots are not solved by."""
+    spot = games.spot_of(given["spot"])
+    if spot is None:
+        raise ParameterError(f"The 'spot' of a job must be its fields or a file, got {quoted(given['spot'])}.")
+    given["spot"] = json.loads(json.dumps(spot.summary()))
+    storage = given.get("storage")
+    if storage is not None and storage not in STORAGES:
+        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(STORAGES)}, got {quoted(storage)}.")
+    if not isinstance(solver, CFR | Auto):
+        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(algorithm)}.")
+    if isinstance(solver, CFR):
+        from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
+
+        on_boards(solver, Execution(storage=storage))
+
+
+def _lines(path: Path) -> list[tuple[str, Any]]:
+    """Where each job of a file is, and its fields."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or brief(str(error))
+        raise ParameterError(f"The file of jobs {quoted(path)} cannot be read: {words}.") from error
+    found: list[tuple[str, Any]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            with told_at(place):
+                try:
+                    found.append((place, json.loads(line)))
+                except (ValueError, RecursionError) as error:
+                    raise ParameterError(f"not JSON ({brief(str(error))}).") from error
+    return found
+
+
+@contextmanager
+def told_at(place: str) -> Generator[None]:
+    """Whatever is wrong with a job is told with its place."""
+    try:
+        yield
+    except TreeplexError as error:
+        raise ParameterError(f"{place}: {error}") from error

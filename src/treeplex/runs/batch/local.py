@@ -1,0 +1,183 @@
+"""Jobs on this machine: each in a process of its own, as many at a time as processors and memory allow."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+from treeplex.compile.memory import available
+from treeplex.runs.batch.planning import Place, Task
+from treeplex.runs.batch.results import LOGS
+from treeplex.system import cores
+
+
+class Ended(NamedTuple):
+    """A task that is over."""
+
+    task: Task
+    lost: str = ""  # why its worker ended before the job did; empty: the job's row says how it went
+    stopped: bool = False  # because it was asked to
+
+
+class Pool(Protocol):
+    """Who carries out tasks."""
+
+    def places(self) -> list[Place]:
+        """The machines."""
+        ...
+
+    def takes(self, task: Task) -> bool:
+        """Is there room for one more?"""
+        ...
+
+    def submit(self, task: Task) -> None:
+        """Begin it."""
+        ...
+
+    def ended(self, timeout: float) -> list[Ended]:
+        """Those that are over, after waiting for one for so many seconds at most."""
+        ...
+
+    def stop(self) -> None:
+        """Ask all to end, so that they can be continued."""
+        ...
+
+
+class Worker:
+    """A process that carries out one job after the other; what it says is put into a queue."""
+
+    def __init__(self, said: queue.SimpleQueue[tuple[Worker, str]]) -> None:
+        self.task: Task | None = None
+        self._process = subprocess.Popen(  # a session of its own: Ctrl-C in a terminal is the driver's to pass on
+            [sys.executable, "-m", "treeplex.runs.batch.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._listen, args=(said,), daemon=True).start()
+
+    def begin(self, task: Task, given: dict[str, Any]) -> None:
+        """Carry out a task."""
+        self.task = task
+        with suppress(OSError):  # it has ended already, which its silence tells
+            self._input.write(json.dumps(given) + "\n")
+            self._input.flush()
+
+    def close(self) -> None:
+        """End, with what there is of an answer."""
+        with suppress(OSError):
+            self._input.close()
+
+    def kill(self) -> None:
+        """End at once."""
+        self._process.kill()
+        self._process.wait()
+        self.close()
+
+    def how(self) -> str:
+        """How it ended."""
+        code = self._process.wait()
+        return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+
+    @property
+    def _input(self) -> IO[str]:
+        assert self._process.stdin is not None  # noqa: S101 - it is a pipe
+        return self._process.stdin
+
+    def _listen(self, said: queue.SimpleQueue[tuple[Worker, str]]) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        with self._process.stdout as lines:
+            for line in lines:
+                said.put((self, line))
+        said.put((self, ""))
+
+
+class Processes:
+    """A pool of processes of this machine."""
+
+    def __init__(self, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
+        self._out, self._every = out, checkpoint_seconds
+        self._cores, self._most, self._memory = cores(), workers or cores(), available()
+        self._idle: list[Worker] = []
+        self._busy: list[Worker] = []
+        self._said: queue.SimpleQueue[tuple[Worker, str]] = queue.SimpleQueue()
+        self._stopping = False
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for worker in self._idle:
+            worker.close()
+        for worker in [*self._idle, *self._busy]:
+            worker.kill()
+
+    def places(self) -> list[Place]:
+        """As ``Pool``."""
+        return [Place(min(self._cores, self._most), float(self._memory))]
+
+    def takes(self, task: Task) -> bool:
+        """As ``Pool``: one job always, however much it takes."""
+        running = [worker.task for worker in self._busy if worker.task is not None]
+        if not running:
+            return True
+        if len(running) >= self._most or sum(other.threads for other in running) + task.threads > self._cores:
+            return False
+        return sum(other.bytes for other in running) + task.bytes <= self._memory
+
+    def submit(self, task: Task) -> None:
+        """As ``Pool``."""
+        worker = self._idle.pop() if self._idle else Worker(self._said)
+        self._busy.append(worker)
+        given = {
+            "fields": task.job.fields,
+            "out": str(self._out),
+            "threads": task.threads,
+            "checkpoint_seconds": self._every,
+            "log": str(log_of(self._out, task)),
+        }
+        worker.begin(task, given)
+
+    def ended(self, timeout: float) -> list[Ended]:
+        """As ``Pool``."""
+        found: list[Ended] = []
+        with suppress(queue.Empty):
+            while True:
+                worker, line = self._said.get(timeout=0.0 if found else timeout)
+                task, worker.task = worker.task, None
+                if worker in self._busy:
+                    self._busy.remove(worker)
+                if line:
+                    self._idle.append(worker)
+                elif worker in self._idle:
+                    self._idle.remove(worker)
+                if task is not None:
+                    found.append(self._end(task, worker, line.strip()))
+        return found
+
+    def stop(self) -> None:
+        """As ``Pool``."""
+        self._stopping = True
+        for worker in self._busy:
+            worker.close()
+
+    def _end(self, task: Task, worker: Worker, line: str) -> Ended:
+        if line == "1":
+            return Ended(task)
+        if self._stopping or line:
+            return Ended(task, "it was interrupted", self._stopping)
+        return Ended(task, f"its process {worker.how()}")
+
+
+def log_of(out: Path, task: Task) -> Path:
+    """Where the words of a job's workers go."""
+    (out / LOGS).mkdir(exist_ok=True)
+    return out / LOGS / f"{task.job.id}.log"

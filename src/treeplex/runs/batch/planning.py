@@ -1,0 +1,121 @@
+"""What jobs take: memory, threads and seconds, before any of them runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from treeplex.algorithms.auto import Auto
+from treeplex.algorithms.protocol import Algorithm
+from treeplex.runs.asking import load, solving
+from treeplex.runs.batch.jobs import Job, told_at
+from treeplex.runs.solve import Options, checked
+
+PROCESS: Final = 400 * 2**20
+"""Bytes of a process before it has a game: Python, Numba, Arrow."""
+
+COPIES: Final = 24  # arrays of 8 bytes per sequence that an algorithm keeps, with those of an evaluation
+SPARE: Final = 1.15  # working memory of a hold'em spot's threads, and tables of hands
+NANOSECOND: Final = 1e-9  # of one number read: see ``Cost``
+
+
+class Need(NamedTuple):
+    """What one job takes."""
+
+    job: Job
+    name: str  # of the game
+    bytes: int
+    seconds: float | None  # with one thread; None: nobody knows
+    shares: bool  # may several threads work on it?
+
+
+class Task(NamedTuple):
+    """A job with what it will be given."""
+
+    job: Job
+    bytes: int
+    threads: int
+
+
+class Place(NamedTuple):
+    """A machine."""
+
+    cores: int
+    memory: float  # bytes
+
+
+def needs(jobs: Sequence[Job], watch: Callable[[int], None] | None = None) -> list[Need]:
+    """Of each job; a game is loaded once however many jobs are about it. Refuses what cannot be solved."""
+    loaded: dict[str, Any] = {}
+    found: list[Need] = []
+    for number, job in enumerate(jobs):
+        with told_at(f"job {job.id!r}"):
+            found.append(_of_spot(job) if "spot" in job.fields else _of_game(job, loaded))
+        if watch is not None:
+            watch(number + 1)
+    return found
+
+
+def _of_spot(job: Job) -> Need:
+    from treeplex.algorithms.holdem import ITERATIONS, seconds_per_iteration  # noqa: PLC0415 - kernels take time
+    from treeplex.engines.boards.game import estimate, split_spot  # noqa: PLC0415
+    from treeplex.updates.storage import STORAGES  # noqa: PLC0415
+
+    spot, storage = job.spot, job.fields.get("storage") or "float32"
+    assert spot is not None  # noqa: S101 - a job with this field has one
+    size = estimate(spot, split_spot(spot), storage)
+    numbers = size / (2.0 * STORAGES[storage].bytes)
+    each, limits = seconds_per_iteration(numbers), job.limits
+    percent = 0.5 if limits.nash_conv is None else 50.0 * limits.nash_conv / spot.pot
+    wanted = _between(ITERATIONS, percent) if job.targeted else math.inf
+    iterations = min(wanted, math.inf if limits.iterations is None else limits.iterations)
+    seconds = min(iterations * each, math.inf if limits.seconds is None else limits.seconds)
+    return Need(job, spot.board, PROCESS + int(SPARE * size), seconds if math.isfinite(seconds) else None, True)
+
+
+def _between(known: dict[str, int], percent: float) -> float:
+    """Iterations to an exploitability, along the power law through the two that are known."""
+    (a, first), (b, second) = ((float(word.rstrip("%pot")), count) for word, count in known.items())
+    slope = math.log(second / first) / math.log(a / b)
+    return first * (a / max(percent, 1e-6)) ** slope
+
+
+def _of_game(job: Job, loaded: dict[str, Any]) -> Need:
+    source, fields = job.fields["game"], job.fields
+    if source not in loaded:
+        loaded.clear()  # jobs about one game stand together, and large games side by side would not fit
+        loaded[source] = load(source)
+    given = ("seed", "iterate", "storage")
+    more = {name: fields[name] for name in given if name in fields}
+    asked = solving(loaded[source], fields.get("algorithm"), job.limits, **more)
+    solver: Algorithm[Any, Any] = checked(asked.game, asked.algorithm, asked.request, Options(1, "cpu"))
+    limits, game = asked.request.limits, asked.game
+    each = 0.0 if isinstance(solver, Auto) or solver.ends else solver.cost(game).iteration * NANOSECOND
+    counted = math.inf if limits.iterations is None or not each else limits.iterations * each
+    seconds = min(counted, math.inf if limits.seconds is None else limits.seconds)
+    streams = getattr(solver, "streams", 1)
+    kept = COPIES * 8 * sum(treeplex.sequences for treeplex in game.treeplexes) * streams
+    size = PROCESS + 3 * game.bytes + kept  # the game, while it is compiled and in the engine's order
+    return Need(job, game.name, size, seconds if math.isfinite(seconds) else None, False)
+
+
+def tasks(found: Sequence[Need], place: Place, machines: int = 1) -> list[Task]:
+    """Jobs with threads: one each, more where memory or too few jobs would leave processors idle."""
+    crowd = max(1, place.cores * machines // max(len(found), 1))
+    return [Task(need.job, need.bytes, _threads(need, place, crowd) if need.shares else 1) for need in found]
+
+
+def _threads(need: Need, place: Place, crowd: int) -> int:
+    beside = max(1, int(place.memory // need.bytes))  # so many fit into one machine
+    return max(1, min(place.cores, max(crowd, math.ceil(place.cores / beside))))
+
+
+def longest(found: Sequence[Need], planned: Sequence[Task], cores: int) -> float | None:
+    """Seconds that all take on so many processors, if they share them well; None if nobody knows."""
+    known = [
+        (need.seconds, task.threads) for need, task in zip(found, planned, strict=True) if need.seconds is not None
+    ]
+    if len(known) < len(found):
+        return None
+    return max(sum(seconds for seconds, _ in known) / cores, *(seconds / threads for seconds, threads in known))

@@ -1,0 +1,79 @@
+"""What came of each job: one row in a Parquet dataset, one file per job, so that nobody waits for anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from treeplex.arrow import ArrowError, Table, read_rows, records, write_parquet
+from treeplex.runs.batch.jobs import Job
+from treeplex.runs.loop import SOLVED
+from treeplex.runs.solution import Solution
+
+RESULTS: Final = "results"
+RUNS: Final = "runs"
+LOGS: Final = "logs"
+
+
+class Row(NamedTuple):
+    """Fields of ``solve``'s result; empty where there is none."""
+
+    id: str
+    folder: str  # within that of the batch
+    error: str
+    game: str
+    algorithm: str
+    iterations: int
+    nodes_touched: int
+    seconds: float
+    value: float
+    nash_conv: float
+    exploitability: float
+    status: str
+    backend: str
+    threads: int
+    storage: str
+    seed: int
+    iterate: str
+    exploitability_percent_of_pot: float  # of a hold'em spot, as the next two
+    ev_oop: float
+    ev_ip: float
+    job: str  # as it was asked for
+
+
+def row_of(job: Job, solution: Solution | None, error: str | None = None) -> Row:
+    """Of a run that ended, or of one that failed."""
+    found: dict[str, Any] = {} if solution is None else solution.summary()
+    if "ev" in found:
+        found["ev_oop"], found["ev_ip"] = found["ev"]
+    own = {"id": job.id, "folder": f"{RUNS}/{job.id}", "error": error, "job": job.text}
+    return Row(*((found | own).get(name) for name in Row._fields))  # pyright: ignore[reportArgumentType]
+
+
+def write_row(out: Path, row: Row) -> None:
+    """Into the dataset, in the place of an older one of this job."""
+    (out / RESULTS).mkdir(exist_ok=True)
+    write_parquet(records(Row, [row]), out / RESULTS / f"{row.id}.parquet")
+
+
+def read_row(out: Path, job: Job) -> Row | None:
+    """What is known of this very job; None if it has not ended."""
+    path = out / RESULTS / f"{job.id}.parquet"
+    if not path.is_file():
+        return None
+    try:
+        (found,) = read_rows(path)
+        row = Row(**found)
+    except (OSError, ValueError, TypeError, ArrowError):  # of another version: run it again
+        return None
+    return row if row.job == job.text else None
+
+
+def missed(job: Job, row: Row) -> bool:
+    """Did it end before its target?"""
+    return row.error is None and job.targeted and row.status != SOLVED  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def table_of(rows: list[Row]) -> Table:
+    """As one table."""
+    return records(Row, rows)

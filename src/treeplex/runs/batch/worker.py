@@ -1,0 +1,87 @@
+"""Jobs, carried out: ``python -m treeplex.runs.batch.worker`` reads them line by line, and ends when its input does."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from treeplex.errors import TreeplexError
+from treeplex.files import BusyError
+from treeplex.system import COMMAND, Interrupted, answering
+
+PATIENCE: Final = 60.0  # seconds in which a worker of a driver that was killed must have given its folder up
+
+
+def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: float) -> bool:
+    """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
+    from treeplex.runs.asking import carry_out  # noqa: PLC0415 - takes a second or two
+    from treeplex.runs.batch.jobs import Job  # noqa: PLC0415
+    from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
+    from treeplex.runs.loop import INTERRUPTED  # noqa: PLC0415
+    from treeplex.runs.solve import Options  # noqa: PLC0415
+
+    job, folder = Job(fields["id"], fields), Path(out)
+    (folder / RUNS).mkdir(exist_ok=True)
+    more = {name: fields[name] for name in ("seed", "iterate", "storage") if name in fields}
+    options, until = Options(threads, "cpu", checkpoint_seconds), time.monotonic() + PATIENCE
+    while True:
+        try:
+            source = fields["spot"] if "spot" in fields else fields["game"]
+            run = carry_out(source, fields.get("algorithm"), job.limits, options, folder / RUNS / job.id, **more)
+        except BusyError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+        except TreeplexError as error:
+            write_row(folder, row_of(job, None, str(error)))
+            return True
+        else:
+            break
+    if run.status == INTERRUPTED:
+        return False
+    write_row(folder, row_of(job, run))
+    return True
+
+
+def main() -> None:
+    """In a process of its own: a line in, a job; a line out, whether it has ended. When its input ends, so does it."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    COMMAND.take_over()
+    reply = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a library prints is for the log
+    waiting: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    busy = threading.Event()
+    threading.Thread(target=_listen, args=(waiting, busy), daemon=True).start()
+    while (given := waiting.get()) is not None:
+        with (Path(given.pop("log"))).open("ab") as log:
+            os.dup2(log.fileno(), 2)
+            os.dup2(2, 1)
+        busy.set()
+        try:
+            with answering():
+                ended = work(**given)
+        except Interrupted:
+            ended = False
+        busy.clear()
+        print(int(ended), file=reply, flush=True)
+    COMMAND.hand_back()
+
+
+def _listen(waiting: queue.SimpleQueue[dict[str, Any] | None], busy: threading.Event) -> None:
+    """Take jobs; when the driver closes our input, or is gone, end as after Ctrl-C."""
+    for line in sys.stdin:
+        waiting.put(json.loads(line))
+    waiting.put(None)
+    if busy.is_set():
+        _thread.interrupt_main()
+
+
+if __name__ == "__main__":
+    main()
