@@ -13,10 +13,10 @@ from treeplex import api
 from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, Cluster, Quiet
 from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
-from treeplex.cli.progress import duration
 from treeplex.errors import ParameterError
 from treeplex.runs.batch.results import LOGS, Row
 from treeplex.runs.batch.run import Batch, Forecast, Moment
+from treeplex.runs.progress import duration
 
 SHOWN = 20
 """Jobs that failed, or of a forecast, that are listed on the screen."""
