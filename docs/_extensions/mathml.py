@@ -10,7 +10,7 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
-UNSIZED = re.compile(r'<mo(?: stretchy="false")?>([⟨⟩⌊⌋⌈⌉‖|])</mo>')  # without \left and \right they are as tall as a letter
+UNSIZED = re.compile(r'<mo(?: stretchy="false")?>([⟨⟩⌊⌋⌈⌉‖|])</mo>')  # not after \left or \right
 LOGGER = logging.getLogger(__name__)
 
 
@@ -39,7 +39,8 @@ def _block(translator: Any, node: Any) -> None:
 def _formula(node: Any, block: bool) -> str:
     """A formula; what cannot be rendered is a warning, so that ``make docs`` fails."""
     try:
-        return UNSIZED.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', tex2mathml(node.astext(), as_block=block))
+        made = tex2mathml(node.astext(), as_block=block)
     except MathError as error:
         LOGGER.warning("formula %r: %s", node.astext(), error, location=node, type="mathml")
         return f"<code>{node.astext()}</code>"
+    return UNSIZED.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', made)

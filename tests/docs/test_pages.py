@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from docs.pages import ROOT, links, name, pages, parts, slugs
 
 IMAGES = ROOT / "docs" / "images"
