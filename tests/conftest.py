@@ -18,19 +18,23 @@ from treeplex.compile import CompiledGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 
 HOLDEM = "holdem"
+CLUSTER = "tests/cluster"
 
 settings.register_profile("no clock", deadline=None)  # a busy machine may take half a second for a millisecond's work
 settings.load_profile("no clock")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of one file, and all of hold'em, go to one worker: two would compile the same kernels at the same time."""
+    """Tests of one file, and all of hold'em, go to one worker: two would compile the same kernels at the same time.
+
+    So do those that need a cluster, which takes ten seconds to start.
+    """
     from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - only where tests run in several processes
 
     class OneWorkerPerKernel(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return HOLDEM if HOLDEM in file else file
+            return next((room for room in (HOLDEM, CLUSTER) if room in file), file)
 
     return OneWorkerPerKernel(config, log)
 

@@ -8,14 +8,16 @@ from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, with_parameters
 from treeplex.cluster.connect import attached
-from treeplex.cluster.tasks import Tasks
+from treeplex.cluster.fleet import OnCluster, fleet
+from treeplex.cluster.sweep import swept
+from treeplex.cluster.tasks import Tasks, check_shared
 from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
@@ -85,6 +87,7 @@ def solve(
     backend: str = "auto",
     device: int = 0,
     locks: Sequence[Lock] = (),
+    cluster: str | None = None,
     out: str | Path | None = None,
     folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
@@ -111,6 +114,8 @@ def solve(
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Which GPU, counted from 0.
         locks: Locked decisions of a hold'em spot.
+        cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the streams of an algorithm such as
+            ``"pure-mccfr(streams=8)"``. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
         folder: The old name of ``out``.
@@ -128,18 +133,27 @@ def solve(
     kept, seed = folder_of(out, folder), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    return carry_out(
-        game,
-        algorithm,
-        given,
-        options,
-        kept,
-        exploitability=exploitability,
-        seed=seed,
-        iterate=iterate,
-        storage=storage,
-        locks=locks,
-    )
+    asked: dict[str, Any] = {
+        "exploitability": exploitability,
+        "seed": seed,
+        "iterate": iterate,
+        "storage": storage,
+        "locks": locks,
+    }
+    if cluster is None:
+        return carry_out(game, algorithm, given, options, kept, **asked)
+    with attached(cluster) as ray:
+        return _home(carry_out(game, algorithm, given, options, kept, partial(_over, ray), **asked))
+
+
+def _over(ray: Any, asked: Asked) -> OnCluster:
+    """What carries a run out on a cluster."""
+    return fleet(ray, asked.game, asked.algorithm, asked.request.algorithm)
+
+
+def _home(solution: Solution) -> Solution:
+    solver: Any = solution.solver
+    return solver.brought_home(solution) if isinstance(solver, OnCluster) else solution
 
 
 def resume(
@@ -155,6 +169,7 @@ def resume(
     device: int = 0,
     algorithm: str | Algorithm[Any, Any] | None = None,
     game: Any = None,
+    cluster: str | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -165,7 +180,7 @@ def resume(
 
     Args:
         folder: The run folder, which ``out=``, ``Solution.save`` or the command line left; or that of a batch, which
-            goes on on this machine and gives a ``Batch``.
+            gives a ``Batch``.
         nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
         exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
         seconds: Stop after so many seconds, not counting compilation.
@@ -176,6 +191,7 @@ def resume(
         device: Which GPU, counted from 0.
         algorithm: Your own, if the run was started with it.
         game: Your own, if the run was started with it.
+        cluster: ``"auto"`` or the address of a Ray cluster, as in ``solve``.
         checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``folder``.
@@ -185,11 +201,16 @@ def resume(
     if is_batch(folder):
         if given.any or exploitability is not None:
             raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
-        return resume_batch(folder, checkpoint_seconds=checkpoint_seconds)
+        return resume_batch(folder, cluster=cluster, checkpoint_seconds=checkpoint_seconds)
     kept = RunFolder.open(folder)
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
-    return resume_run(kept, games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), limits, options)
+    chosen, solver = games.game_of(kept, game), games.algorithm_of(kept.request, algorithm)
+    if cluster is None:
+        return resume_run(kept, chosen, solver, limits, options)
+    with attached(cluster) as ray:
+        over = _over(ray, Asked(chosen, solver, kept.request))
+        return _home(resume_run(kept, chosen, over, limits, options))
 
 
 def compare(
@@ -203,12 +224,13 @@ def compare(
     nodes: int | None = None,
     seed: int = 0,
     threads: int = 0,
+    cluster: str | None = None,
     out: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Callable[[str, Progress], None] | None = None,
     answer: Answer | None = None,
 ) -> Comparison:
-    """Run algorithms on one game, one after the other: what does it take each to come how close to equilibrium?
+    """Run algorithms on one game, here or on a cluster: what does it take each to come how close to equilibrium?
 
     Args:
         game: Anything that ``load`` takes.
@@ -221,6 +243,7 @@ def compare(
         nodes: Limit of each run on nodes touched.
         seed: The first seed.
         threads: How many; 0: as many as pay.
+        cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the runs. Default: one after the other.
         out: Keep table, picture and a run folder for each run here. The same comparison in the same folder continues.
         checkpoint_seconds: Seconds between two checkpoints of a run.
         watch: Called a few times per second with what is being run and its progress.
@@ -238,38 +261,111 @@ def compare(
     uniform = _uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
-    runs: list[Ran] = []
-    refused: dict[str, str] = {}
     purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
+    many = {name: range(first, first + (count if made[name].random else 1)) for name in chosen}
     with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
-        for name, algorithm in made.items():
-            for number in range(first, first + (count if algorithm.random else 1)):
-                label = f"{name}, seed {number}" if algorithm.random and count > 1 else name
-                try:
-                    solution = solve(
-                        loaded,
-                        name,
-                        nash_conv=targets[-1] * uniform,
-                        seconds=seconds,
-                        iterations=None if algorithm.ends else iterations,
-                        nodes=None if algorithm.ends else nodes,
-                        seed=number,
-                        threads=threads,
-                        out=folder and folder / label,
-                        checkpoint_seconds=checkpoint_seconds,
-                        watch=watch and partial(watch, label),
-                        answer=answer,
-                    )
-                except TreeplexError as error:
-                    refused[name] = str(error)
-                    break
-                runs.append(Ran(name, number if algorithm.random else None, solution.status, solution.log))
-                if solution.status == INTERRUPTED:
-                    return Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+        wanted = [
+            Wanted(
+                name,
+                number if made[name].random else None,
+                f"{name}, seed {number}" if len(numbers) > 1 else name,
+                {
+                    "nash_conv": targets[-1] * uniform,
+                    "seconds": seconds,
+                    "iterations": None if made[name].ends else iterations,
+                    "nodes": None if made[name].ends else nodes,
+                    "seed": number,
+                    "threads": threads,
+                    "checkpoint_seconds": checkpoint_seconds,
+                },
+            )
+            for name, numbers in many.items()
+            for number in numbers
+        ]
+        run = _one_by_one if cluster is None else partial(_on_workers, cluster)
+        runs, refused, cut = run(loaded, wanted, folder and folder.absolute(), watch, answer)
         found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
-        if folder is not None:
+        if folder is not None and not cut:
             found.save(folder)
     return found
+
+
+class Wanted(NamedTuple):
+    """One run of a comparison that is still to be made."""
+
+    algorithm: str
+    seed: int | None
+    label: str
+    options: dict[str, Any]  # of ``solve``
+
+
+class Compared(NamedTuple):
+    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
+
+    runs: list[Ran]
+    refused: dict[str, str]
+    cut: bool
+
+
+CompareWatch = Callable[[str, Progress], None] | None
+
+
+def _one_by_one(
+    game: Any, wanted: Sequence[Wanted], folder: Path | None, watch: CompareWatch, answer: Answer | None
+) -> Compared:
+    runs: list[Ran] = []
+    refused: dict[str, str] = {}
+    for one in wanted:
+        if one.algorithm in refused:
+            continue
+        told: dict[str, Any] = {"watch": watch and partial(watch, one.label), "answer": answer}
+        try:
+            solution = solve(game, one.algorithm, **one.options, out=folder and folder / one.label, **told)
+        except TreeplexError as error:
+            refused[one.algorithm] = str(error)
+            continue
+        runs.append(Ran(one.algorithm, one.seed, solution.status, solution.log))
+        if solution.status == INTERRUPTED:
+            return Compared(runs, refused, True)
+    return Compared(runs, refused, False)
+
+
+def _on_workers(
+    cluster: str,
+    game: Any,
+    wanted: Sequence[Wanted],
+    folder: Path | None,
+    watch: CompareWatch,
+    answer: Answer | None,
+) -> Compared:
+    """The same on a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
+    runs: dict[int, Ran] = {}
+    refused: dict[str, str] = {}
+    threads = max(1, wanted[0].options["threads"])
+    calls = [(one.algorithm, {**one.options, "threads": threads}, folder and str(folder / one.label)) for one in wanted]
+    with attached(cluster) as ray:
+        if folder is not None:
+            check_shared(ray, folder)
+        placed = ray.put(game)
+
+        def tell(running: int) -> None:
+            if watch is not None:
+                watch(f"{len(runs)} of {len(calls)} runs done, {running} running", Progress(0, 0.0, []))
+
+        for number, found in swept(ray, compared, [(placed, *call) for call in calls], threads, tell):
+            if isinstance(found, TreeplexError):
+                refused[wanted[number].algorithm] = str(found)
+            else:
+                runs[number] = Ran(wanted[number].algorithm, wanted[number].seed, *found)
+    listed = [runs[number] for number in sorted(runs) if wanted[number].algorithm not in refused]
+    ended = len(runs) + sum(one.algorithm in refused for one in wanted)
+    return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
+
+
+def compared(game: Any, algorithm: str, options: Mapping[str, Any], folder: str | None) -> tuple[str, Any]:
+    """On a worker: status and log of one run."""
+    solution = solve(game, algorithm, **options, out=folder)
+    return solution.status, solution.log
 
 
 def batch(
@@ -313,13 +409,14 @@ def batch(
 def resume_batch(
     folder: str | Path,
     *,
+    cluster: str | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Callable[[Moment], None] | None = None,
     answer: Callable[[Row], None] | None = None,
 ) -> Batch:
-    """Continue the batch in a folder on this machine; ``resume`` does so, too."""
+    """Continue the batch in a folder; ``resume`` does so, too."""
     path = path_of_folder(folder)
-    return _batch(recorded(path), path, None, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
+    return _batch(recorded(path), path, cluster, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
 
 
 def forecast(
@@ -357,7 +454,7 @@ def _batch(
             pool.check(planned)
         with claimed_for(folder, KIND, {}):
             if isinstance(pool, Tasks):
-                pool.check_shared()
+                check_shared(pool.ray, folder)
             record(folder, jobs)
             return run_batch(folder, jobs, planned, pool, again, watch, answer)
 

@@ -49,7 +49,7 @@ def batch(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many games or hold'em spots. The same command again continues, whatever ended it; Ctrl-C keeps all."""
+    """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
     if dry_run:
         with working("estimating") as more:
             told = api.forecast(jobs, cluster=cluster, workers=workers, watch=lambda n: more(f"estimating: job {n:,}"))
@@ -71,11 +71,15 @@ def batch(
     raise finished(found, as_json)
 
 
-def resumed(folder: Path, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
+def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
     """Go on with the batch in a folder; returns the exit code to raise."""
     with Bar() as bar:
         found = api.resume_batch(
-            folder, checkpoint_seconds=checkpoint_seconds, watch=bar.watch, answer=_print if as_json else None
+            folder,
+            cluster=cluster,
+            checkpoint_seconds=checkpoint_seconds,
+            watch=bar.watch,
+            answer=_print if as_json else None,
         )
     return finished(found, as_json)
 

@@ -13,7 +13,18 @@ from treeplex import api
 from treeplex.algorithms.registry import build
 from treeplex.cli import complete
 from treeplex.cli.answer import ENDINGS, exit_code
-from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, GameName, Goal, Quiet, Seed, as_arguments, grouped
+from treeplex.cli.options import (
+    FOLDER,
+    AsJson,
+    CheckpointSeconds,
+    Cluster,
+    GameName,
+    Goal,
+    Quiet,
+    Seed,
+    as_arguments,
+    grouped,
+)
 from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.cli.tabulate import Table, tabulate
@@ -57,6 +68,7 @@ def compare(
     seeds: Seeds = None,
     accuracies: Accuracies = None,
     seed: Seed = 0,
+    cluster: Cluster = None,
     out: Out = None,
     checkpoint_seconds: CheckpointSeconds = 30.0,
     quiet: Quiet = False,
@@ -72,7 +84,10 @@ def compare(
     for algorithm in algorithms or ():
         build(algorithm)
     if every or seeds is not None or accuracies is not None:
-        tabulate(Table(game, algorithms, seeds or 1, accuracies), goal, seed, out, checkpoint_seconds, as_json)
+        wanted = Table(game, algorithms, seeds or 1, accuracies, cluster)
+        tabulate(wanted, goal, seed, out, checkpoint_seconds, as_json)
+    elif cluster is not None:
+        raise ParameterError("The option --cluster is for tables: give --seeds, --accuracies or --all, too.")
     else:
         side_by_side(game, algorithms or [], goal, seed, out, checkpoint_seconds, as_json)
 

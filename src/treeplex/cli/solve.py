@@ -44,6 +44,7 @@ def solve(
     traversal: Traversal = None,
     goal: options.Goal,
     carrying: options.Carrying,
+    cluster: options.Cluster = None,
     saving: options.Saving,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -54,7 +55,7 @@ def solve(
         algorithm = with_traversal(algorithm or "cfr+", traversal)
     if algorithm is not None:
         build(algorithm)  # a wrong name is said before a large game is compiled
-    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json)
+    raise solved(loaded(api.load, game), algorithm, goal, carrying, saving, show, as_json, cluster=cluster)
 
 
 def solved(
@@ -66,6 +67,7 @@ def solved(
     show: int,
     as_json: bool,
     locks: Sequence[Lock] = (),
+    cluster: str | None = None,
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = api.pot_of(game)
@@ -80,6 +82,7 @@ def solved(
             wanted,
             **options.as_arguments(limits, carrying),
             locks=locks,
+            cluster=cluster,
             out=folder,
             checkpoint_seconds=saving.checkpoint_seconds,
         )
@@ -95,6 +98,7 @@ def resume(
     threads: options.Threads = 0,
     backend: options.Backend = "auto",
     device: options.Device = 0,
+    cluster: options.Cluster = None,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -106,7 +110,7 @@ def resume(
             raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
         from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
 
-        raise resumed(folder, checkpoint_seconds, as_json)
+        raise resumed(folder, cluster, checkpoint_seconds, as_json)
     request = RunFolder.open(folder).request
     pot = float(request.source["pot"]) if request.is_spot else None
     limits = goal.limits(pot)
@@ -117,6 +121,7 @@ def resume(
         threads=threads,
         backend=backend,
         device=device,
+        cluster=cluster,
         checkpoint_seconds=checkpoint_seconds,
     )
     screen, wanted = Screen(folder, as_json, show, goal.big_blind), limits.otherwise(request.limits)

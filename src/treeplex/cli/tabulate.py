@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import typer
 from treeplex import api
 from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.options import Goal, real_number
-from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
+from treeplex.cli.output import EVERY, console, loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError, quoted
 from treeplex.runs import Solution
@@ -28,6 +29,7 @@ class Table(NamedTuple):
     algorithms: list[str] | None  # None: all
     seeds: int
     accuracies: str | None
+    cluster: str | None = None
 
 
 class Lines:
@@ -35,10 +37,13 @@ class Lines:
 
     def __init__(self, game: str, names: list[str], limits: Limits) -> None:
         self._game, self._names, self._limits = game, names, limits
-        self._label, self._line = "", None
+        self._label, self._line, self._status, self._due = "", None, None, 0.0
 
     def watch(self, label: str, moment: Progress) -> None:
-        """What ``compare`` calls."""
+        """What ``compare`` calls: with the name of a run, or with words about many on a cluster."""
+        if label.partition(", seed ")[0] not in self._names:
+            self._count(label)
+            return
         if label != self._label or self._line is None:
             self.stop()
             place = self._names.index(label.partition(", seed ")[0]) + 1
@@ -46,8 +51,19 @@ class Lines:
             self._label, self._line = label, ProgressLine(title, self._limits).__enter__()
         self._line.watch(moment)
 
+    def _count(self, words: str) -> None:
+        if self._status is None:
+            self._status, self._due = console.status(words, spinner="dots"), time.monotonic() + EVERY
+            self._status.start()
+        self._status.update(words)
+        if not console.is_terminal and time.monotonic() >= self._due:
+            self._due = time.monotonic() + EVERY
+            say(words)
+
     def stop(self) -> None:
         """Clear the line."""
+        if self._status is not None:
+            self._status.stop()
         if self._line is not None:
             self._line.stop()
 
@@ -81,6 +97,7 @@ def tabulate(wanted: Table, goal: Goal, seed: int, out: Path | None, checkpoint_
                 iterations=goal.iterations,
                 nodes=goal.nodes,
                 seed=seed,
+                cluster=wanted.cluster,
                 out=folder,
                 checkpoint_seconds=checkpoint_seconds,
                 watch=lines.watch,

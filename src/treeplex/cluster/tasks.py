@@ -22,7 +22,7 @@ class Tasks:
     """A pool of workers of a cluster: ``runs.batch.local.Pool``."""
 
     def __init__(self, ray: Any, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
-        self._ray, self._out, self._every, self._workers = ray, out, checkpoint_seconds, workers
+        self.ray, self._out, self._every, self._workers = ray, out, checkpoint_seconds, workers
         self._nodes = nodes(ray)
         cores = sum(node.cpus for node in self._nodes)
         self._most = workers or max(1, int(AHEAD * cores))
@@ -47,27 +47,13 @@ class Tasks:
                     " bits."
                 )
 
-    def check_shared(self) -> None:
-        """Refuse a folder that is not the same on every node: there the runs are kept."""
-        marker = self._out / f"{PREFIX}shared{SUFFIX}"
-        marker.write_text("", encoding="utf-8")
-        try:
-            for node, seen in on_every_node(self._ray, _sees, str(marker)).items():
-                if seen is not True:
-                    raise ClusterError(
-                        f"The node {node.host} does not see the folder {self._out}; give --out a folder that all"
-                        " machines share."
-                    )
-        finally:
-            marker.unlink(missing_ok=True)
-
     def takes(self, task: Task) -> bool:
         """As ``Pool``."""
         return len(self._running) < self._most
 
     def submit(self, task: Task) -> None:
         """As ``Pool``. Ray itself tries nothing again: who does counts, and tells."""
-        start = remote(self._ray, work, num_cpus=task.threads, memory=task.bytes, max_retries=0)
+        start = remote(self.ray, work, num_cpus=task.threads, memory=task.bytes, max_retries=0)
         self._running[start(task.job.fields, str(self._out), task.threads, self._every)] = task
 
     def ended(self, timeout: float) -> list[Ended]:
@@ -75,20 +61,20 @@ class Tasks:
         if not self._running:
             return []
         waiting = list(self._running)
-        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout)
-        more, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        ready, _ = self.ray.wait(waiting, num_returns=1, timeout=timeout)
+        more, _ = self.ray.wait(waiting, num_returns=len(waiting), timeout=0)
         return [self._end(reference) for reference in dict.fromkeys([*ready, *more])]
 
     def stop(self) -> None:
         """As ``Pool``: workers are interrupted as by Ctrl-C, and keep what they have."""
         self._stopping = True
         for reference in self._running:
-            self._ray.cancel(reference, force=False)
+            self.ray.cancel(reference, force=False)
 
     def _end(self, reference: Any) -> Ended:
         task = self._running.pop(reference)
         try:
-            whole = self._ray.get(reference)
+            whole = self.ray.get(reference)
         except Exception as error:
             if self._stopping:
                 return Ended(task, "it was interrupted", True)
@@ -99,6 +85,20 @@ class Tasks:
                 raise found from error
             return Ended(task, _words(found))
         return Ended(task) if whole else Ended(task, "it was interrupted", self._stopping)
+
+
+def check_shared(ray: Any, out: Path) -> None:
+    """Refuse a folder that is not the same on every node: there the runs are kept."""
+    marker = out / f"{PREFIX}shared{SUFFIX}"
+    marker.write_text("", encoding="utf-8")
+    try:
+        for node, seen in on_every_node(ray, _sees, str(marker)).items():
+            if seen is not True:
+                raise ClusterError(
+                    f"The node {node.host} does not see the folder {out}; give --out a folder that all machines share."
+                )
+    finally:
+        marker.unlink(missing_ok=True)
 
 
 def _sees(path: str) -> bool:

@@ -109,12 +109,17 @@ def carry_out(
     given: Limits,
     options: Options,
     kept: str | Path | None,
+    over: Callable[[Asked], Algorithm[Any, Any]] | None = None,
     **more: Any,
 ) -> Solution:
-    """Ask for a run and carry it out, in the folder ``kept`` if there is one. ``more``: as ``solving`` takes it."""
+    """Ask for a run and carry it out, in the folder ``kept`` if there is one.
+
+    ``over``: what carries the algorithm out in its place, on other machines. ``more``: as ``solving`` takes it.
+    """
     if isinstance(algorithm, str) and kept is not None:
         algorithm = as_begun(algorithm, kept)
-    return execute(*solving(game, algorithm, given, threads=options.threads, **more), options, kept)
+    asked = solving(game, algorithm, given, threads=options.threads, **more)
+    return execute(asked.game, asked.algorithm if over is None else over(asked), asked.request, options, kept)
 
 
 def limits_of(

@@ -1,0 +1,151 @@
+"""Streams of Monte Carlo CFR on the workers of a cluster: the bits of so many streams on one machine.
+
+Every step of a stream is a task that depends on its arguments alone: the game, the algorithm, the stream as it stood
+and how far to go. So it does not matter which worker carries it out, nor how often. Streams stay in the object store,
+where Ray keeps, spills and, if a node is lost, computes them again; they are fetched to be measured and saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, cast
+
+from treeplex.algorithms.mccfr import MonteCarlo, Stream
+from treeplex.algorithms.mccfr import State as Streams
+from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Stop, Work, never
+from treeplex.algorithms.registry import build
+from treeplex.cluster.connect import ClusterError, cause, ray, task
+from treeplex.compile.game import CompiledGame
+from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.evaluation.exact import Evaluation
+from treeplex.evaluation.policy import Policy
+from treeplex.runs.solution import Solution
+from treeplex.tensors import Tensors, copied
+
+ATTEMPTS: Final = 20  # at one step of a stream whose workers are lost
+
+
+class Fleet(NamedTuple):
+    """What the next iteration needs: references to the streams, which are wherever they were advanced."""
+
+    streams: tuple[Any, ...]
+    nodes: int
+    iteration: int
+
+
+@dataclass(frozen=True)
+class OnCluster(Algorithm[CompiledGame, Fleet]):
+    """``member``, whose streams are advanced by workers; all else is its own."""
+
+    member: MonteCarlo
+    name: str  # with every parameter: workers make it anew
+    module: Any = field(repr=False)  # ray
+    game: Any = field(repr=False)  # a reference
+
+    random = True
+
+    def prepared(self, game: CompiledGame, execution: Execution) -> OnCluster:
+        """As ``Algorithm``."""
+        return replace(self, member=self.member.prepared(game, execution))
+
+    def start(self, game: CompiledGame, seed: int = 0) -> Fleet:
+        """As ``Algorithm``."""
+        return self._sent(game, self.member.start(game, seed))
+
+    def advance(self, game: CompiledGame, state: Fleet, iterations: int, stop: Stop = never) -> Fleet:
+        """As ``Algorithm``: all streams at a time, as far as there are workers."""
+        step = task(self.module, advanced, num_cpus=1, num_returns=2, max_retries=ATTEMPTS)
+        key = self.fingerprint(game)
+        told = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
+        nodes = self._got([reference for _, reference in told])
+        return Fleet(tuple(reference for reference, _ in told), sum(nodes), state.iteration + iterations)
+
+    def work(self, game: CompiledGame, state: Fleet) -> Work:
+        """As ``Algorithm``."""
+        return Work(state.iteration, state.nodes)
+
+    def strategies(self, game: CompiledGame, state: Fleet, iterate: str) -> Any:
+        """As ``Algorithm``."""
+        return self.member.strategies(game, self.fetched_state(state), iterate)
+
+    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """As ``Algorithm``."""
+        return self.member.evaluate(game, strategies, threads)
+
+    def policy(self, game: CompiledGame, strategies: Any) -> Policy | None:
+        """As ``Algorithm``."""
+        return self.member.policy(game, strategies)
+
+    def fingerprint(self, game: CompiledGame) -> str:
+        """As ``Algorithm``."""
+        return self.member.fingerprint(game)
+
+    def cost(self, game: CompiledGame) -> Cost:
+        """As ``Algorithm``."""
+        return self.member.cost(game)
+
+    def save(self, state: Fleet) -> Tensors:
+        """As ``Algorithm``: the checkpoint of the same run on one machine."""
+        return self.member.save(self.fetched_state(state))
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> Fleet:
+        """As ``Algorithm``."""
+        return self._sent(game, self.member.restore(game, tensors, seed))
+
+    def fetched_state(self, state: Fleet) -> Streams:
+        """The streams as arrays of this machine, which nobody may write to."""
+        return Streams(tuple(self._got(list(state.streams))), state.iteration)
+
+    def brought_home(self, solution: Solution) -> Solution:
+        """The same answer without a cluster behind it."""
+        state = copied(self.fetched_state(solution.state))
+        point = solution.checkpoint
+        kept = None if point is None else point._replace(state=state)
+        return replace(solution, solver=self.member, state=state, checkpoint=kept)
+
+    def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
+        """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
+        streams = tuple(self.module.put(stream) for stream in state.streams)
+        return self.advance(game, Fleet(streams, 0, state.iteration), 0)
+
+    def _got(self, references: list[Any]) -> list[Any]:
+        try:
+            return self.module.get(references)
+        except self.module.exceptions.RayError as error:
+            found = cause(error)
+            if isinstance(found, TreeplexError):
+                raise found from error
+            words = " ".join(str(error).split())[:150]
+            raise ClusterError(
+                f"The cluster lost streams of the run, and cannot compute them again ({words}); the run can be"
+                " resumed from its last checkpoint."
+            ) from error
+
+
+def fleet(module: Any, game: Any, algorithm: Algorithm[Any, Any], name: str) -> OnCluster:
+    """An algorithm with streams, on a cluster; refuses any other."""
+    if not isinstance(algorithm, MonteCarlo):
+        raise ParameterError(
+            "The 'cluster' parameter is for algorithms with streams, such as 'pure-mccfr(streams=8)', and for batch and"
+            f" compare; got {quoted(name)}."
+        )
+    return OnCluster(algorithm, name, module, module.put(game))
+
+
+_GAMES: dict[str, CompiledGame] = {}
+
+
+def advanced(
+    name: str, key: str, game: list[Any], stream: Stream, iteration: int, iterations: int
+) -> tuple[Stream, int]:
+    """On a worker: a stream so many iterations later, and the nodes it has entered.
+
+    ``game``: a reference within a list, which is followed once for each worker.
+    """
+    if key not in _GAMES:
+        _GAMES.clear()
+        _GAMES[key] = cast(CompiledGame, ray().get(game[0]))
+    one = replace(cast(MonteCarlo, build(name)), streams=1)
+    state = one.advance(_GAMES[key], Streams((copied(stream),), iteration), iterations)
+    return state.streams[0], one.nodes_touched(_GAMES[key], state)
