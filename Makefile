@@ -2,10 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+FLOORS := tests/unit/test_policy.py tests/unit/test_evaluation.py tests/unit/test_files.py tests/unit/test_run_loop.py tests/unit/test_plot.py tests/cli/test_runs.py
 # Byte code is kept, whatever the environment says: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: solve test test-slow test-gpu mutants fuzz kill-test calibrate screenshots format clean
+.PHONY: solve test test-slow test-gpu test-floors mutants fuzz kill-test calibrate screenshots docs dist format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -41,6 +42,29 @@ calibrate: .venv/installed-dev
 
 screenshots: .venv/installed-dev
 	$(BIN)/python tools/screenshots.py
+
+# The site, in build/site: any warning fails, a link or anchor that leads nowhere included. Needs no network.
+docs: .venv/installed-dev
+	$(BIN)/sphinx-build -c docs -W --keep-going -n -q . build/site
+	@echo "open build/site/index.html"
+
+# Wheel and sdist, checked, and the wheel tried in an environment that has nothing else.
+dist: .venv/installed-dev
+	rm -rf dist build/dist-venv
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv build/dist-venv
+	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	env -u PYTHONPATH build/dist-venv/bin/python -P tools/smoke.py
+
+# The lowest version of every dependency that pyproject.toml allows: a part of the tests, in an environment of its own.
+test-floors: .venv/installed-dev
+	mkdir -p build
+	$(BIN)/python tools/floors.py > build/floors.txt
+	$(PYTHON) -m venv --clear build/floors-venv
+	build/floors-venv/bin/python -m pip install --quiet --disable-pip-version-check -c build/floors.txt -e '.[web,pandas]' pytest hypothesis httpx
+	build/floors-venv/bin/python -P tools/smoke.py
+	build/floors-venv/bin/python -m pytest -p no:cacheprovider $(FLOORS)
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .

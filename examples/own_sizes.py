@@ -1,13 +1,15 @@
-"""Poker with stacks, whose bet sizes are found while it is solved. Run me: python examples/own_sizes.py
+"""Poker whose bet sizes are found while it is solved. Run me: python examples/own_sizes.py [--out PICTURE.png]
 
 Four cards, ten to king. Both players put in 1 and have 8 more; there is one round of betting. A bet or raise is any
 number of whole chips on top of a call. The abstraction begins with two sizes, one chip and all-in; `treeplex.grow` adds
 those that pay.
 """
 
+from argparse import ArgumentParser
 from typing import NamedTuple
 
 import treeplex as tp
+from treeplex.evaluation.plot import drawing
 from treeplex.games.dealt import WON, Settlement
 from treeplex.games.poker import NO_CARD, Card, OneCard
 from treeplex.games.sized import Abstraction, Menu
@@ -70,7 +72,7 @@ class Stacks(OneCard):
         return Settlement(public.height, NO_CARD)
 
 
-if __name__ == "__main__":
+def main(out=None):
     rules = Stacks()
     start = Abstraction(rules, Menu(everywhere=(1, rules.stack - 1)), "stacks, two sizes")
     grown = tp.grow(start, iterations=1000, growth=tp.Growth(algorithm="cfr+"))
@@ -81,3 +83,25 @@ if __name__ == "__main__":
     for one in grown.found[:8]:
         new = one.addition
         print(f"player {new.player}  {new.decision or '(first)':16} {new.word} {new.size:g}, used {one.frequency:.1%}")
+    if out:
+        picture(grown, few.value, every.value, out)
+    return few, grown, every
+
+
+def picture(grown, few, every, out):
+    """How good the grown menus are in the game with all sizes, and where the value of the game goes."""
+    log = grown.log.to_pydict()
+    with drawing(out, (9, 3.6), "Stacks of 9 chips: sizes found while solving", 1, 2) as (left, right):
+        left.plot(log["iteration"], log["nash_conv"])
+        left.set(xscale="log", yscale="log", xlabel="iterations", ylabel="NashConv, all sizes legal")
+        right.plot(log["iteration"], log["value"], label="grown")
+        right.axhline(few, color="#888888", linestyle=":", label="two sizes, exact")
+        right.axhline(every, color="black", linewidth=1, label="all sizes, exact")
+        right.set(xscale="log", xlabel="iterations", ylabel="value for player 0", ylim=(-0.12, 0.02))
+        right.legend(frameon=False)
+
+
+if __name__ == "__main__":
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("--out", help="where to save the picture")
+    main(options.parse_args().out)

@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
     from treeplex.algorithms.growth.options import Growth
-    from treeplex.api import batch, best_response, compare, evaluate, explore, grow, load, merge, regrow, resume, solve
+    from treeplex.api import (
+        batch,
+        best_response,
+        compare,
+        draw,
+        evaluate,
+        explore,
+        grow,
+        load,
+        merge,
+        regrow,
+        resume,
+        solve,
+    )
     from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
@@ -42,6 +55,7 @@ __all__ = [
     "batch",
     "best_response",
     "compare",
+    "draw",
     "evaluate",
     "explore",
     "grow",
@@ -60,6 +74,7 @@ _MODULES = {
         "batch",
         "best_response",
         "compare",
+        "draw",
         "evaluate",
         "explore",
         "grow",

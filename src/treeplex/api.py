@@ -24,6 +24,7 @@ from treeplex.cluster.tasks import Tasks, check_shared
 from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
+from treeplex.evaluation.draw import draw_tree
 from treeplex.evaluation.merge import merge as merge_policies
 from treeplex.files import is_file
 from treeplex.games.dealt import DealtGame
@@ -653,6 +654,20 @@ def best_response(game: Source | Any, policy: PolicySource, player: int) -> tupl
     if player not in (0, 1):
         raise ParameterError(f"The 'player' parameter must be 0 or 1, got {quoted(player)}.")
     return respond(games.load_game(game), policy, player)
+
+
+def draw(game: Source | Any, policy: PolicySource | None = None, path: str | Path | None = None) -> Any:
+    """The tree of a small game as a figure, which a notebook shows: who moves, what is known, what is paid.
+
+    Args:
+        game: Anything that ``load`` takes but a hold'em spot, of at most 300 nodes.
+        policy: Whose probabilities stand on the branches. Default: none.
+        path: Of a PNG to write. Default: none is written.
+
+    >>> draw("kuhn").axes[0].get_title(), draw("kuhn", solve("kuhn", "lp").policy) is not None
+    ('', True)
+    """
+    return draw_tree(games.load_game(game), policy, path)
 
 
 def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:

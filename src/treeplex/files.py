@@ -14,6 +14,7 @@ from typing import Final
 
 from treeplex.errors import ParameterError
 from treeplex.system import finishing, tidied
+from treeplex.system import lock as _take
 
 PREFIX, SUFFIX = ".treeplex-", ".tmp"
 LOCK: Final = ".treeplex-lock"
@@ -139,21 +140,6 @@ def _is_still(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:
         return False
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(handle: int) -> None:
-        os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond what is in it: others may read that
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        os.lseek(handle, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _take(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _flush(path: Path) -> None:

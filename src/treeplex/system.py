@@ -1,19 +1,22 @@
-"""What depends on the platform: signals and processors."""
+"""What depends on the platform, all of it: signals, processes, locks, processors, memory."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 SIGNALS: Final = tuple(
-    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if name in signal.Signals.__members__
 )
 PATIENCE: Final = 3  # signals after which a process ends even while it writes
 
@@ -199,3 +202,102 @@ def address_space() -> float:
 def cores() -> int:
     """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock(handle: int) -> None:
+        """Lock a file for this process alone, at once or not at all (OSError); it ends with the handle."""
+        os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond what is in it: others may read that
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        os.lseek(handle, 0, os.SEEK_SET)
+
+    def is_alive(process: int) -> bool:
+        """Is there such a process?"""
+        found = subprocess.run(  # noqa: S603 - os.kill(process, 0) would be Ctrl-C here
+            ["tasklist", "/FI", f"PID eq {process}", "/NH"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return str(process) in found.stdout
+
+    def interrupt(process: int) -> None:
+        """Ask a process that was started by ``apart`` to end with the answer so far."""
+        os.kill(process, signal.CTRL_BREAK_EVENT)
+
+    def apart() -> dict[str, Any]:
+        """Keywords of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+
+else:
+    import fcntl
+
+    def lock(handle: int) -> None:
+        """Lock a file for this process alone, at once or not at all (OSError); it ends with the handle."""
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def is_alive(process: int) -> bool:
+        """Is there such a process?"""
+        try:
+            os.kill(process, 0)
+        except PermissionError:
+            return True
+        except (OSError, OverflowError):
+            return False
+        return True
+
+    def interrupt(process: int) -> None:
+        """Ask a process that was started by ``apart`` to end with the answer so far."""
+        os.kill(process, signal.SIGINT)
+
+    def apart() -> dict[str, Any]:
+        """Keywords of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
+        return {"start_new_session": True}
+
+
+def heed_interrupts() -> None:
+    """Let SIGINT interrupt this process, even if whoever started it had chosen to ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+CGROUP: Final = Path("/sys/fs/cgroup")
+STATM: Final = Path("/proc/self/statm")
+PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def available() -> int:
+    """Bytes this process may still take: the machine's, or its container's if that is less."""
+    free = _number(Path("/proc/meminfo"), "MemAvailable:")
+    free = _physical() if free is None else 1024 * free
+    limit, taken = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
+    if limit is None or taken is None:
+        return free
+    cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counts as used but is given up on demand
+    return min(free, max(limit - taken + cache, 0))
+
+
+def used() -> int:
+    """Bytes of memory this process holds; 0 where the system does not say."""
+    try:
+        with STATM.open("rb") as file:
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _number(path: Path, name: str = "") -> int | None:
+    """The number behind ``name`` in a file of the system; None if there is no such file or number."""
+    try:
+        found = re.search(rf"^{name}\s*([0-9]+)", path.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found[1]) if found else None
+
+
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # no such question on this system
+        return 2**62

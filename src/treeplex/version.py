@@ -1,3 +1,3 @@
 """Which version this is; the same number stands in ``pyproject.toml``."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"

@@ -19,7 +19,7 @@ from rich.console import Console
 import treeplex as tp
 from treeplex.games.holdem.betting import Action
 from treeplex.holdem import Spot, sizes_for, solve
-from treeplex.poker.grid import cells, class_name, colours, palette_for, print_grid, save_grid
+from treeplex.poker.grid import cells, class_name, colours, palette_for, plot_grid, print_grid
 
 FIELDS = {
     "board": "Ks 9h 6d 3c Jh",
@@ -420,7 +420,7 @@ def test_grid(tmp_path, view):
     assert found.share.sum() == pytest.approx(1)
     held = {class_name(row, column) for row, column in zip(*found.share.nonzero(), strict=True)}
     assert held == {"AA", "KQs", "98s"}
-    save_grid(view, tmp_path / "grid.png")
+    plot_grid(view, tmp_path / "grid.png")
     assert (tmp_path / "grid.png").stat().st_size > 10_000
 
 

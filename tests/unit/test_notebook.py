@@ -20,8 +20,9 @@ def test_words(solution) -> None:
     assert "NashConv" in repr(solution)
     page = solution._repr_html_()
     assert page.startswith("<table>")
-    assert page.endswith("</table>")
-    assert f"{solution.nash_conv:.3g}" in page
+    table, _, picture = page.partition("</table>")
+    assert f"{solution.nash_conv:.3g}" in table
+    assert picture.startswith('<img alt="kuhn, cfr+: NashConv"')
 
 
 def test_names_in_html_are_escaped(solution, monkeypatch) -> None:

@@ -13,10 +13,10 @@ from treeplex import api
 from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, Cluster, Quiet
 from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
-from treeplex.cli.progress import duration
 from treeplex.errors import ParameterError
 from treeplex.runs.batch.results import LOGS, Row
 from treeplex.runs.batch.run import Batch, Forecast, Moment
+from treeplex.runs.progress import duration
 
 SHOWN = 20
 """Jobs that failed, or of a forecast, that are listed on the screen."""
@@ -49,7 +49,7 @@ def batch(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many games or hold'em spots. The same command again continues, whatever ended it; Ctrl-C keeps all."""
+    """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
     if dry_run:
         with working("estimating") as more:
             told = api.forecast(jobs, cluster=cluster, workers=workers, watch=lambda n: more(f"estimating: job {n:,}"))

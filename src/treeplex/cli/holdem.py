@@ -15,7 +15,6 @@ from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Over, Quiet, Saving, grouped
 from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
-from treeplex.cli.progress import duration
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
 from treeplex.cli.solve import Algorithm, resume, solved
@@ -27,9 +26,10 @@ from treeplex.evaluation.nodes import Row, View
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot
-from treeplex.poker.grid import print_grid, save_grid
+from treeplex.poker.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
 from treeplex.runs.games import locks_of
+from treeplex.runs.progress import duration
 from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
@@ -115,7 +115,7 @@ def show(
     elif hand is not None and not rows and most != 0:
         say(f"no hand of {hand!r:.80} is in {PLAYERS[view.player]}'s range here")
     if png is not None:
-        save_grid(view, png, hand)
+        plot_grid(view, png, hand)
     if parquet is not None:
         write_parquet(view.table(rows), parquet)
     if not as_json:

@@ -20,7 +20,6 @@ from treeplex.files import reason, refuse_special
 from treeplex.system import tidied
 
 EVERY: Final = 2.0  # seconds between two lines of progress where there is no terminal
-COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
 POLICY_FILES: Final = (".json", ".parquet")
 
 console = Console(stderr=True, emoji=False)
@@ -135,6 +134,8 @@ def working(what: str) -> Generator[Callable[[str], None]]:
 
     def compiling(kernels: int) -> None:
         if kernels == 1:
+            from treeplex.runs.progress import COMPILING  # noqa: PLC0415 - takes time to load
+
             say(f"{what}: {COMPILING}")
 
     late = Timer(EVERY, lambda: None if console.is_terminal else say(what))  # for what counts nothing on its way

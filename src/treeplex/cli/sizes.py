@@ -14,7 +14,6 @@ import typer
 from treeplex.arrow import write_parquet
 from treeplex.cli.options import AsJson, Force, Quiet, grouped
 from treeplex.cli.output import EVERY, check_files, console, print_json, print_table, say, tell
-from treeplex.cli.progress import duration
 from treeplex.cli.spots import SpotOptions
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
@@ -24,6 +23,7 @@ from treeplex.poker.sizes.answer import COLUMNS, Sizes
 from treeplex.poker.sizes.find import ACCURACY, GAP
 from treeplex.poker.sizes.find import sizes as find_sizes
 from treeplex.poker.sizes.plot import plot_sizes
+from treeplex.runs.progress import duration
 
 COUNTS: Final = 3  # numbers of sizes that a picture compares
 

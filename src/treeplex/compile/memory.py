@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import re
-from pathlib import Path
-
 from treeplex.errors import GameError
+from treeplex.system import available, used
+
+__all__ = ["GIB", "available", "require", "used"]
 
 GIB = 2**30
-CGROUP = Path("/sys/fs/cgroup")
-STATM = Path("/proc/self/statm")
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-
-
-def available() -> int:
-    """Bytes this process may still take: the machine's, or its container's if that is less."""
-    free = _number(Path("/proc/meminfo"), "MemAvailable:")
-    free = _physical() if free is None else 1024 * free
-    limit, used = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
-    if limit is None or used is None:
-        return free
-    cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counts as used but is given up on demand
-    return min(free, max(limit - used + cache, 0))
-
-
-def used() -> int:
-    """Bytes of memory this process holds; 0 where the system does not say."""
-    try:
-        with STATM.open("rb") as file:
-            return int(file.read().split()[1]) * PAGE
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 def require(name: str, nodes: int, per_node: int, what: str) -> None:
@@ -44,19 +20,3 @@ def require(name: str, nodes: int, per_node: int, what: str) -> None:
             f"{name} has {what} {count} nodes and would take {amount} to compile, but only"
             f" {free / GIB:,.1f} GiB are free; choose smaller parameters or free some memory."
         )
-
-
-def _number(path: Path, name: str = "") -> int | None:
-    """The number behind ``name`` in a file of the system; None if there is no such file or number."""
-    try:
-        found = re.search(rf"^{name}\s*([0-9]+)", path.read_text(), re.MULTILINE)
-    except OSError:
-        return None
-    return int(found[1]) if found else None
-
-
-def _physical() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # no such question on this system
-        return 2**62

@@ -18,8 +18,10 @@ from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import HAND_CARDS, RANKS, card_name, hand_name
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.html import html_table
 
 INDIFFERENT: Final = 0.001  # of the pot, at least: actions whose EVs differ by less are as good as each other
+MOST_SHOWN: Final = 20  # classes of hands in a notebook
 ORDERS: Final = ("class", "reach", "ev", "equity")
 """How rows may be sorted, beside by how often an action is taken."""
 
@@ -67,6 +69,14 @@ class View:
         about = f"{PLAYERS[self.player]}, pot {self.pot:.10g}, {len(self.hands())} hands"
         told = f"View({board}, {where}: {about}; {plays})"
         return told if len(told) < 280 else told[:275] + " ...)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: classes of hands, those that come here most first."""
+        rows = [
+            (row.hand, *(f"{100 * x:.0f}%" for x in row.strategy), _words(row.value), _words(row.equity))
+            for row in self.rows(sort="reach", most=MOST_SHOWN, by_class=True)
+        ]
+        return html_table(repr(self), ("hand", *self.names, "EV", "equity"), rows)
 
     def __getitem__(self, name: str) -> Row:
         """The row of a hand such as ``"AsAh"``, or of a class or range, summed up, such as ``"AKs"``."""
@@ -237,3 +247,7 @@ def _mean(values: Floats, share: Floats) -> float | None:
 
 def _or_least(x: float | None) -> float:
     return -math.inf if x is None else x
+
+
+def _words(x: float | None) -> str:
+    return "" if x is None else f"{x:.3g}"

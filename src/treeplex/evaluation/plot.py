@@ -20,9 +20,9 @@ def drawing(
     path: str | Path | None, size: tuple[float, float], title: str, *grid: int, **shared: Any
 ) -> Generator[Any]:
     """Panels to draw into, row by row, each with a grid and no box; saved as a PNG. Arguments as of ``subplots``."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a quarter of a second that only plots need
+    from treeplex.evaluation.picture import Picture  # noqa: PLC0415 - a quarter of a second that only plots need
 
-    figure: Any = Figure(figsize=size, layout="constrained")
+    figure: Any = Picture(figsize=size, layout="constrained")
     panels = figure.subplots(*grid, squeeze=False, **shared).flatten()
     for axes in panels:
         axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)

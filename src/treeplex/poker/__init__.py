@@ -10,6 +10,7 @@ from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.reading import import_spot, read_spot
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.poker.browse import OpenedSpot, open_spot
+from treeplex.poker.grid import plot_grid
 from treeplex.poker.report import Report, report
 from treeplex.poker.sizes.find import sizes
 from treeplex.poker.solving import open_run, resume, solve
@@ -33,6 +34,7 @@ __all__ = [
     "open_run",
     "open_spot",
     "parse_range",
+    "plot_grid",
     "read_spot",
     "report",
     "resume",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from rich.color import Color, ColorSystem
@@ -192,8 +192,14 @@ def _under(strategy: Floats, palette: list[str]) -> str:
     return palette[min(place, len(palette) - 1)] if palette else PASSIVE
 
 
-def save_grid(view: View, path: str | Path, chosen: str | None = None) -> None:
-    """The grid as a PNG: stacked bars, as tall as the class is still in the range."""
+def plot_grid(view: View, path: str | Path | None = None, chosen: str | None = None) -> Any:
+    """The grid as a figure, saved as a PNG if asked to: stacked bars, as tall as the class is still in the range.
+
+    Args:
+        view: What ``solution.at(line)`` returns.
+        path: Of the PNG. Default: none is written; a notebook shows the figure.
+        chosen: A range; of its hands alone.
+    """
     from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415 - a quarter of a second that only plots need
 
     found, palette = cells(view, chosen), colours(view.actions)
@@ -227,3 +233,4 @@ def save_grid(view: View, path: str | Path, chosen: str | None = None) -> None:
         whose = "" if view.player == view.to_act else f", hands of {PLAYERS[view.player].upper()}"
         title = f"{board}, {view.line or 'root'}: {PLAYERS[view.to_act].upper()} to act, pot {view.pot:.10g}{whose}"
         axes.set_title(title, fontsize=11, parse_math=False)
+    return axes.figure

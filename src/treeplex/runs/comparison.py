@@ -13,7 +13,7 @@ import numpy as np
 from treeplex.arrow import Table, numbers, table, write_parquet
 from treeplex.errors import ParameterError, quoted, within
 from treeplex.evaluation.plot import plot_bands
-from treeplex.html import html_table
+from treeplex.html import html_picture, html_table
 
 ACCURACIES: Final = (1e-3, 1e-5, 1e-8)
 """Of the uniform policy's NashConv."""
@@ -137,7 +137,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         head, rows = self.words()
-        return html_table(f"{self.game}: NashConv {self.uniform:.3g} of the uniform policy is 1", head, rows)
+        title = f"{self.game}: NashConv {self.uniform:.3g} of the uniform policy is 1"
+        return html_table(title, head, rows) + html_picture(self.plot().png(), f"{self.game}: NashConv")
 
 
 def accuracies_of(given: Any) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from treeplex.arrow import Table, frame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.plot import plot_convergence
-from treeplex.html import html_table
+from treeplex.html import html_picture, html_table
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
@@ -55,7 +55,10 @@ class Solution:
             ("NashConv", f"{self.nash_conv:.3g}"),
             ("exploitability (NashConv / 2)", f"{self.exploitability:.3g}"),
         ]
-        return html_table(f"{self.request.game}, {self.algorithm}", ("", ""), rows)
+        title = f"{self.request.game}, {self.algorithm}"
+        shown = sum(row.nash_conv > 0.0 for row in self.rows) > 1  # a single row is no curve
+        picture = html_picture(self.plot().png(), f"{title}: NashConv") if shown else ""
+        return html_table(title, ("", ""), rows) + picture
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self.extras, name):

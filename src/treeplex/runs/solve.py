@@ -15,7 +15,8 @@ from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.cut import Patience, Sharding, cut
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Plan, Progress, run
+from treeplex.runs.loop import Outcome, Plan, Progress, run
+from treeplex.runs.progress import NotebookLine, notebook
 from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
 from treeplex.system import answering, finishing
@@ -187,7 +188,7 @@ def _run(
 
     plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
     with answering():
-        status, state, work, rows, seconds, strategies, evaluation = run(game, solver, plan, point)
+        status, state, work, rows, seconds, strategies, evaluation = _watched(game, solver, request, plan, point)
         resumable = last[0] if solver.resumable(state) else None
         solution = Solution(
             game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable
@@ -202,3 +203,22 @@ def _run(
     if failed:
         raise failed[0]
     return solution
+
+
+def _watched(
+    game: Game,
+    solver: Algorithm[Game, State],
+    request: Request,
+    plan: Plan[State],
+    point: Checkpoint[State] | None,
+) -> Outcome[State]:
+    """Run; where nobody watches and this is a notebook, the notebook does."""
+    display = None if plan.watch is not None else notebook()
+    if display is None:
+        return run(game, solver, plan, point)
+    pot = float(request.source["pot"]) if request.is_spot else None
+    line = NotebookLine(display, f"{request.game}, {request.asked}", plan.limits, pot)
+    try:
+        return run(game, solver, replace(plan, watch=line.watch), point)
+    finally:
+        line.stop()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 from treeplex.errors import GameError, TreeplexError
+from treeplex.system import apart
 from treeplex.web.refusals import RefusalError
 
 PATIENCE: Final = 12.0  # seconds for one answer
@@ -85,7 +86,7 @@ class Checker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                start_new_session=True,  # Ctrl-C is the server's
+                **apart(),  # Ctrl-C is the server's
             )
         return self._child
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from treeplex.errors import TreeplexError
 from treeplex.files import LOCK
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.request import Request
+from treeplex.system import is_alive
 from treeplex.web.directory import Directory
 from treeplex.web.logs import about_checkpoint, percent_of, rows_of
 
@@ -117,13 +117,11 @@ def json_file(path: Path) -> dict[str, Any] | None:
 def is_running(folder: Path) -> bool:
     """Does a process that is alive say that it writes into this folder?"""
     try:
-        pid = int((folder / LOCK).read_text(encoding="ascii"))
-        os.kill(pid, 0)
+        return is_alive(int((folder / LOCK).read_text(encoding="ascii")))
     except PermissionError:
         return True
-    except (OSError, ValueError, OverflowError):
+    except (OSError, ValueError):
         return False
-    return True
 
 
 def _read(run: str, folder: Path) -> dict[str, Any]:

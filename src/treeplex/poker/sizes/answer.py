@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from treeplex.arrow import Table, table
-from treeplex.html import html_table
+from treeplex.html import html_picture, html_table
 
 Interval = tuple[float, float]
 """At least, at most."""
@@ -148,7 +149,14 @@ class Sizes:
     def _repr_html_(self) -> str:
         low, high = self.loss_percent_of_pot
         title = f"{self.kept}: loses {low:.3f} to {high:.3f} % of the pot"
-        return html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
+        words = html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
+        return words + html_picture(self.plot().png(), title)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """What each size alone would lose, and how often it is bet: a figure, saved as a PNG if asked to."""
+        from treeplex.poker.sizes.plot import plot_sizes  # noqa: PLC0415 - which needs this class
+
+        return plot_sizes(self, path)
 
 
 COLUMNS = ("size", "chips", "", "used", "lost if only, % of pot", "gained if added, %", "lost if removed, %")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import locked, reason
+from treeplex.system import apart, interrupt
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, Job
@@ -72,7 +72,7 @@ class Queue:
         child = self._child
         if child is not None and child[1].poll() is None:
             with suppress(OSError):
-                child[1].send_signal(signal.SIGINT)
+                interrupt(child[1].pid)
             end = time.monotonic() + PATIENCE
             while child[1].poll() is None and time.monotonic() < end and not self.hurried:
                 time.sleep(POLL)  # it has its own session, and ends by itself if nobody waits
@@ -237,7 +237,7 @@ class Queue:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    start_new_session=True,  # Ctrl-C is the server's
+                    **apart(),  # Ctrl-C is the server's
                 )
         except (ParameterError, OSError) as error:
             self._end(job, FAILED, f"The worker cannot be started: {error!s:.200}")
@@ -266,12 +266,13 @@ class Queue:
     def _interrupt(self, job: Job) -> None:
         child = self._child
         if child is not None and child[0] is job:
-            child[1].send_signal(signal.SIGINT)
+            if child[1].poll() is None:
+                interrupt(child[1].pid)
             return
         worker = record.process_of(self.home / job.job)
         if worker is not None and record.is_alive(self.home / job.job):
             with suppress(OSError):
-                os.kill(worker, signal.SIGINT)
+                interrupt(worker)
 
     def _forget(self) -> None:
         old = [job.job for job in self._jobs.values() if job.state in ENDED][: max(len(self._jobs) - MOST, 0)]

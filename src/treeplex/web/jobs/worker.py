@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import sys
 import time
 import traceback
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.files import locked, replace_text
-from treeplex.system import COMMAND, Interrupted, answering
+from treeplex.system import COMMAND, Interrupted, answering, heed_interrupts
 
 if TYPE_CHECKING:
     from treeplex.runs.loop import Progress
@@ -30,7 +29,7 @@ LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes"
 def main() -> None:
     """Carry out the job in a folder, and leave in it how it ended."""
     folder, root = Path(sys.argv[1]), Path(sys.argv[2])
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the server may have ignored it
+    heed_interrupts()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with suppress(OSError, AttributeError):
         os.nice(NICE)

@@ -14,7 +14,8 @@ lies below. When it ends, everything below it is brought up to date, from the to
 Of nested prunings only those are looked at for which (9) fails with x(J) counted in, in the same manner, first: with
 c(q) = R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others stay.
 An infoset that the opponent has not reached since is left out with all below it: nothing is due there. Why that is
-sound is told in ``docs/theory/algorithms.md``. Plain regret matching, CFR and CFR+. Float64; one thread; no fastmath.
+sound is told in ``docs/theory/regret-based-pruning.md``. Plain regret matching, CFR and CFR+. Float64; one thread; no
+fastmath.
 """
 
 from __future__ import annotations

@@ -1,0 +1,114 @@
+"""The exact linear program of Gambit beside ours, in one run: `python benchmarks/rivals/gambit.py [GAME...]`.
+
+Games are written as .efg by treeplex and read by both sides. Gambit (pygambit) runs in an environment of its own, its
+`lp_solve` in floating point and, where that ends in time, in rationals; ours is `lp`, HiGHS on the sequence form. Both
+sides take turns; the least of three rounds counts, in seconds of processor time, reading not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENVIRONMENT = HERE / ".venv-gambit"
+GAMES = ("kuhn", "leduc", "liars_dice(sides=3)", "liars_dice(sides=4)", "goofspiel(cards=4)", "leduc_ext")
+ROUNDS = 3
+PATIENCE = 60.0  # seconds
+
+SIDE = """
+import sys, time, json, pygambit
+game = pygambit.read_efg(sys.argv[1])
+began = time.process_time()
+found = pygambit.nash.lp_solve(game, rational=sys.argv[2] == "rational")
+took = time.process_time() - began
+print(json.dumps([took, float(found.equilibria[0].payoff("Player 0")), pygambit.__version__]))
+"""
+
+
+def gambit(python: Path, path: Path, numbers: str) -> tuple[float, float, str] | None:
+    """Seconds, value and version; None if it takes too long."""
+    try:
+        ended = subprocess.run(
+            [python, "-c", SIDE, path, numbers], capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    if ended.returncode:
+        sys.exit(f"pygambit: {ended.stderr[-300:]}")
+    return tuple(json.loads(ended.stdout))
+
+
+def ours(path: Path) -> tuple[float, float]:
+    import treeplex as tp
+
+    game = tp.load(str(path))
+    began = time.process_time()
+    found = tp.solve(game, "lp")
+    return time.process_time() - began, found.value
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("games", nargs="*", default=GAMES)
+    asked.add_argument("--python", type=Path, help="a Python that has pygambit; default: made in .venv-gambit")
+    given = asked.parse_args()
+    python = given.python or ENVIRONMENT / "bin" / "python"
+    if not python.exists():
+        venv.create(ENVIRONMENT, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "pygambit"], check=True)
+    import treeplex as tp
+
+    ours_first = tp.solve("kuhn", "lp")  # compiled before anything is measured
+    assert ours_first.status == "solved"
+    rows: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.games:
+            path = Path(folder) / "game.efg"
+            path.unlink(missing_ok=True)
+            game = tp.load(name)
+            game.save(str(path))
+            sides: dict[str, list[tuple[float, float]]] = {"treeplex": [], "float": [], "rational": []}
+            for _ in range(ROUNDS):
+                sides["treeplex"].append(ours(path))
+                for numbers in ("float", "rational"):
+                    if None not in sides[numbers]:
+                        sides[numbers].append(gambit(python, path, numbers))  # pyright: ignore
+            row: dict[str, object] = {"game": name, "nodes": game.summary()["nodes"]}
+            for side, found in sides.items():
+                good = [each for each in found if each]
+                row[side] = min(each[0] for each in good) if good and None not in found else None
+                if good:
+                    assert abs(good[0][1] - sides["treeplex"][0][1]) < 1e-6, (name, side)
+                    row["version"] = good[0][2] if len(good[0]) > 2 else row.get("version")
+            rows.append(row)
+            print(line(row), flush=True)
+    out = {"date": time.strftime("%Y-%m-%d"), "treeplex": tp.__version__, "patience": PATIENCE, "rows": rows}
+    (HERE / "gambit.json").write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
+    print(f"pygambit {rows[0].get('version')}", file=sys.stderr)
+
+
+def line(row: dict[str, object]) -> str:
+    """A row of the table."""
+
+    def seconds(value: object) -> str:
+        return f"over {PATIENCE:.0f} s" if value is None else f"{value * 1000:.1f} ms"  # pyright: ignore
+
+    ratio = f"{row['float'] / row['treeplex']:.0f}×" if row["float"] else ""  # pyright: ignore
+    cells = [
+        row["game"],
+        f"{row['nodes']:,}",
+        *(seconds(row[side]) for side in ("treeplex", "float", "rational")),
+        ratio,
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+if __name__ == "__main__":
+    main()

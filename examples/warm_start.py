@@ -1,0 +1,31 @@
+"""Find out what is bad by sampling, then solve what is left. Run me: python examples/warm_start.py [--out PICTURE.png]
+
+A matrix of 100 x 100 in which five actions per player are good. Pure Monte Carlo CFR soon stops playing the others, and
+CFR+ then has a matrix of a few actions. In safe mode an action comes back if it would pay (after Ju et al. 2023).
+"""
+
+from argparse import ArgumentParser
+
+import treeplex as tp
+from treeplex.evaluation.plot import drawing
+
+
+def main(out=None):
+    game = tp.load("gaussian_matrix(size=100)")
+    found = {name: tp.solve(game, name, iterations=20_000) for name in ("cfr+", "warm-start")}
+    for name, solution in found.items():
+        print(f"{name:10} NashConv {solution.nash_conv:.2e} after {solution.nodes_touched:14,} nodes touched")
+    if out:
+        with drawing(out, (7, 3.6), f"{game.name}, 20,000 iterations", 1, 1) as (axes,):
+            for name, solution in found.items():
+                log = solution.log.to_pydict()
+                axes.plot(log["nodes_touched"], log["nash_conv"], label=name)
+            axes.set(xscale="log", yscale="log", xlabel="nodes touched", ylabel="NashConv")
+            axes.legend(frameon=False)
+    return found
+
+
+if __name__ == "__main__":
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("--out", help="where to save the picture")
+    main(options.parse_args().out)

@@ -1,0 +1,109 @@
+"""Progress in words: how good, how far, how fast, and how long it may still take. A terminal and a notebook show it."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from html import escape
+from typing import Any, Final
+
+from treeplex.runs.limits import Limits
+from treeplex.runs.log import LogRow
+from treeplex.runs.loop import Progress
+
+COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
+LOOK_BACK: Final = 12  # rows of the log from which the time left is estimated
+PATIENCE: Final = 2.0  # seconds before a notebook shows anything
+RENEWED: Final = 0.5  # seconds between two changes of what it shows
+
+
+def told(title: str, moment: Progress, limits: Limits, pot: float | None = None) -> str:
+    """NashConv, iterations, rate and time left, on one line; of a hold'em spot, per cent of the pot."""
+    if moment.compiling:
+        return f"{title}: {COMPILING} ({moment.compiling} so far)"
+    rate = moment.iteration / max(moment.seconds, 1e-9)
+    parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
+    if moment.rows and not math.isnan(moment.rows[-1].nash_conv):
+        parts.insert(0, _quality(moment.rows[-1], pot))
+    left = seconds_left(moment, limits)
+    if left is not None:
+        parts.append(f"about {duration(left)} left")
+    return f"{title}: {', '.join(parts)}"
+
+
+def _quality(row: LogRow, pot: float | None) -> str:
+    """In the unit that people ask in."""
+    if pot is None:
+        return f"NashConv {row.nash_conv:.3g}"
+    return f"exploitability {100.0 * row.exploitability / pot:.3g}% of the pot"
+
+
+def seconds_left(moment: Progress, limits: Limits) -> float | None:
+    """The least of what the limits leave; NashConv is taken to go on falling along its last log-log slope."""
+    done = max(moment.iteration, 1)
+    guesses: list[float] = []
+    if limits.seconds is not None:
+        guesses.append(limits.seconds - moment.seconds)
+    if limits.iterations is not None:
+        guesses.append((limits.iterations - done) * moment.seconds / done)
+    if limits.nash_conv is not None:
+        slope = _slope(moment.rows[-LOOK_BACK:])
+        if slope is not None:
+            more = (moment.rows[-1].nash_conv / max(limits.nash_conv, 1e-300)) ** (1.0 / slope)
+            guesses.append(moment.rows[-1].seconds * more - moment.seconds)
+    return max(min(guesses), 0.0) if guesses and min(guesses) < 1e9 else None
+
+
+def _slope(rows: list[LogRow]) -> float | None:
+    """How fast NashConv falls with iterations, as a power; None where it does not."""
+    if len(rows) < LOOK_BACK or rows[0].nash_conv <= rows[-1].nash_conv or rows[-1].nash_conv <= 0.0:
+        return None
+    fall = math.log(rows[0].nash_conv / rows[-1].nash_conv)
+    return max(fall / math.log(rows[-1].iteration / rows[0].iteration), 0.1)
+
+
+def duration(seconds: float) -> str:
+    """For people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def notebook() -> Any:
+    """IPython's ``display`` if this is the kernel of a notebook, else None; imports nothing."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None or getattr(ipython.get_ipython(), "kernel", None) is None:
+        return None
+    return ipython.display
+
+
+class NotebookLine:
+    """A bar and a line below a notebook's cell, changed in place, taken away at the end; nothing of short runs."""
+
+    def __init__(self, display: Any, title: str, limits: Limits, pot: float | None = None) -> None:
+        self._display, self._title, self._limits, self._pot = display, title, limits, pot
+        self._due, self._shown = time.monotonic() + PATIENCE, None
+
+    def watch(self, moment: Progress) -> None:
+        """What the run loop calls."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + RENEWED
+        left = None if moment.compiling else seconds_left(moment, self._limits)
+        bar = "<progress></progress>"
+        if left is not None and moment.seconds > 0.0:
+            bar = f'<progress max="1" value="{moment.seconds / (moment.seconds + left):.3f}"></progress>'
+        self._show(f"{bar} {escape(told(self._title, moment, self._limits, self._pot))}")
+
+    def stop(self) -> None:
+        """Take the line away."""
+        if self._shown is not None:
+            self._show("")
+
+    def _show(self, page: str) -> None:
+        thing = self._display.HTML(page)
+        if self._shown is None:
+            self._shown = self._display.display(thing, display_id=True)
+        else:
+            self._shown.update(thing)
