@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = HERE / ".venv-gambit"
-GAMES = ("kuhn", "leduc", "liars_dice(sides=3)", "liars_dice(sides=4)", "goofspiel(cards=4)", "leduc_ext")
+GAMES = ("kuhn", "goofspiel(cards=3)", "liars_dice(sides=2)", "liars_dice(sides=3)", "leduc")
 ROUNDS = 3
 PATIENCE = 60.0  # seconds
 

@@ -28,6 +28,7 @@ SHELL: Final = re.compile(r"[|><&;]|\$\(|^for |^export |\$!")
 SHORTER: Final = {
     r"--seconds [\d.]+": "--seconds 0.3",
     r"--nodes [\d_]+": "--nodes 1000000",
+    r"--seeds \d+": "--seeds 1 --seconds 0.05",
     r"--nash-conv 1e-[68]": "--nash-conv 1e-3",
     r"\bleduc5\b": "leduc",
 }

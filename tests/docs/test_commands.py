@@ -39,7 +39,7 @@ def test_commands_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             continue
         words = arguments(shorter(text))
         if words is None:
-            assert in_shell(shorter(text), tmp_path, 60.0) == 0, text
+            assert in_shell(shorter(text), tmp_path, 600.0) == 0, text
             continue
         monkeypatch.setattr(sys, "argv", ["treeplex", *words])
         with pytest.raises(SystemExit) as ended:
