@@ -173,11 +173,12 @@ def fleet_alone(tmp_path_factory):
     return bits(folder)
 
 
-def workers() -> list[int]:
-    """Processes of Ray that carry out steps of streams."""
+def workers(nodes) -> list[int]:
+    """Processes of this very cluster that carry out steps of streams: children of its nodes' own processes."""
+    ours = {info.process.pid for node in nodes.list_all_nodes() for info in node.all_processes.get("raylet", [])}
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True)
     rows = [line.split(None, 2) for line in listed.stdout.splitlines()[1:]]
-    return [int(row[0]) for row in rows if len(row) > 2 and row[2].startswith("ray::_guarded")]
+    return [int(row[0]) for row in rows if len(row) > 2 and int(row[1]) in ours and row[2].startswith("ray::_guarded")]
 
 
 def disturbed(act, tmp_path, cluster):
@@ -205,13 +206,13 @@ def test_a_full_object_store_costs_time_alone(cluster, fleet_alone, tmp_path) ->
     assert "Spilled" in memory_summary(cluster, stats_only=True)
 
 
-def test_workers_of_a_fleet_are_killed(cluster, fleet_alone, tmp_path) -> None:
+def test_workers_of_a_fleet_are_killed(nodes, cluster, fleet_alone, tmp_path) -> None:
     count = 0
 
     def act() -> None:
         nonlocal count
         time.sleep(0.5)
-        for process in workers()[:1] if count < 3 else []:
+        for process in workers(nodes)[:1] if count < 3 else []:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
                 count += 1
@@ -220,13 +221,13 @@ def test_workers_of_a_fleet_are_killed(cluster, fleet_alone, tmp_path) -> None:
     assert count
 
 
-def test_a_worker_that_is_ten_times_slower(cluster, fleet_alone, tmp_path) -> None:
+def test_a_worker_that_is_ten_times_slower(nodes, cluster, fleet_alone, tmp_path) -> None:
     """One process is held for nine tenths of the time."""
     held = 0
 
     def act() -> None:
         nonlocal held
-        found = workers()[:1]
+        found = workers(nodes)[:1]
         for process in found:
             with suppress(OSError):
                 os.kill(process, signal.SIGSTOP)

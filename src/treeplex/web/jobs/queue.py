@@ -35,7 +35,7 @@ class Queue:
         self.directory, self.changed = directory, changed
         self.home = directory.root / HOME
         self._jobs: dict[str, Job] = {}
-        self._child: tuple[Job, subprocess.Popen[bytes]] | None = None
+        self._child: tuple[Job, subprocess.Popen[str]] | None = None
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
         self.hurried = False  # do not wait for the worker when closing
         self._held = ExitStack()
