@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from docs.pages import ROOT
 
 pytest.importorskip("sphinx")
