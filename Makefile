@@ -6,7 +6,7 @@ FLOORS := tests/unit/test_policy.py tests/unit/test_evaluation.py tests/unit/tes
 # Byte code is kept, whatever the environment says: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: solve test test-slow test-gpu test-floors mutants fuzz kill-test calibrate screenshots docs dist format clean
+.PHONY: solve test test-slow test-gpu test-floors mutants fuzz kill-test calibrate screenshots docs site-screenshots dist format clean
 
 solve: .venv/installed
 	$(BIN)/treeplex solve leduc --algorithm cfr+ --nash-conv 1e-3
@@ -47,6 +47,9 @@ screenshots: .venv/installed-dev
 docs: .venv/installed-dev
 	$(BIN)/sphinx-build -c docs -W --keep-going -n -q . build/site
 	@echo "open build/site/index.html"
+
+site-screenshots: docs
+	$(BIN)/python tools/site_screenshots.py
 
 # Wheel and sdist, checked, and the wheel tried in an environment that has nothing else.
 dist: .venv/installed-dev
