@@ -59,6 +59,7 @@ CANDIDATES = (
     "mccfr-external",
     "pure-mccfr",
 )
+RIVAL = "cfr+"  # what `auto` is compared with, beside the best
 SHORTEST = 0.1  # seconds: cases in which the best algorithm needs less are left out
 
 
@@ -172,6 +173,9 @@ class Cells:
             best, _ = self.best(game, target)
             if best < math.inf and key(game, "auto", target) not in self.known:
                 yield "auto", [target], min(max(6.0 * best, 1.0), 2.0 * self.limits[-1])
+            slow = SHORTEST <= best < math.inf and math.isinf(self.best(game, target, (RIVAL,))[0])
+            if slow and not self.alone and key(game, RIVAL, self.limits[-1]) not in self.known:
+                yield RIVAL, list(TARGETS), self.limits[-1]  # to say how much longer it takes
 
     def _still(self, game: str, place: int) -> list[str]:
         """Who is not hopeless and not done."""
@@ -232,8 +236,8 @@ def table(cells: Cells, names: list[str]) -> str:
             if own is None or seconds < SHORTEST or math.isinf(seconds):
                 continue
             ours = own["seconds"].get(f"{target:g}", math.inf)
-            plus, _ = cells.best(name, target, ("cfr+",))
-            tried = max((limit for limit in cells.limits if key(name, "cfr+", limit) in cells.known), default=0.0)
+            plus, _ = cells.best(name, target, (RIVAL,))
+            tried = max((limit for limit in cells.limits if key(name, RIVAL, limit) in cells.known), default=0.0)
             ratios[name in UNTOUCHED].append(ours / seconds)
             gains.append((tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
             by = own.get("note", {}).get("solved_by", own.get("error", "?"))
