@@ -155,7 +155,8 @@ def draw(kept: dict[str, Any], path: Path) -> None:
         axis.set_title(f"{name}: an iteration of CFR+, one thread per node")
         axis.set_xlabel("nodes")
         axis.set_ylabel("seconds")
-        axis.set_xticks(nodes, [str(n) for n in nodes])
+        shown = [n for n in nodes if n & (n - 1) == 0]  # powers of two
+        axis.set_xticks(shown, [str(n) for n in shown])
         axis.minorticks_off()
         axis.legend()
     figure.tight_layout()
