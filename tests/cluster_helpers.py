@@ -13,6 +13,7 @@ from treeplex.runs.batch.local import Ended, Processes
 from treeplex.runs.batch.planning import Task
 from treeplex.runs.batch.worker import work
 
+STORE = 80 * 2**20  # bytes of the object store of each node in tests: little more than Ray wants at least
 RIVERS = ("Ks 9h 6d 3c Jh", "As 8d 5c 2h Th", "Qd Jc 7s 4h 2c", "Tc 9c 8h 3s 3d", "Ah Kd 6c 6s 2h")
 CARDS = tuple(rank + suit for rank in "2457TQA" for suit in "cdhs")
 RANGES = {"oop_range": "AA,KQs,T9s,77,54s", "ip_range": "AKs,QQ,JTs,88,65s"}

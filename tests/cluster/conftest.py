@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-STORE = 80 * 2**20  # bytes of each node's object store: the least that Ray takes
+from cluster_helpers import STORE
 
 RAY_WARNS = [
     "ignore::ResourceWarning",  # sockets and logs of processes that Ray leaves to the operating system

@@ -165,6 +165,10 @@ class Algorithm(ABC, Generic[Game, State]):
         """Further columns of the log: what else has been counted so far."""
         return {}
 
+    def computing(self, state: State, took: float) -> float:
+        """Of the seconds that the last ``advance`` took, those by which the loop says how far the next one goes."""
+        return took
+
     def additions(self, state: State) -> Sequence[Any]:
         """Of growth: every size that was added so far, as named tuples."""
         return ()

@@ -49,7 +49,7 @@ def batch(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many games or hold'em spots. The same command again continues, whatever ended it; Ctrl-C keeps all."""
+    """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
     if dry_run:
         with working("estimating") as more:
             told = api.forecast(jobs, cluster=cluster, workers=workers, watch=lambda n: more(f"estimating: job {n:,}"))

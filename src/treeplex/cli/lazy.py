@@ -14,7 +14,7 @@ COMMANDS: Final = {
     "list": ("listing", "listing", "List the built-in games and the algorithms."),
     "info": ("info", "info", "Show a game's sizes, its memory, and its value if that is known."),
     "solve": ("solve", "solve", "Find an equilibrium and prove how close it is."),
-    "resume": ("solve", "resume", "Continue any run that was stopped or killed."),
+    "resume": ("solve", "resume", "Continue any run that was stopped or killed, or a batch."),
     "compare": (
         "compare",
         "compare",

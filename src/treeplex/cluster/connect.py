@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ def ray() -> Any:
     """The package ``ray``, imported now; a refusal if it is not installed."""
     if importlib.util.find_spec("ray") is None:
         raise MissingExtraError("ray", "cluster", "The option 'cluster'")
+    # Ray tells of lost workers on stdout, where answers go; whoever needs to know of them is told by us.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
     return importlib.import_module("ray")
 
 

@@ -7,6 +7,7 @@ where Ray keeps, spills and, if a node is lost, computes them again; they are fe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, cast
@@ -15,15 +16,18 @@ from treeplex.algorithms.mccfr import MonteCarlo, Stream
 from treeplex.algorithms.mccfr import State as Streams
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Stop, Work, never
 from treeplex.algorithms.registry import build
-from treeplex.cluster.connect import ClusterError, cause, ray, task
+from treeplex.cluster.connect import ClusterError, cause, nodes, ray, task
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
+from treeplex.runs.loop import CHUNK
 from treeplex.runs.solution import Solution
 from treeplex.tensors import Tensors, copied
 
 ATTEMPTS: Final = 20  # at one step of a stream whose workers are lost
+SHARE: Final = 9.0  # a step computes so many times as long as its messages take
+LONGEST: Final = 5.0  # seconds of a step, after which the clock and Ctrl-C are looked at
 
 
 class Fleet(NamedTuple):
@@ -32,6 +36,7 @@ class Fleet(NamedTuple):
     streams: tuple[Any, ...]
     nodes: int
     iteration: int
+    seconds: float = 0.0  # that workers computed in the last step, added up
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
     name: str  # with every parameter: workers make it anew
     module: Any = field(repr=False)  # ray
     game: Any = field(repr=False)  # a reference
+    workers: int  # that can advance a stream at the same time
 
     random = True
 
@@ -58,8 +64,15 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         step = task(self.module, advanced, num_cpus=1, num_returns=2, max_retries=ATTEMPTS)
         key = self.fingerprint(game)
         told = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
-        nodes = self._got([reference for _, reference in told])
-        return Fleet(tuple(reference for reference, _ in told), sum(nodes), state.iteration + iterations)
+        counts = self._got([reference for _, reference in told])
+        entered, seconds = sum(count for count, _ in counts), sum(spent for _, spent in counts)
+        return Fleet(tuple(reference for reference, _ in told), entered, state.iteration + iterations, seconds)
+
+    def computing(self, state: Fleet, took: float) -> float:
+        """As ``Algorithm``: so that messages take a tenth of the time, however long they are."""
+        computed = max(state.seconds / min(len(state.streams), self.workers), 1e-6)
+        wanted = min(max(CHUNK, SHARE * (took - computed)), LONGEST)
+        return computed * CHUNK / wanted
 
     def work(self, game: CompiledGame, state: Fleet) -> Work:
         """As ``Algorithm``."""
@@ -130,7 +143,8 @@ def fleet(module: Any, game: Any, algorithm: Algorithm[Any, Any], name: str) -> 
             "The 'cluster' parameter is for algorithms with streams, such as 'pure-mccfr(streams=8)', and for batch and"
             f" compare; got {quoted(name)}."
         )
-    return OnCluster(algorithm, name, module, module.put(game))
+    workers = max(1, int(sum(node.cpus for node in nodes(module))))
+    return OnCluster(algorithm, name, module, module.put(game), workers)
 
 
 _GAMES: dict[str, CompiledGame] = {}
@@ -138,8 +152,8 @@ _GAMES: dict[str, CompiledGame] = {}
 
 def advanced(
     name: str, key: str, game: list[Any], stream: Stream, iteration: int, iterations: int
-) -> tuple[Stream, int]:
-    """On a worker: a stream so many iterations later, and the nodes it has entered.
+) -> tuple[Stream, tuple[int, float]]:
+    """On a worker: a stream so many iterations later, the nodes it has entered, and the seconds that this took.
 
     ``game``: a reference within a list, which is followed once for each worker.
     """
@@ -147,5 +161,6 @@ def advanced(
         _GAMES.clear()
         _GAMES[key] = cast(CompiledGame, ray().get(game[0]))
     one = replace(cast(MonteCarlo, build(name)), streams=1)
+    began = time.perf_counter()
     state = one.advance(_GAMES[key], Streams((copied(stream),), iteration), iterations)
-    return state.streams[0], one.nodes_touched(_GAMES[key], state)
+    return state.streams[0], (one.nodes_touched(_GAMES[key], state), time.perf_counter() - began)

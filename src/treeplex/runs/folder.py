@@ -100,7 +100,7 @@ class RunFolder(NamedTuple):
             return None
         return load_checkpoint(path, self.request.identity, algorithm, game, self.request.seed)
 
-    def finish(self, solution: Solution) -> Path:
+    def finish(self, solution: Solution, picture: bool = True) -> Path:
         """Leave the answer."""
         path, files = self.path, dict(FILES)
         replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
@@ -114,7 +114,7 @@ class RunFolder(NamedTuple):
         for name, document in solution.extras.documents().items():
             replace_text(path / f"{name}.json", json.dumps(document, indent=0) + "\n")
         title = f"{self.request.game}, {self.request.asked}"
-        known = any(not math.isnan(row.nash_conv) for row in solution.rows)
+        known = picture and any(not math.isnan(row.nash_conv) for row in solution.rows)
         if not known:
             del files["convergence.png"]
         about = solution.extras.note()

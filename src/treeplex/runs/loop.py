@@ -142,7 +142,7 @@ class _Run(Generic[Game, State]):
         began = self.clock.now()
         self.state = self.algorithm.advance(self.game, self.state, upto - work.iterations, self._enough)
         self._answerable()
-        took = max(self.clock.now() - began, 1e-9)
+        took = max(self.algorithm.computing(self.state, self.clock.now() - began), 1e-9)
         work, done = self.work, upto - work.iterations
         self.pace = min(max(done * CHUNK / took, 1.0), 8.0 * self.pace)
         status = limits.reason(self.clock.now(), work.iterations, work.nodes)

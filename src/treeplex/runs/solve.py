@@ -34,6 +34,7 @@ class Options:
     answer: Callable[[Solution], None] | None = None  # called with the solution before anything of it is written
     device: int = 0  # which GPU
     sharding: Sharding | None = None  # over workers of a cluster
+    picture: bool = True  # draw how NashConv fell, which takes longer than to solve a small spot
 
     def __post_init__(self) -> None:
         seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
@@ -198,7 +199,7 @@ def _run(
                     options.answer(solution)
             finally:
                 if kept is not None:
-                    kept.finish(solution)
+                    kept.finish(solution, options.picture)
     if failed:
         raise failed[0]
     return solution

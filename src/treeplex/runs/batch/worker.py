@@ -30,7 +30,7 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
     job, folder = Job(fields["id"], fields), Path(out)
     (folder / RUNS).mkdir(exist_ok=True)
     more = {name: fields[name] for name in ("seed", "iterate", "storage") if name in fields}
-    options, until = Options(threads, "cpu", checkpoint_seconds), time.monotonic() + PATIENCE
+    options, until = Options(threads, "cpu", checkpoint_seconds, picture=False), time.monotonic() + PATIENCE
     while True:
         try:
             source = fields["spot"] if "spot" in fields else fields["game"]
