@@ -22,7 +22,7 @@ import matplotlib as mpl
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from measured import game_of, least, over, seconds, started
+from measured import game_of, least, over, processor_seconds, seconds, started
 
 from treeplex.algorithms.cut import split
 from treeplex.algorithms.cut_boards import exchanged
@@ -60,9 +60,10 @@ def simulated(game: HoldemGame, nodes: int, speed: Speed, wire: Wire) -> float:
 
 
 def measured(module: Any, game: HoldemGame, repeats: int) -> tuple[Speed, dict[int, float], dict[int, float]]:
-    """Speeds on one worker; seconds of an iteration over as many as there are cores; and the trunk's share of it."""
+    """Speeds on one worker; seconds of an iteration over as many as there are cores; processor seconds of a worker."""
     found: dict[int, float] = {}
     trunk: dict[int, float] = {}
+    spent: dict[int, float] = {}
     speed = Speed(0.0, 0.0)
     for workers in CHECKED:
         with over(module, game, workers) as (cut, advance):
@@ -77,14 +78,18 @@ def measured(module: Any, game: HoldemGame, repeats: int) -> tuple[Speed, dict[i
                 return answer
 
             cut.session.shards.ask = timed
+            processes = cut.session.shards.processes.values()
+            before = [processor_seconds(process) for process in processes]
             times = [seconds(advance, 1) for _ in range(repeats)]
+            after = [processor_seconds(process) for process in processes]
+            spent[workers] = max(b - a for a, b in zip(before, after, strict=True)) / repeats
             found[workers] = least(times)
             pairs = [a + b for a, b in zip(waited[::2], waited[1::2], strict=True)]
             trunk[workers] = max(found[workers] - least(pairs), 0.0)
             if workers == 1:
                 numbers = float(board_work(game).sum())
                 speed = Speed(trunk[1], (found[1] - trunk[1]) / numbers)
-    return speed, found, trunk
+    return speed, found, spent
 
 
 def wire_of(module: Any, repeats: int) -> Wire:
@@ -122,19 +127,27 @@ def main() -> None:
         here = wire_of(module, given.repeats)
         away = Wire(here.call + 1e-4, ETHERNET.bandwidth)
         print(f"a call of Ray here: {1e3 * here.call:.2f} ms; arrays there and back: {here.bandwidth / 1e9:.2f} GB/s\n")
-        print("| spot | nodes | simulated here, s/iteration | measured | simulated, 10 Gbit/s | times one node |")
-        print("| --- | --- | --- | --- | --- | --- |")
+        print(
+            "| spot | nodes | simulated here, s/iteration | measured | processor of a worker | 10 Gbit/s | times one |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- |")
         for name in given.spots:
             game = game_of(name)
-            speed, found, _ = measured(module, game, given.repeats)
+            speed, found, spent = measured(module, game, given.repeats)
             speed = speed._replace(number=max(speed.number - 2 * here.call / float(board_work(game).sum()), 0.0))
             curve = {nodes: simulated(game, nodes, speed, away) for nodes in NODES}
             near = {nodes: simulated(game, nodes, speed, here) for nodes in CHECKED}
             for nodes in NODES:
-                cells = [f"{near[nodes]:.4f}", f"{found[nodes]:.4f}"] if nodes in near else ["", ""]
+                cells = [f"{each[nodes]:.4f}" if nodes in near else "" for each in (near, found, spent)]
                 row = [name, str(nodes), *cells, f"{curve[nodes]:.4f}", f"{curve[1] / curve[nodes]:.1f}"]
                 print(f"| {' | '.join(row)} |", flush=True)
-            kept[name] = {"measured": found, "here": near, "ethernet": curve, "speed": speed._asdict()}
+            kept[name] = {
+                "measured": found,
+                "processor": spent,
+                "here": near,
+                "ethernet": curve,
+                "speed": speed._asdict(),
+            }
     if given.json:
         given.json.write_text(json.dumps({"call": here.call, "bandwidth": here.bandwidth, "spots": kept}, indent=1))
     if given.to:
@@ -155,7 +168,8 @@ def draw(kept: dict[str, Any], path: Path) -> None:
         axis.set_title(f"{name}: an iteration of CFR+, one thread per node")
         axis.set_xlabel("nodes")
         axis.set_ylabel("seconds")
-        axis.set_xticks(nodes, [str(n) for n in nodes])
+        shown = [n for n in nodes if n & (n - 1) == 0]  # powers of two
+        axis.set_xticks(shown, [str(n) for n in shown])
         axis.minorticks_off()
         axis.legend()
     figure.tight_layout()

@@ -55,7 +55,10 @@ def _cut(game: Any, solver: Any, request: Request, cutting: Cutting, run: str, f
 
         return cut_spot(game, solver, cutting, run, folder)
     if not isinstance(solver, CFR):
-        raise ParameterError(f"On a cluster games are cut for {family()}, got {quoted(request.asked)}.")
+        raise ParameterError(
+            f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
+            f" game is cut; got {quoted(request.asked)}."
+        )
     from treeplex.algorithms.cut_sequences import cut_game  # noqa: PLC0415
 
     return cut_game(game, solver, cutting, run, folder)
