@@ -224,6 +224,8 @@ def measure(cells: Cells, games: dict[str, str], processes: int, minutes: float)
 def table(cells: Cells, names: list[str]) -> str:
     """In Markdown."""
     lines = [
+        "# `auto` against the best of the named algorithms\n",
+        "Seconds on one thread, written by `python benchmarks/auto.py`, which says how they were taken.\n",
         "| game | accuracy | best | seconds | `auto` | seconds | ratio | cfr+ |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
@@ -317,7 +319,7 @@ def main() -> None:
             paths = {name: kept.get(name, name) for name in names}
             measure(cells, paths, options.processes, options.minutes)
     text = table(cells, names)
-    options.out.with_suffix(".md").write_text(text)
+    options.out.with_name(f"{options.out.stem.upper()}.md").write_text(text)
     print(text)
 
 

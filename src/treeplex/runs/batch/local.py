@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Protocol
 from treeplex.compile.memory import available
 from treeplex.runs.batch.planning import Place, Task
 from treeplex.runs.batch.results import LOGS
-from treeplex.system import cores
+from treeplex.system import apart, cores
 
 
 class Ended(NamedTuple):
@@ -60,7 +60,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,
+            **apart(),
         )
         threading.Thread(target=self._listen, args=(said,), daemon=True).start()
 
