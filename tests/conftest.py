@@ -52,7 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         family = f"{item.path.stem}::{getattr(item, 'originalname', item.name)}"
         place = seen[family] = seen.get(family, -1) + 1
-        if place % EVERY.get(family, 1):
+        every = EVERY.get(family, 1)
+        if every == 0 or place % every:
             item.add_marker(pytest.mark.slow)
 
 

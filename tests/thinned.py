@@ -1,4 +1,4 @@
-"""Families of like cases of which a default run takes every k-th; ``make test-slow`` takes the others.
+"""Families of like cases of which a default run takes every k-th, none for 0; ``make test-slow`` takes the others.
 
 By file and test. Chosen by what they take: a default run stays below five minutes on two cores.
 """
@@ -8,6 +8,27 @@ from __future__ import annotations
 from typing import Final
 
 EVERY: Final = {
+    "test_page::test_any_game": 0,
+    "test_page::test_lock_solve_and_compare": 0,
+    "test_fleet::test_a_comparison_over_seeds": 0,
+    "test_notebooks::test_a_notebook_runs_and_says_what_the_page_says": 0,
+    "test_notebooks::test_progress_is_one_line_changed_in_place_and_gone_at_the_end": 0,
+    "test_attacks::test_a_tree_without_end_is_given_up": 0,
+    "test_reference::test_turn_iterates_with_many_ways_into_the_river": 0,
+    "test_jobs::test_a_full_disk_does_not_end_the_queue": 0,
+    "test_grow_spots::test_sizes_of_one_class_of_boards": 0,
+    "test_cli::test_a_reader_that_leaves_costs_no_answer": 0,
+    "test_comparison::test_runs_are_those_of_solve": 0,
+    "test_exact_ray::test_an_actor_killed_in_mid_iteration_is_replaced": 0,
+    "test_auto::test_a_limit_on_nodes_leaves_no_trace": 0,
+    "test_runs::test_compare_json": 0,
+    "test_tiles::test_runs_by_threads_have_the_bits_of_one": 3,
+    "test_formats::test_there_and_back": 2,
+    "test_exact::test_a_lost_shard_costs_nothing_since_the_last_checkpoint": 2,
+    "test_exact::test_compiled_games_have_the_bits_of_one_machine": 2,
+    "test_exact::test_flops_have_the_bits_of_one_machine": 2,
+    "test_commands::test_commands_of_a_page": 2,
+    "test_examples::test_an_example_runs": 3,
     "test_removal::test_a_run_that_was_stopped_goes_on_to_the_same_bits": 2,
     "test_reference::test_turn_iterates": 2,
     "test_golden::test_openspiels_strategies": 2,
@@ -36,7 +57,7 @@ EVERY: Final = {
     "test_translation::test_a_best_response_to_a_translated_strategy_is_that_of_a_brute_force_tree": 2,
     "test_bounds::test_states_of_the_cfr_family": 6,
     "test_walks::test_kernels_follow_the_reference": 9,
-    "test_sampling_kernels::test_kernels_follow_the_recursions_to_the_bit": 6,
+    "test_sampling_kernels::test_kernels_follow_the_recursions_to_the_bit": 9,
     "test_threshold_walks::test_kernels_follow_the_reference": 9,
     "test_openspiel_judge::test_openspiel_agrees_on_random_policies": 3,
     "test_solving::test_the_best_strategies_so_far": 3,
