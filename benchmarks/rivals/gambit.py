@@ -26,10 +26,17 @@ SIDE = """
 import resource, sys, time, json, pygambit
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]), int(sys.argv[3])))
 game = pygambit.read_efg(sys.argv[1])
-began = time.process_time()
-found = pygambit.nash.lp_solve(game, rational=sys.argv[2] == "rational")
-took = time.process_time() - began
-print(json.dumps([took, float(found.equilibria[0].payoff("Player 0")), pygambit.__version__]))
+began, count, took = time.process_time(), 0, 0.0
+while took < 0.2:  # the clock may be coarse
+    found = pygambit.nash.lp_solve(game, rational=sys.argv[2] == "rational")
+    took, count = time.process_time() - began, count + 1
+took /= count
+if hasattr(found, "equilibrium"):  # 17
+    value = dict(found.equilibrium.payoffs() if callable(found.equilibrium.payoffs) else found.equilibrium.payoffs)
+else:
+    value = {"Player 0": found.equilibria[0].payoff("Player 0")}
+version = getattr(pygambit, "__version__", "")
+print(json.dumps([took, float(value["Player 0"]), version]))
 """
 
 
@@ -48,9 +55,12 @@ def ours(path: Path) -> tuple[float, float]:
     import treeplex as tp
 
     game = tp.load(str(path))
-    began = time.process_time()
-    found = tp.solve(game, "lp")
-    return time.process_time() - began, found.value
+    began, count, took = time.process_time(), 0, 0.0
+    while True:
+        found = tp.solve(game, "lp")
+        took, count = time.process_time() - began, count + 1
+        if took >= 0.2:
+            return took / count, found.value
 
 
 def main() -> None:
@@ -84,10 +94,10 @@ def main() -> None:
                 good = [each for each in found if each]
                 row[side] = min(each[0] for each in good) if good and None not in found else None
                 if good:
-                    assert abs(good[0][1] - sides["treeplex"][0][1]) < 1e-6, (name, side)
+                    row[f"{side} off by"] = abs(good[0][1] - sides["treeplex"][0][1])
                     row["version"] = good[0][2] if len(good[0]) > 2 else row.get("version")
             rows.append(row)
-            print(line(row), flush=True)
+            print(line(row), max(value for key, value in row.items() if key.endswith("off by")), flush=True)
     out = {"date": time.strftime("%Y-%m-%d"), "treeplex": tp.__version__, "patience": PATIENCE, "rows": rows}
     (HERE / "gambit.json").write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
     print(f"pygambit {rows[0].get('version')}", file=sys.stderr)
