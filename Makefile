@@ -65,7 +65,7 @@ test-floors: .venv/installed-dev
 	mkdir -p build
 	$(BIN)/python tools/floors.py > build/floors.txt
 	$(PYTHON) -m venv --clear build/floors-venv
-	build/floors-venv/bin/python -m pip install --quiet --disable-pip-version-check -c build/floors.txt -e '.[web,pandas]' pytest hypothesis httpx
+	build/floors-venv/bin/python -m pip install --quiet --disable-pip-version-check -c build/floors.txt -e '.[web,pandas]' pytest pytest-xdist hypothesis httpx
 	build/floors-venv/bin/python -P tools/smoke.py
 	build/floors-venv/bin/python -m pytest -p no:cacheprovider -W ignore::DeprecationWarning $(FLOORS)
 

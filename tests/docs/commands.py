@@ -98,7 +98,7 @@ def arguments(text: str) -> list[str] | None:
         return None
     found: list[str] = []
     for word in words[1:]:
-        found += sorted(map(str, Path().glob(word))) if "*" in word else [word]
+        found += (sorted(map(str, Path().glob(word))) if "*" in word else []) or [word]  # else it was quoted
     return found
 
 
