@@ -59,6 +59,7 @@ CANDIDATES = (
     "mccfr-external",
     "pure-mccfr",
 )
+WIDE = 44  # letters of a game's name in the table
 RIVAL = "cfr+"  # what `auto` is compared with, beside the best
 SHORTEST = 0.1  # seconds: cases in which the best algorithm needs less are left out
 
@@ -244,9 +245,10 @@ def table(cells: Cells, names: list[str]) -> str:
             gains.append((tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
             by = own.get("note", {}).get("solved_by", own.get("error", "?"))
             mark = " (untouched)" if name in UNTOUCHED else ""
+            label = name if len(name) <= WIDE else f"{name[: WIDE - 1]}…"
             shown = f"{plus:.2f}" if plus < math.inf else f"> {tried:g}"
             lines.append(
-                f"| `{name}`{mark} | {target:g} | {best} | {seconds:.2f} | {by} | {ours:.2f} | {ours / seconds:.2f} |"
+                f"| `{label}`{mark} | {target:g} | {best} | {seconds:.2f} | {by} | {ours:.2f} | {ours / seconds:.2f} |"
                 f" {shown} |"
             )
     for untouched, found in ratios.items():
