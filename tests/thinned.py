@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 EVERY: Final = {
-    "test_page::test_any_game": 0,
-    "test_page::test_lock_solve_and_compare": 0,
     "test_fleet::test_a_comparison_over_seeds": 0,
     "test_notebooks::test_a_notebook_runs_and_says_what_the_page_says": 0,
     "test_notebooks::test_progress_is_one_line_changed_in_place_and_gone_at_the_end": 0,
