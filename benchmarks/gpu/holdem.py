@@ -93,14 +93,14 @@ def checked(name: str, spot: Any, moments: Any, algorithm: str) -> None:
     state, runner, gpu = solver.start(game), engine(game, "float64", 0), BoardsOnGPU(game, "float64")
     frozen, worst, place, same = fix(game, "float64"), 0.0, "", True
     for t in range(1, max(moments) + 2):
-        playing = Playing(state.learners, solver._playing(state), frozen)
+        playing = Playing(state.learners, solver.playing(state), frozen)
         for player in (0, 1):
             sent = []
             if t - 1 in moments:
                 sent = [gpu.send(state.learners) for _ in range(2 if t - 1 in (0, 10) else 1)]
                 for learners in sent:
-                    gpu.half(learners, solver._rule, solver.schedules(t), player, t)
-            runner.run(playing, solver._rule, [(player, UPDATE, t)], schedules=solver.schedules(t))
+                    gpu.half(learners, solver.rule, solver.schedules(t), player, t)
+            runner.run(playing, solver.rule, [(player, UPDATE, t)], schedules=solver.schedules(t))
             if sent:
                 off, where = difference(state.learners, sent[0])
                 if not off <= worst:
@@ -163,7 +163,7 @@ class Solve:
         return found
 
     def iterate(self, count: int) -> None:
-        self.gpu.iterate(self.learners, self.solver._rule, self.schedules, self.t, count)
+        self.gpu.iterate(self.learners, self.solver.rule, self.schedules, self.t, count)
         self.t += count
 
     def evaluate(self) -> tuple[float, float]:
@@ -192,7 +192,7 @@ class Solve:
         self.iterate(1)
         found: dict[str, list[float]] = {}
         for player in (0, 1):
-            phases = self.gpu.learning(self.learners, self.solver._rule, player)
+            phases = self.gpu.learning(self.learners, self.solver.rule, player)
             launches = [each for phase in phases for these in phase for each in these]
             stream = self.gpu.stream
             for name in dict.fromkeys(each.name for each in launches):

@@ -59,7 +59,7 @@ def spot(name: str, *tuning: str) -> None:
     solve = Solve(spot_named(name, "tests/holdem/spots.json"), "float32", chosen)
     solve.iterate(10)
     cuda.profile_start()
-    solve.gpu._iteration(solve.learners, solve.solver._rule)
+    solve.gpu._iteration(solve.learners, solve.solver.rule)
     solve.gpu.stream.wait()
     cuda.profile_stop()
 

@@ -33,6 +33,7 @@ uint32: Any = int if SIMULATED else _numba.uint32
 """Around every index: Numba computes in 64 bits whatever the operands are, and this lets the compiler narrow it."""
 int32: Any = int if SIMULATED else _numba.int32
 ALL: Final = 0xFFFFFFFF
+WIDE: Final = 64  # bits of an address
 
 
 def kernel(function: Callable[..., None], **options: Any) -> Any:
@@ -145,30 +146,92 @@ def _any_by_meeting(condition: Any) -> Any:
     return cuda.syncthreads_or(condition)
 
 
-def _asked() -> Any:
-    """The intrinsic: PTX that has no other effect."""
-    from numba.core.types import void  # noqa: PLC0415 - not under the simulator
-
+def _intrinsic(name: str, typer: Callable[..., Any]) -> Any:
+    """A part of kernels that LLVM is told of directly."""
     try:
-        from numba.cuda.extending import intrinsic  # noqa: PLC0415
+        from numba.cuda.extending import intrinsic  # noqa: PLC0415 - not under the simulator
     except ImportError:  # numba-cuda before it had its own
         from numba.extending import intrinsic  # noqa: PLC0415
-    made: Any = importlib.import_module("llvmlite.ir")  # it has no types
+    found: Any = intrinsic(typer)
+    found._set_uuid(f"treeplex.cuda.kernels.{name}")  # else kernels on disk would be found by this process alone
+    return found
+
+
+def _place(context: Any, builder: Any, kinds: Any, given: Any) -> tuple[Any, Any]:
+    """An array, and the address of one of its numbers."""
+    llvm: Any = importlib.import_module("llvmlite.ir")  # it has no types
+    array = context.make_array(kinds[0])(context, builder, given[0])
+    wide = given[1] if given[1].type.width == WIDE else builder.zext(given[1], llvm.IntType(WIDE))
+    return array, builder.gep(array.data, [wide])
+
+
+def _asked() -> Any:
+    """PTX that has no other effect."""
+    from numba.core.types import void  # noqa: PLC0415 - not under the simulator
+
+    llvm: Any = importlib.import_module("llvmlite.ir")
 
     def ask(context: Any, array: Any, at: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, given[0]).data
-            place = builder.gep(data, [builder.zext(given[1], made.IntType(64))])
-            kind = made.FunctionType(made.VoidType(), [place.type])
-            code = made.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
+            _, place = _place(context, builder, signature.args, given)
+            kind = llvm.FunctionType(llvm.VoidType(), [place.type])
+            code = llvm.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
             builder.call(code, [place])
             return context.get_dummy_value()
 
         return void(array, at), codegen
 
-    found: Any = intrinsic(ask)
-    found._set_uuid("treeplex.cuda.kernels.ask")  # else kernels on disk would be found by this process alone
-    return found
+    return _intrinsic("ask", ask)
+
+
+def _tailed() -> Any:
+    """The address goes through a move, so that LLVM does not take its sum apart again."""
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def tail(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            found, place = _place(context, builder, signature.args, given)
+            number = llvm.IntType(WIDE)
+            on_device = llvm.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
+            move = llvm.InlineAsm(llvm.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
+            address = builder.call(move, [builder.ptrtoint(builder.addrspacecast(place, on_device), number)])
+            found.data = builder.addrspacecast(builder.inttoptr(address, on_device), found.data.type)
+            return found._getvalue()
+
+        return array(array, at), codegen
+
+    return _intrinsic("tail", tail)
+
+
+def _tail_simulated(array: Any, at: Any) -> Any:
+    return array[at:]
+
+
+def _loaded(count: int) -> Any:
+    """One load of a vector, whose address must be a multiple of its size."""
+    types: Any = importlib.import_module("numba.core.types")
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def load(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            _, place = _place(context, builder, signature.args, given)
+            size = count * signature.args[0].dtype.bitwidth // 8
+            kind = llvm.VectorType(context.get_data_type(signature.args[0].dtype), count)
+            vector = builder.load(builder.bitcast(place, llvm.PointerType(kind)), align=size)
+            parts = [builder.extract_element(vector, llvm.Constant(llvm.IntType(32), k)) for k in range(count)]
+            return context.make_tuple(builder, signature.return_type, parts)
+
+        return types.UniTuple(array.dtype, count)(array, at), codegen
+
+    return _intrinsic(f"load{count}", load)
+
+
+def _load2_simulated(array: Any, at: Any) -> Any:
+    return int(array[at]), int(array[at + 1])
+
+
+def _load4_simulated(array: Any, at: Any) -> Any:
+    return int(array[at]), int(array[at + 1]), int(array[at + 2]), int(array[at + 3])
 
 
 def _not_asked(array: Any, at: Any) -> None:
@@ -177,6 +240,13 @@ def _not_asked(array: Any, at: Any) -> None:
 
 ask: Any = _not_asked if SIMULATED else _asked()
 """(array, at), at a uint32: ask for a number of an array on the device; whoever reads it later waits less."""
+tail: Any = _tail_simulated if SIMULATED else _tailed()
+"""(array, at), at unsigned: the array from a place on. An address in it takes one instruction; in a slice it takes
+four, because LLVM adds the place to every index."""
+load2: Any = _load2_simulated if SIMULATED else _loaded(2)
+"""(array, at): the two whole numbers from a place on, which is even, read at once."""
+load4: Any = _load4_simulated if SIMULATED else _loaded(4)
+"""The same of four; the place is a multiple of four."""
 column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
 column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)

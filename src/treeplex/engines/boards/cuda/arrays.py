@@ -36,6 +36,7 @@ class Betting(NamedTuple):
     Records are rows of words, one after the other. Rows and actions are counted from the unit's first.
     """
 
+    root: Words  # [roots x ROOT_WORDS] street roots
     theirs: Words  # [. x THEIRS_WORDS] the opponent's decisions
     own: Words  # [. x OWN_WORDS] the learner's decisions
     group: Words  # [. x GROUP_WORDS] terminals that share a reach row
@@ -43,6 +44,14 @@ class Betting(NamedTuple):
     item: Words  # row of the unit
     chips: npt.NDArray[np.floating[Any]]  # of each item
 
+
+(
+    ENTRY, FIRST_ROW, WANTED, THEIRS, THEIRS_END, THEIR_SLOT, THEIR_SLOTS, OWN, OWN_END, ROOT_SLOT, ROOT_SLOTS,
+    ROOT_WORDS,
+) = range(12)  # fmt: skip
+"""Of ``Betting.root``: the row that leads there, on the board above; its first row among all of the board; on which
+boards it is open (one more than their texture, 0: on all); the opponent's decisions, its first action and how many
+there are; the learner's."""
 
 ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
 """Of ``Betting.theirs``: the row above, the first row below, actions, the first action, the decision's number."""
@@ -58,45 +67,26 @@ row of the street root among all of the board."""
 SHOWS, FOLDS = 1, 2
 
 
-class Units(NamedTuple):
-    """Street roots on boards: all that a block has to know, in one record."""
-
-    word: Words  # [units x UNIT_WORDS]
-    storage: Offsets  # [units x 2] first numbers of the opponent's and of the learner's actions
-
-    @property
-    def blocks(self) -> int:
-        """How many."""
-        return len(self.storage) // 2
-
-
-(
-    ABOVE_AT, ABOVE_MARK, MAP, THEIR_WIDTH, THEIRS, THEIRS_END, THEIR_SLOTS, THEIR_DECISION, ROWS_AT, STRIDE, MARKS_AT,
-    WIDTH, OWN, OWN_END, OWN_SLOTS, DECISION, FACTORS_AT, FOUND_AT, ROOT, UNIT_WORDS,
-) = range(20)  # fmt: skip
-"""Of ``Units.word``: the row above and its mark; where the opponent's hands stand there, and how many they are; its
-decisions, actions, and the number of the board's first decision; where rows begin and how far apart they are; where
-marks begin; the learner's hands, decisions, actions, and number of the board's first decision; its discounts; where
-values go; the street root."""
-
-
 class Cards(NamedTuple):
     """The boards of a street as one player learns."""
 
     board: Words  # [B x BOARD_WORDS]
+    storage: Offsets  # [B x 2] first numbers of the opponent's and of the learner's actions
     map: Small  # where the opponent's hands stand on the board above
-    program: Small  # see ``matches``
-    look: Words  # [B: 4, H]
+    program: Words  # see ``matches``
+    look: Words  # [sum H, 4]
     same: Small  # [sum H] where the opponent has the same hand
 
 
 (
     BOARD_START, BOARD_WIDTH, BOARD_HELD, BOARD_THEIRS, BOARD_THEIR_HELD, BOARD_PROGRAM, BOARD_STEPS, BOARD_ROWS,
-    BOARD_STRIDE, BOARD_MARKS, BOARD_DECISION, BOARD_WORDS,
-) = range(12)  # fmt: skip
+    BOARD_STRIDE, BOARD_MARKS, BOARD_DECISION, BOARD_THEIR_DECISION, BOARD_TEXTURE, BOARD_MAP, BOARD_OVER,
+    BOARD_OVER_STRIDE, BOARD_OVER_MARKS, BOARD_WORDS,
+) = range(18)  # fmt: skip
 """Of ``Cards.board``: the learner's hands on all boards before, on this one, and those that it may have; the opponent's
 likewise; the program of sums over cards; where the board's rows begin and how far apart they are; its marks; the number
-of its first decision."""
+of each player's first decision; its texture and one; where ``map`` begins; rows, their distance and marks of the board
+above."""
 
 AGAIN = 1 << 15
 """In ``Cards.program``: a list of hands that have a card in common begins here."""

@@ -10,6 +10,7 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.engines.boards.cuda.arrays import FOLDS, SHOWS, Betting, Words
 from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
+from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
 
 
@@ -33,31 +34,16 @@ def parts_of(street: Street) -> Parts:
     return found
 
 
-class Roots(NamedTuple):
-    """The street roots of a street, [roots] each."""
-
-    theirs: Ints  # first of the opponent's decisions
-    theirs_end: Ints
-    own: Ints  # first of the learner's decisions
-    own_end: Ints
-    their_slot: Ints  # the opponent's first action
-    their_slots: Ints  # how many
-    own_slot: Ints
-    own_slots: Ints
-    first_row: Ints  # among all rows of the board
-
-
 class Tables(NamedTuple):
     """A street's betting as one player learns."""
 
     betting: Betting
-    roots: Roots
     rows: int  # of a board
     chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
 
 
-def betting_tables(spot: Spot, street: Street, learner: int, work: Any) -> Tables:
-    """Tables of a street."""
+def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: Any) -> Tables:
+    """Tables of a street; ``entry``: the rows that lead to its street roots."""
     opponent, parts = 1 - learner, parts_of(street)
     table: list[Sequence[int]] = []
     nodes: tuple[list[Sequence[int]], list[Sequence[int]]] = ([], [])
@@ -96,12 +82,14 @@ def betting_tables(spot: Spot, street: Street, learner: int, work: Any) -> Table
             chance[:, number] = first_row + row.of(opponent, way), first_row + rows
             items[row.item(learner, way)].append((rows, 1.0))
             rows += 1
-        spans = opened[0], len(nodes[opponent]), opened[1], len(nodes[learner])
-        table.append((*spans, base[opponent], slots[opponent], base[learner], slots[learner], first_row))
+        theirs = opened[0], len(nodes[opponent]), base[opponent], slots[opponent]
+        own = opened[1], len(nodes[learner]), base[learner], slots[learner]
+        table.append((int(entry[root]), first_row, 1 + max(street.textures[root], EVERY_BOARD), *theirs, *own))
         base = [base[0] + slots[0], base[1] + slots[1]]
         first_row += rows
     flat = [pair for each in items for pair in each]
     betting = Betting(
+        _words(table),
         _words(nodes[opponent]),
         _words(nodes[learner]),
         _words(group),
@@ -109,7 +97,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, work: Any) -> Table
         np.array([place for place, _ in flat], dtype=np.uint32),
         np.array([chips for _, chips in flat], dtype=work),
     )
-    return Tables(betting, Roots(*np.array(table, dtype=np.int32).T), first_row, chance)
+    return Tables(betting, first_row, chance)
 
 
 class _Rows(NamedTuple):

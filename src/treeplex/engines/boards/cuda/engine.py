@@ -38,7 +38,7 @@ class Launch(NamedTuple):
 
     name: str  # with its street
     kernel: Any
-    blocks: tuple[int, int]
+    blocks: tuple[int, ...]
     threads: int
     shared: int  # bytes of shared memory
     arguments: tuple[Any, ...]
@@ -49,6 +49,7 @@ class Launch(NamedTuple):
 
 
 Launches = list[Launch]
+Grid = tuple[tuple[int, int, int], int, int]  # blocks, threads, bytes of shared memory
 
 
 class Plan(NamedTuple):
@@ -209,19 +210,19 @@ class BoardsOnGPU:
 
     def _down(self, player: int, depth: int, n: int, facing: Facing, rule: Rule, learn: bool) -> Launches:
         level, number = self._levels[player][depth], self._work
-        units = level.stretches[n].units
+        begin, boards = level.stretches[n]
         above = self._rows[depth - 1] if depth else self._start[1 - player]
         marks = self._alive[depth - 1] if depth else self._clock.stamp
+        each, grid = self._grid(level.roots, boards, level.widths[1], learn)
         arguments = (
-            level.betting, level.cards, units, facing, self._clock, rule.prune, above, marks, number(level.chance),
-            self._rows[depth], self._alive[depth],
+            level.betting, level.cards, begin, each, facing, self._clock, rule.prune, above, marks,
+            number(level.chance), self._rows[depth], self._alive[depth],
         )  # fmt: skip
-        code, grid = kernels(self.storage, learn, self.locks), self._grid(units.blocks, level.widths[1], learn)
-        return [Launch(f"down {depth}", code.down, *grid, arguments)]
+        return [Launch(f"down {depth}", kernels(self.storage, learn, self.locks).down, *grid, arguments)]
 
     def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
         level, number = self._levels[player][depth], self._work
-        begin, boards, units = level.stretches[n]
+        begin, boards = level.stretches[n]
         sums, deals, clock = level.sums, level.deals, self._clock
         code = kernels(self.storage, learn, self.locks)
         rows, alive, factors, found = (
@@ -238,18 +239,23 @@ class BoardsOnGPU:
             counts = begin, level.groups, level.owns
             arguments = (level.betting, level.cards, *counts, rows, alive, learning, clock, factors, sums)
             launches.append(Launch(f"settle {depth}", code.settle, blocks, threads, shared, arguments))
-        grid = self._grid(units.blocks, level.widths[0], learn)
-        arguments = level.betting, units, learning, clock, number(rule.predict), best, rows, alive, factors, found
+        each, grid = self._grid(level.roots, boards, level.widths[0], learn)
+        arguments = (
+            level.betting, level.cards, begin, each, level.owns, learning, clock, number(rule.predict), best, rows,
+            alive, factors, found,
+        )  # fmt: skip
         launches.append(Launch(f"up {depth}", code.up, *grid, arguments))
         return launches
 
-    def _grid(self, units: int, hands: int, learn: bool) -> tuple[tuple[int, int], int, int]:
-        """Blocks, threads and shared memory of units: 16-bit numbers of a decision are those of one block."""
+    def _grid(self, roots: int, boards: int, hands: int, learn: bool) -> tuple[int, Grid]:
+        """Street roots of a block, then blocks, threads and shared memory: 16-bit numbers are those of one block."""
         parts = -(-hands // self.plan.tuning.threads)
         threads = -(-hands // parts // LANES) * LANES
         if learn and STORAGES[self.storage].scaled:
             threads, parts = min(-(-hands // LANES) * LANES, MOST), 1
-        return (units, parts), threads, SPARE * np.dtype(self._work).itemsize
+        warps = boards * parts * threads // LANES  # per street root
+        each = max(roots * warps // self.plan.tuning.crowd, 1)
+        return each, ((parts, -(-roots // each), boards), threads, SPARE * np.dtype(self._work).itemsize)
 
     def _iteration(self, learners: Learners, rule: Rule) -> None:
         for player in (0, 1):
@@ -338,8 +344,7 @@ def _some(array: Array) -> Array:
 
 
 def _arrays(level: Level) -> list[Array]:
-    units = [array for stretch in level.stretches for array in stretch.units]
-    return [*level.betting, *level.cards, *units, *(level.deals or ())]
+    return [*level.betting, *level.cards, *(level.deals or ())]
 
 
 def _sent(level: Level) -> Level:
@@ -348,7 +353,4 @@ def _sent(level: Level) -> Level:
     def sent(named: Any) -> Any:
         return named if named is None else type(named)(*(cuda.to_device(_some(array)) for array in named))
 
-    stretches = tuple(stretch._replace(units=sent(stretch.units)) for stretch in level.stretches)
-    return level._replace(
-        betting=sent(level.betting), cards=sent(level.cards), stretches=stretches, deals=sent(level.deals)
-    )
+    return level._replace(betting=sent(level.betting), cards=sent(level.cards), deals=sent(level.deals))

@@ -1,4 +1,4 @@
-"""Kernels over units (a street root on a board), terminals and chance nodes; see ``street`` and ``terminals``.
+"""Kernels over street roots on boards, terminals and chance nodes; see ``street`` and ``terminals``.
 
 A pass is: ``tick``, ``down`` for every street from the first, then from the last ``settle``, ``up`` and ``collect``. On
 the last street boards come in runs whose rows fit in the L2 cache: ``down``, ``settle`` and ``up`` of a run, then those
@@ -18,8 +18,10 @@ import numpy as np
 
 from treeplex.cuda.kernels import SIMULATED, cuda, kernel, uint32
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.common import factor
 from treeplex.engines.boards.cuda.meeting import LANES, uint64
 from treeplex.engines.boards.cuda.street import street
+from treeplex.engines.boards.cuda.street16 import street16
 from treeplex.engines.boards.cuda.terminals import settling
 from treeplex.updates.storage import STORAGES
 
@@ -39,19 +41,20 @@ class Kernels(NamedTuple):
 @cache
 def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
     """For numbers of a storage; ``locks``: may hands be locked?"""
-    parts, number = street(storage, learn, locks), STORAGES[storage].work
+    number, scaled = STORAGES[storage].work, STORAGES[storage].scaled
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
-    go_down, find_factor, go_up = parts
-    settle_row = settling(number)
+    go_down, go_up = street16(storage, locks) if scaled and learn else street(storage, learn, locks)
+    find_factor, settle_row = factor(storage, locks), settling(number)
 
-    def down(betting, cards, units, facing, clock, prune, above, above_alive, chance, rows, alive):
-        """Block (unit, part of its hands)."""
+    def down(betting, cards, begin, each, facing, clock, prune, above, above_alive, chance, rows, alive):
+        """Block (some hands, ``each`` street roots, a board)."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
-        begin, step = uint32(cuda.blockIdx.y * threads + me), uint32(cuda.gridDim.y * threads)
+        n, board = uint32(cuda.blockIdx.y * uint32(each)), uint32(begin + cuda.blockIdx.z)
+        end = uint32(min(uint32(n + uint32(each)), uint32(len(betting.root) // layout.ROOT_WORDS)))
         weight = number(clock.weight[t]) if learn else number(0.0)
-        go_down(betting, cards, units, uint32(cuda.blockIdx.x), facing, weight, t, prune, above, above_alive,
-                clock.stamp[0], chance, rows, alive, shared, me, threads, begin, step)  # fmt: skip
+        go_down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, clock.stamp[0], chance,
+                rows, alive, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
     def settle(betting, cards, begin, groups, owns, rows, alive, learning, clock, factors, sums):
         """Block (some terminal groups, a warp for each; then, in passes that learn, discounts of decisions; board)."""
@@ -74,14 +77,15 @@ def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
                 at = uint32(2 * (board * uint32(owns) + n))
                 find_factor(betting, first, n, learning, clock, t, mark, stamp, factors, at)
 
-    def up(betting, units, learning, clock, predict, best, rows, alive, factors, found):
-        """Block (unit, part of its hands)."""
+    def up(betting, cards, begin, each, owns, learning, clock, predict, best, rows, alive, factors, found):
+        """Block (some hands, ``each`` street roots, a board)."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
-        begin, step = uint32(cuda.blockIdx.y * threads + me), uint32(cuda.gridDim.y * threads)
+        n, board = uint32(cuda.blockIdx.y * uint32(each)), uint32(begin + cuda.blockIdx.z)
+        end = uint32(min(uint32(n + uint32(each)), uint32(len(betting.root) // layout.ROOT_WORDS)))
         good, bad = number(clock.positive[t]), number(clock.negative[t])
-        go_up(betting, units, uint32(cuda.blockIdx.x), learning, good, bad, predict, t, best, rows, alive,
-              clock.stamp[0], factors, found, shared, me, threads, begin, step)  # fmt: skip
+        go_up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, clock.stamp[0],
+              uint32(owns), factors, found, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
     most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
     return Kernels(kernel(down, **most), kernel(settle), kernel(up, **most))

@@ -1,12 +1,14 @@
 """Where a GPU finds what each hand meets: places in running sums over the opponent's hands.
 
 A warp adds up one reach row: over all hands from the weakest to the strongest, and over the hands with each card in
-that order. Lists of the 52 cards are dealt to the lanes, the longest first, each to the lane with the least to do; so
-step s of all lanes is one row of the *program*, and the sum after it is kept at (s + 1) x lanes + lane. Sums begin anew
-with each card (``AGAIN``): they are as accurate as the hands of one card.
+that order. Lists of the 52 cards are dealt to the lanes, the longest first, each to the lane with the least to do; the
+sum after step s of a lane's *program* is kept at (s + 1) x lanes + lane. A program has 16 bits per step, and four steps
+of a lane are two words, side by side. Sums begin anew with each card (``AGAIN``): they are as accurate as the hands of
+one card.
 
-For each of the learner's hands, ``look`` has four words of two places each: all hands that are weaker, and those that
-are not stronger; the same among hands with its first card; with its second; and all hands with either card.
+For each of the learner's hands, ``look`` has four words, side by side, of two places each: all hands that are weaker,
+and those that are not stronger; the same among hands with its first card; with its second; and all hands with either
+card. Places are those of a warp's shared memory (``terminals``): sums over cards come after those over all hands.
 
 Whole numbers, compiled, one thread; modified in place.
 """
@@ -24,6 +26,7 @@ from treeplex.jit import kernel
 
 SUMS: Final = 54  # cards, and what stands for none
 WORDS: Final = 4
+STEPS: Final = 4  # that are read at once
 
 
 class Matches(NamedTuple):
@@ -31,12 +34,12 @@ class Matches(NamedTuple):
 
     start: Offsets  # [B] where a board's program begins
     steps: Offsets  # [B]
-    program: Small
+    program: npt.NDArray[np.uint32]
     look: npt.NDArray[np.uint32]
 
 
-def find_matches(boards: Boards, learner: int, shows: bool, lanes: int) -> Matches:
-    """As ``learner`` learns; ``shows``: are there showdowns?"""
+def find_matches(boards: Boards, learner: int, shows: bool, lanes: int, by_card: int) -> Matches:
+    """As ``learner`` learns; ``shows``: are there showdowns? ``by_card``: where sums over cards begin."""
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
     count = len(ours.held)
     lane, first = np.zeros((count, SUMS), np.int16), np.zeros((count, SUMS), np.int16)
@@ -46,8 +49,8 @@ def find_matches(boards: Boards, learner: int, shows: bool, lanes: int) -> Match
     program = np.zeros(int((steps * lanes).sum()), np.uint16)
     look = np.zeros(WORDS * int(ours.start[-1]), np.uint32)
     places = (boards.group_start, boards.group, learner) if shows else (np.zeros(0, np.int64), boards.group, learner)
-    _write(ours, theirs, places, lanes, (lane, first), (start, steps, program), look)
-    return Matches(start, steps, program, look)
+    _write(ours, theirs, places, (lanes, by_card), (lane, first), (start, steps, program), look)
+    return Matches(start // 2, steps, program.view(np.uint32), look)
 
 
 @kernel
@@ -67,19 +70,18 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Any, first: Any, steps: Offsets
             lane[b, card], first[b, card] = least, load[least]
             load[least] += count[card]
             count[card] = 0
-        steps[b] = (load.max() + 3) // 4 * 4
+        steps[b] = (load.max() + STEPS - 1) // STEPS * STEPS
 
 
 @kernel
-def _write(ours: Hands, theirs: Hands, groups: Any, lanes: int, dealt: Any, out: Any, look: Any) -> None:
+def _write(ours: Hands, theirs: Hands, groups: Any, sizes: Any, dealt: Any, out: Any, look: Any) -> None:
     """Programs, and places of hands, from the weakest group of equal strength to the strongest."""
     group_start, group, learner = groups
-    (lane, first), (start, steps, program) = dealt, out
+    (lanes, by_card), (lane, first), (start, steps, program) = sizes, dealt, out
     seen = np.zeros(SUMS, np.int64)
     for b in range(len(steps)):
-        begin, width = ours.start[b], ours.start[b + 1] - ours.start[b]
-        their, held = theirs.start[b], theirs.held[b]
-        program[start[b] : start[b] + steps[b] * lanes] = held  # a place without a hand
+        begin, their, held = ours.start[b], theirs.start[b], theirs.held[b]
+        program[start[b] : start[b] + steps[b] * lanes] = held + 1  # a place without a hand
         seen[:] = 0
         i, j = 0, 0
         shows = len(group_start) > 0
@@ -90,24 +92,28 @@ def _write(ours: Hands, theirs: Hands, groups: Any, lanes: int, dealt: Any, out:
                 end, stop = np.int64(group[g, learner]), np.int64(group[g, 1 - learner])
             for half in range(2):
                 for k in range(i, end):
-                    at, shift = WORDS * begin + k, 16 * half
+                    at, shift = WORDS * (begin + k), 16 * half
                     look[at] |= j << shift
                     one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
-                    look[at + width] |= _place(lane, first, seen, b, one, lanes) << shift
-                    look[at + 2 * width] |= _place(lane, first, seen, b, two, lanes) << shift
+                    look[at + 1] |= (by_card + _place(lane, first, seen, b, one, lanes)) << shift
+                    look[at + 2] |= (by_card + _place(lane, first, seen, b, two, lanes)) << shift
                 if half == 0:
                     for k in range(j, stop):
                         for card in (np.int64(theirs.first[their + k]), np.int64(theirs.second[their + k])):
                             again = AGAIN if seen[card] == 0 else 0
                             step = first[b, card] + seen[card]
-                            program[start[b] + step * lanes + lane[b, card]] = k | again
+                            quad = step // STEPS * lanes + lane[b, card]
+                            program[start[b] + quad * STEPS + step % STEPS] = (k + 1) | again
                             seen[card] += 1
                     j = stop
             i = end
         for k in range(ours.held[b]):
             one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
-            ends = _place(lane, first, seen, b, one, lanes) | _place(lane, first, seen, b, two, lanes) << 16
-            look[WORDS * begin + 3 * width + k] = ends
+            first_end, second_end = (
+                by_card + _place(lane, first, seen, b, one, lanes),
+                by_card + _place(lane, first, seen, b, two, lanes),
+            )
+            look[WORDS * (begin + k) + 3] = first_end | second_end << 16
 
 
 def _place_of(lane: Any, first: Any, seen: Any, b: int, card: Any, lanes: int) -> int:

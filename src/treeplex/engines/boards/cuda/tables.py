@@ -10,29 +10,11 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets
-from treeplex.engines.boards.cuda.arrays import (
-    BOARD_DECISION,
-    BOARD_MARKS,
-    BOARD_ROWS,
-    BOARD_START,
-    BOARD_STRIDE,
-    BOARD_THEIRS,
-    BOARD_WIDTH,
-    BOARD_WORDS,
-    GROUP_WORDS,
-    OWN_WORDS,
-    Betting,
-    Cards,
-    Deals,
-    Sums,
-    Units,
-    Words,
-)  # fmt: skip
-from treeplex.engines.boards.cuda.betting import Roots, betting_tables
+from treeplex.engines.boards.cuda.arrays import GROUP_WORDS, OWN_WORDS, Betting, Cards, Deals, Sums, Words
+from treeplex.engines.boards.cuda.betting import betting_tables
 from treeplex.engines.boards.cuda.matches import Matches, find_matches, write_back
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import GameError
-from treeplex.games.holdem.classes import EVERY_BOARD
 
 MOST_WORD: Final = 2**32 - 1
 SHARED: Final = 48 * 1024  # bytes of shared memory that any block may have
@@ -45,6 +27,7 @@ class Tuning(NamedTuple):
     warps: int = 4  # of a block that adds up rows, at most
     kept: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
     beside: int = 2  # such runs of boards at a time: while one waits for memory, another one computes
+    crowd: int = 50_000  # warps of a launch that goes down or up; where there is more to do, each does more
 
 
 class Stretch(NamedTuple):
@@ -52,7 +35,6 @@ class Stretch(NamedTuple):
 
     begin: int
     boards: int
-    units: Units
 
 
 class Level(NamedTuple):
@@ -89,23 +71,22 @@ def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tun
     size = np.dtype(work).itemsize
     for depth, street in enumerate(game.streets):
         last, boards = depth + 1 == len(game.streets), game.boards[depth]
-        betting, roots, rows, chance = betting_tables(game.spot, street, learner, work)
-        matches = find_matches(boards, learner, street.name == "river", lanes)
+        betting, rows, chance = betting_tables(game.spot, street, learner, entry, work)
+        widths = _widest(boards.hands[learner]), _widest(boards.hands[1 - learner])
+        each = -(-widths[1] // lanes) | 1
+        matches = find_matches(boards, learner, street.name == "river", lanes, 1 + each * lanes)
         begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0, tuning.beside)
         above = levels[-1] if levels else None
-        cards = _cards(boards, learner, matches, rows, begins, tuning.beside, first=above is None)
+        over = None if above is None else _above(game, depth, above)
+        cards = _cards(boards, learner, matches, rows, begins, tuning.beside, over)
         owns = len(betting.own) // OWN_WORDS
-        stretches = tuple(
-            Stretch(low, high - low, _units(game, depth, learner, (low, high), cards, roots, owns, entry, above))
-            for low, high in pairwise(begins)
-        )
+        stretches = tuple(Stretch(low, high - low) for low, high in pairwise(begins))
         factor = 1.0 if depth == 0 else game.chances[1 if street.name == "river" else 0]
         if above is not None:
             deals = _deals(game, depth, learner, above, values)
             levels[-1] = above._replace(deals=deals, chances=len(deals.above) * len(deals.row))
-        widths = _widest(boards.hands[learner]), _widest(boards.hands[1 - learner])
         groups = len(betting.group) // GROUP_WORDS
-        sums = _sums(groups, widths[1], int(matches.steps.max(initial=1)), lanes, size, tuning)
+        sums = _sums(groups, each, int(matches.steps.max(initial=1)), lanes, size, tuning)
         levels.append(Level(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths))
         entry, values = chance
     return levels
@@ -135,9 +116,8 @@ def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
     return [*sorted(begins - {len(strides)}), len(strides)]
 
 
-def _sums(groups: int, hands: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
+def _sums(groups: int, each: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
     """As many warps of a block as shared memory has room for."""
-    each = -(-hands // lanes) | 1
     numbers = 1 + each * lanes + (steps + 2) * lanes
     warps = max(min(tuning.warps, SHARED // size // numbers), 1)
     return Sums(each, numbers, warps, -(-groups // warps))
@@ -157,60 +137,26 @@ def _widest(hands: Hands) -> int:
 
 
 def _cards(
-    boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], beside: int, *, first: bool
+    boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], beside: int, over: Offsets | None
 ) -> Cards:
+    """``over``: rows, stride and marks of the board above each; None on the first street."""
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
-    stride = _strides(boards.hands)
-    place = np.arange(int(theirs.start[1]), dtype=np.uint16) if first else theirs.map  # the first street: as they are
+    stride, count = _strides(boards.hands), len(boards.texture)
+    if over is None:  # hands are as they are
+        over, first = np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
+        place = np.arange(int(theirs.start[1]), dtype=np.uint16)
+    else:
+        place, first = theirs.map, theirs.map_start[boards.image[:-1]]
     before, runs = np.cumsum(stride) - stride, np.diff(begins)
     before -= np.repeat(before[begins[:-1]] - np.arange(len(runs)) % beside * _longest(stride, begins), runs)
     columns = (
         ours.start[:-1], np.diff(ours.start), ours.held, np.diff(theirs.start), theirs.held, matches.start,
-        matches.steps, rows * before, stride, rows * np.arange(len(stride)), ours.decision,
+        matches.steps, rows * before, stride, rows * np.arange(count), ours.decision, theirs.decision,
+        1 + boards.texture, first, *over.T,
     )  # fmt: skip
     table = np.stack([_narrow(column) for column in columns], axis=1)
-    return Cards(table.ravel(), place, matches.program, matches.look, ours.same)
-
-
-def _units(
-    game: HoldemGame,
-    depth: int,
-    learner: int,
-    span: tuple[int, int],
-    cards: Cards,
-    roots: Roots,
-    owns: int,
-    entry: Ints,
-    above: Level | None,
-) -> Units:
-    """All street roots on those of the boards ``span`` on which they are open, those of a board side by side."""
-    boards, (low, high) = game.boards[depth], span
-    ours, theirs = boards.hands[learner], boards.hands[1 - learner]
-    wanted = np.maximum(game.streets[depth].textures, EVERY_BOARD)
-    board, root = (each.ravel() for each in np.meshgrid(np.arange(low, high), np.arange(len(wanted)), indexing="ij"))
-    is_open = (wanted[root] < 0) | (wanted[root] == boards.texture[board])
-    board, root = board[is_open], root[is_open]
-    own = cards.board.reshape(-1, BOARD_WORDS)[board].astype(np.int64)
-    if above is None:
-        over, first = np.zeros((len(board), 3), np.int64), np.zeros(len(board), np.int64)
-    else:
-        parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
-        over, first = _above(game, depth - 1, above)[parent[board]], theirs.map_start[boards.image[board]]
-    wide, their_wide = own[:, BOARD_WIDTH], own[:, BOARD_THEIRS]
-    first_row, stride = roots.first_row[root].astype(np.int64), own[:, BOARD_STRIDE]
-    columns = (
-        over[:, 0] + entry[root] * over[:, 1], over[:, 2] + entry[root], first, their_wide,
-        roots.theirs[root], roots.theirs_end[root], roots.their_slots[root], theirs.decision[board],
-        own[:, BOARD_ROWS] + first_row * stride, stride, own[:, BOARD_MARKS] + first_row, wide,
-        roots.own[root], roots.own_end[root], roots.own_slots[root], own[:, BOARD_DECISION],
-        2 * (board * owns + roots.own[root]), len(wanted) * own[:, BOARD_START] + root * wide, root,
-    )  # fmt: skip
-    storage = (
-        theirs.storage[board] + roots.their_slot[root].astype(np.int64) * their_wide,
-        ours.storage[board] + roots.own_slot[root].astype(np.int64) * wide,
-    )
-    word = np.stack([_narrow(column) for column in columns], axis=1)
-    return Units(word.ravel(), np.stack(storage, axis=1).astype(np.int64).ravel())
+    storage = np.stack((theirs.storage, ours.storage), axis=1).astype(np.int64)
+    return Cards(table.ravel(), storage.ravel(), place, matches.program, matches.look, ours.same)
 
 
 def _narrow(column: Any) -> Words:
@@ -220,10 +166,15 @@ def _narrow(column: Any) -> Words:
     return column.astype(np.uint32)
 
 
-def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
-    """[B, 3] rows, stride and marks of the boards above."""
+def _kept(game: HoldemGame, depth: int, level: Level) -> Offsets:
+    """[B, 3] rows, stride and marks of the boards of a street before the last."""
     stride = _strides(game.boards[depth].hands)
     return np.stack([level.rows * (np.cumsum(stride) - stride), stride, level.rows * np.arange(len(stride))], axis=1)
+
+
+def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
+    """[B, 3] those of the board above each board of street ``depth``."""
+    return _kept(game, depth - 1, level)[[deal.parent for deal in game.deals[depth]]]
 
 
 def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) -> Deals:
@@ -238,6 +189,6 @@ def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) 
     start = hands.start[board].astype(np.int64)
     found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
     image = np.stack([found, width, back_start[:-1]], axis=1).astype(np.int64)
-    kept = _above(game, depth - 1, above)
+    kept = _kept(game, depth - 1, above)
     kept[:, 2] = wide
     return Deals(boards.image[over.child], np.ascontiguousarray(image), back, row.astype(np.int32), kept)

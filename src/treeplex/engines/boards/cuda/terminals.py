@@ -21,12 +21,14 @@ programs (a little more than 4 H' on average) and 16 H of places, from caches. N
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from treeplex.cuda.kernels import SIMULATED, callee, uint32
+from treeplex.cuda.kernels import SIMULATED, callee, load2, load4, tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
-from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp, uint64
+from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
+
+MASK: Final = AGAIN - 1
 
 
 def _part(function):
@@ -40,95 +42,86 @@ def settling(number: Any) -> Any:
 
     def after(code, x, total):
         """A running sum after one step of the program."""
-        return x if code >= AGAIN else total + x
+        return x if code & AGAIN != 0 else total + x
 
     def word(record, k):
         return uint32(record[k])
 
-    def ahead(look, whole, by_card, everything, i, width, held):
+    def ahead(look, whole, everything, i):
         """Weaker hands less stronger ones."""
-        met = zero
-        if i < held:
-            both, ends = uint32(look[uint32(i)]), uint32(look[uint32(3 * width + i)])
-            one, two = uint32(look[uint32(width + i)]), uint32(look[uint32(2 * width + i)])
-            first = by_card[uint32(one & 0xFFFF)] + by_card[uint32(one >> 16)]
-            second = by_card[uint32(two & 0xFFFF)] + by_card[uint32(two >> 16)]
-            first -= by_card[uint32(ends & 0xFFFF)]
-            second -= by_card[uint32(ends >> 16)]
-            met = whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything
-            met -= first + second
-        return met
+        both, one, two, ends = load4(look, uint32(4 * i))
+        first = whole[uint32(one & 0xFFFF)] + whole[uint32(one >> 16)] - whole[uint32(ends & 0xFFFF)]
+        second = whole[uint32(two & 0xFFFF)] + whole[uint32(two >> 16)] - whole[uint32(ends >> 16)]
+        return (whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything) - (first + second)
 
-    after, word, ahead = _part(after), _part(word), _part(ahead)
+    def apart(look, same, whole, everything, i):
+        """All hands but those with a card of ours."""
+        ends = uint32(look[uint32(4 * i + 3)])
+        met = everything - (whole[uint32(ends & 0xFFFF)] + whole[uint32(ends >> 16)])
+        return met + whole[uint32(1 + same[i])]
+
+    after, word, ahead, apart = _part(after), _part(word), _part(ahead), _part(apart)
 
     def settle(betting, cards, board, g, rows, alive, stamp, whole, each, lane):
         """The rows of a terminal group, by a warp; ``whole``: its shared memory."""
-        record, group = (
-            cards.board[uint64(board * layout.BOARD_WORDS) :],
-            betting.group[uint64(g * layout.GROUP_WORDS) :],
-        )
+        record = tail(cards.board, uint32(board * layout.BOARD_WORDS))
+        group = tail(betting.group, uint32(g * layout.GROUP_WORDS))
         first, row, kind = word(group, layout.TOP), word(group, layout.ROW), word(group, layout.KIND)
         marks = uint32(word(record, layout.BOARD_MARKS) + first)
         if alive[marks] != stamp:
             return  # nobody reads them
         width, stride = word(record, layout.BOARD_WIDTH), word(record, layout.BOARD_STRIDE)
         base = uint32(word(record, layout.BOARD_ROWS) + uint32(first * stride))
-        here = uint32(base + uint32(row * stride))
-        there = uint32(base + uint32(word(group, layout.EXTRA) * stride))
+        here = tail(rows, uint32(base + uint32(row * stride)))
+        there = tail(rows, uint32(base + uint32(word(group, layout.EXTRA) * stride)))
         if alive[uint32(marks + row)] != stamp:
             i = uint32(lane)
             while i < width:
-                rows[uint32(here + i)] = zero
-                rows[uint32(there + i)] = zero
+                here[i] = zero
+                there[i] = zero
                 i = uint32(i + LANES)
             return
         shows, folds = kind & layout.SHOWS != 0, kind & layout.FOLDS != 0
         held, wide = word(record, layout.BOARD_HELD), word(record, layout.BOARD_THEIRS)
         start, steps = word(record, layout.BOARD_START), word(record, layout.BOARD_STEPS)
-        look, same = cards.look[uint64(4 * start) :], cards.same[uint64(start) :]
-        program = cards.program[uint64(word(record, layout.BOARD_PROGRAM)) :]
-        by_card = whole[uint32(each * LANES + 1) :]
+        look, same = tail(cards.look, uint32(4 * start)), tail(cards.same, start)
+        program = tail(cards.program, word(record, layout.BOARD_PROGRAM))
+        by_card = uint32(uint32(each * LANES) + 1)
         mine = uint32(lane * each + 1)
-        k, end = uint32(lane), uint32(each * LANES)
-        while k < end:
-            whole[uint32(1 + k)] = rows[uint32(here + k)] if k < wide else zero
+        k = uint32(lane)
+        while k < uint32(each * LANES):
+            whole[uint32(1 + k)] = here[k] if k < wide else zero
             k = uint32(k + LANES)
         if lane == 0:
             whole[uint32(0)] = zero
-        by_card[uint32(lane)] = zero
+        whole[uint32(by_card + lane)] = zero
         meet_warp()
         total = zero
         k, end = mine, uint32(mine + each)
         while k < end:
             total += whole[k]
             k = uint32(k + 1)
-        run, everything = before(total, lane, by_card, LANES)
+        run, everything = before(total, lane, whole, uint32(by_card + LANES))
         total = zero
-        at, last = uint32(lane), uint32(steps * LANES)
-        while at < last:  # steps are a multiple of four
-            one, two = program[at], program[uint32(at + LANES)]
-            three, four = program[uint32(at + 2 * LANES)], program[uint32(at + 3 * LANES)]
-            x, y = whole[uint32(1 + (one & (AGAIN - 1)))], whole[uint32(1 + (two & (AGAIN - 1)))]
-            z, w = whole[uint32(1 + (three & (AGAIN - 1)))], whole[uint32(1 + (four & (AGAIN - 1)))]
+        at, to, last = uint32(2 * lane), uint32(by_card + lane), uint32(uint32(steps * LANES) // 2)
+        while at < last:
+            one, two = load2(program, at)
+            x, y = whole[uint32(one & MASK)], whole[uint32((one >> 16) & MASK)]
+            z, w = whole[uint32(two & MASK)], whole[uint32((two >> 16) & MASK)]
             first = after(one, x, total)
-            second = after(two, y, first)
-            third = after(three, z, second)
-            total = after(four, w, third)
-            by_card[uint32(at + LANES)] = first
-            by_card[uint32(at + 2 * LANES)] = second
-            by_card[uint32(at + 3 * LANES)] = third
-            by_card[uint32(at + 4 * LANES)] = total
-            at = uint32(at + 4 * LANES)
+            second = after(one >> 16, y, first)
+            third = after(two, z, second)
+            total = after(two >> 16, w, third)
+            whole[uint32(to + LANES)] = first
+            whole[uint32(to + 2 * LANES)] = second
+            whole[uint32(to + 3 * LANES)] = third
+            whole[uint32(to + 4 * LANES)] = total
+            at, to = uint32(at + 2 * LANES), uint32(to + 4 * LANES)
         meet_warp()
         if folds:
             i = uint32(lane)
             while i < width:
-                met = zero
-                if i < held:
-                    ends, place = uint32(look[uint32(3 * width + i)]), uint32(same[uint32(i)])
-                    met = everything - (by_card[uint32(ends & 0xFFFF)] + by_card[uint32(ends >> 16)])
-                    met += whole[uint32(1 + place)]
-                rows[uint32(there + i)] = met
+                there[i] = apart(look, same, whole, everything, i) if i < held else zero
                 i = uint32(i + LANES)
             meet_warp()
         if shows:
@@ -138,10 +131,10 @@ def settling(number: Any) -> Any:
                 whole[k] = run
                 k = uint32(k + 1)
             meet_warp()
-            everything = whole[uint32(word(record, layout.BOARD_THEIR_HELD))]
+            everything = whole[word(record, layout.BOARD_THEIR_HELD)]
             i = uint32(lane)
             while i < width:
-                rows[uint32(here + i)] = ahead(look, whole, by_card, everything, i, width, held)
+                here[i] = ahead(look, whole, everything, i) if i < held else zero
                 i = uint32(i + LANES)
 
     return _part(settle)

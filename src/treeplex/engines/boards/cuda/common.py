@@ -1,0 +1,134 @@
+"""Parts of kernels that passes down and up have in common, in whatever storage."""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.cuda.kernels import SIMULATED, ask, callee, rule, select, uint32
+from treeplex.engines.boards.arrays import ALL_LOCKED, FREE
+from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.meeting import LANES, uint64
+from treeplex.updates.rules import matched
+from treeplex.updates.storage import STORAGES
+
+TINY: Final = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
+SECTOR: Final = 32  # bytes that memory is asked for at a time
+
+
+class Street(NamedTuple):
+    """Parts of kernels, of numbers in one storage."""
+
+    down: Any
+    up: Any
+
+
+class Common(NamedTuple):
+    """What they are made of."""
+
+    word: Any
+    closed: Any
+    is_locked: Any
+    lock_of: Any
+    fetch: Any
+    shared_out: Any
+    value: Any
+
+
+def part(function):
+    """A part of kernels."""
+    return function if SIMULATED else callee(function)
+
+
+@cache
+def common(storage: str, locks: bool) -> Common:
+    """For numbers of a storage; ``locks``: may hands be locked?"""
+    size, number, _ = STORAGES[storage]
+    match = rule(matched, where=select)
+    zero, one, tiny = number(0.0), number(1.0), number(TINY)
+    per_sector = SECTOR // size
+    sectors = max(LANES // per_sector, 1)  # of an action, for the hands of a warp
+
+    def word(record, k):
+        return uint32(record[k])
+
+    def closed(root, texture):
+        """Is there no such street root on boards of this texture?"""
+        wanted = uint32(root[layout.WANTED])
+        return wanted != 0 and wanted != texture  # noqa: PLR1714 - Numba knows no tuple of two types
+
+    def is_locked(rows, actions, width, h):
+        a = uint32(0)
+        while a < actions:
+            if rows[uint32(a * width + h)] != 0:
+                return True
+            a = uint32(a + 1)
+        return False
+
+    def lock_of(where, place):
+        """Where a decision's locked rows are."""
+        return where[place] if locks else np.int64(FREE)
+
+    def fetch(numbers, others, begin, end, width, h, both):
+        """Ask for numbers of actions ``begin`` to ``end``, for the warp's hands, to have them in the L2 cache soon.
+
+        Each lane asks for one sector of memory.
+        """
+        lane = uint32(h % LANES)
+        a, first = uint32(begin + uint32(lane // sectors)), uint32(uint32(h - lane) + per_sector * (lane % sectors))
+        if first < width:
+            while a < end:
+                ask(numbers, uint32(uint32(a * width) + first))
+                if both:
+                    ask(others, uint32(uint32(a * width) + first))
+                a = uint32(a + LANES // sectors)
+
+    def shared_out(total, parent, actions):
+        """Reach is a number's positive part times the first of these, plus the second: regret matching."""
+        known, each = match(parent, total, tiny, one)
+        return (each, zero) if known else (zero, parent / number(actions))
+
+    def value(betting, item, rows, stride):
+        """Of an action or a street root to a hand: its items, two at a time; ``rows`` begin with the hand's own."""
+        total = zero
+        k, end = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
+        while uint32(k + 1) < end:
+            x = rows[uint32(betting.item[k] * stride)]
+            y = rows[uint32(betting.item[uint32(k + 1)] * stride)]
+            total += betting.chips[k] * x + betting.chips[uint32(k + 1)] * y
+            k = uint32(k + 2)
+        if k < end:
+            total += betting.chips[k] * rows[uint32(betting.item[k] * stride)]
+        return total
+
+    return Common(part(word), part(closed), part(is_locked), part(lock_of), part(fetch), part(shared_out), part(value))
+
+
+@cache
+def factor(storage: str, locks: bool) -> Any:
+    """The part that finds discounts."""
+    number, scaled, lock_of = STORAGES[storage].work, STORAGES[storage].scaled, common(storage, locks).lock_of
+    one = number(1.0)
+
+    def find_factor(betting, decision, n, learning, clock, t, mark, stamp, factors, at):
+        """What the regrets of decision n are multiplied by: all discounts since it was last updated.
+
+        ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
+        """
+        place = uint64(decision + uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
+        if mark == stamp and lock_of(learning.where, place) != ALL_LOCKED:
+            positive, negative = 1.0, 1.0
+            for k in range(learning.last[place], t):
+                positive *= clock.positive[k]
+                negative *= clock.negative[k]
+            learning.last[place] = t
+            unit = number(learning.scale[place]) if scaled else one
+            factors[at] = number(positive) * unit
+            factors[uint32(at + 1)] = number(negative) * unit
+
+    return part(find_factor)

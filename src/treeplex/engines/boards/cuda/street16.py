@@ -1,0 +1,224 @@
+"""The same as ``street`` for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
+
+New numbers of a decision are computed twice, to find the largest and then to round them (``updates.storage``); so its
+threads wait for each other. Passes that do not learn are those of ``street``, in numbers of another type.
+"""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from treeplex.cuda.kernels import SIMULATED, rule, select, tail, uint32
+from treeplex.engines.boards.arrays import ALL_LOCKED
+from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.common import TINY, Street, common, part
+from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
+from treeplex.updates.rules import decayed, matched
+from treeplex.updates.storage import AVERAGE, LARGEST, LATTICE, LEAST, REGRET, STORAGES, dither_seed
+
+MASK: Final = 0xFFFFFFFF
+
+
+@cache
+def street16(storage: str, locks: bool) -> Street:
+    """Parts of passes that learn; ``locks``: may hands be locked?"""
+    number, whole, most = STORAGES[storage].work, np.int16, int(LARGEST)
+    match, decay = rule(matched, where=select), rule(decayed, where=select)
+    seed_of = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn that whole numbers overflow
+    zero, one, tiny, least, largest = number(0.0), number(1.0), number(TINY), number(LEAST), number(LARGEST)
+    word, closed, is_locked, lock_of, _, shared_out, value = common(storage, locks)
+
+    def dithered(x, seed, k):
+        """x rounded down after a dither of number k of its group: ``updates.storage``."""
+        u = number((np.int64(seed) + np.int64(k) * LATTICE & MASK) >> 8) * number(2.0**-24)
+        return whole(min(math.floor(x + u), most))
+
+    def lock_at(where, rows, place):
+        """Where a decision's locked rows are, and those rows."""
+        lock = lock_of(where, place)
+        return lock, rows[uint64(lock if lock >= 0 else 0) :]
+
+    dithered, lock_at = part(dithered), part(lock_at)
+
+    def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
+                      alive, mark, stamp, shared, me, threads):  # fmt: skip
+        """Reach rows below one decision of the opponent, and its average."""
+        actions, slot = word(record, layout.ACTIONS), uint32(word(record, layout.SLOT) * width)
+        above, first = uint32(word(record, layout.ABOVE) * stride), uint32(word(record, layout.OUT) * stride)
+        lock, locked = lock_at(facing.where, facing.locked, place)
+        adds, unit, peak = weight > zero, number(facing.scale[place]), zero
+        if not prune and me == 0:
+            a = uint32(0)
+            while a < actions:
+                alive[uint32(mark + a)] = stamp
+                a = uint32(a + 1)
+        h = uint32(me)
+        while h < width:
+            held = lock >= 0 and is_locked(locked, actions, width, h)
+            parent = rows[uint32(above + h)] if reached else zero
+            at, a, total, factor, rest = uint32(slot + h), uint32(0), zero, zero, zero
+            if parent != zero:
+                while a < actions:
+                    total += max(number(source[at]), zero)
+                    at, a = uint32(at + width), uint32(a + 1)
+                factor, rest = shared_out(total, parent, actions)
+            at, to, a = uint32(slot + h), uint32(first + h), uint32(0)
+            while a < actions:
+                x = max(number(source[at]), zero) * factor + rest if parent != zero else zero
+                rows[to] = x
+                if prune and x != zero:
+                    alive[uint32(mark + a)] = stamp
+                if adds and reached and not held:
+                    peak = max(peak, abs(number(average[at]) * unit + weight * x))
+                at, to, a = uint32(at + width), uint32(to + stride), uint32(a + 1)
+            h = uint32(h + threads)
+        if adds and reached:
+            peak = top(peak, shared, 0, me, threads)
+            seed = seed_of(start + np.int64(slot), t, AVERAGE)
+            ratio = largest / peak if peak > least else zero
+            h = uint32(me)
+            while h < width:
+                held = lock >= 0 and is_locked(locked, actions, width, h)
+                a, k, to = uint32(0), h, uint32(first + h)
+                while a < actions:
+                    fresh = number(average[uint32(slot + k)]) * unit + weight * rows[to]
+                    q = dithered(fresh * ratio, seed, k) if peak > least else whole(0)
+                    average[uint32(slot + k)] = locked[k] if held else q
+                    a, k, to = uint32(a + 1), uint32(k + width), uint32(to + stride)
+                h = uint32(h + threads)
+            if me == 0:
+                facing.scale[place] = peak / LARGEST if peak > least else zero
+
+    down_decision = part(down_decision)
+
+    def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
+             shared, me, threads, begin):  # fmt: skip
+        """As ``street``."""
+        told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
+        width, stride = word(told, layout.BOARD_THEIRS), word(told, layout.BOARD_STRIDE)
+        over_marks, texture = word(told, layout.BOARD_OVER_MARKS), word(told, layout.BOARD_TEXTURE)
+        while n < end:
+            root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
+            entry, first = word(root, layout.ENTRY), word(root, layout.FIRST_ROW)
+            reached = above_alive[uint32(over_marks + entry)] == stamp  # else nobody reads the rows
+            if reached and not closed(root, texture):
+                marks = uint32(word(told, layout.BOARD_MARKS) + first)
+                if me == 0:
+                    alive[marks] = stamp
+                over = uint32(word(told, layout.BOARD_OVER) + uint32(entry * word(told, layout.BOARD_OVER_STRIDE)))
+                mine = tail(rows, uint32(word(told, layout.BOARD_ROWS) + uint32(first * stride)))
+                places, h = word(told, layout.BOARD_MAP), uint32(me)
+                while h < width:
+                    mine[h] = chance * above[uint32(over + uint32(cards.map[uint32(places + h)]))]
+                    h = uint32(h + threads)
+                start = cards.storage[uint32(2 * board)] + np.int64(uint32(word(root, layout.THEIR_SLOT) * width))
+                source, average = tail(facing.source, uint64(start)), tail(facing.average, uint64(start))
+                d = uint32(word(root, layout.THEIRS) * layout.THEIRS_WORDS)
+                last = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
+                while d < last:
+                    record = tail(betting.theirs, d)
+                    meet_block()  # marks of the row above are complete
+                    reached = alive[uint32(marks + word(record, layout.ABOVE))] == stamp
+                    place = uint64(word(told, layout.BOARD_THEIR_DECISION) + word(record, layout.NUMBER))
+                    mark = uint32(marks + word(record, layout.OUT))
+                    down_decision(record, width, stride, reached, source, average, start, mine, facing, place, weight,
+                                  t, prune, alive, mark, stamp, shared, me, threads)  # fmt: skip
+                    d = uint32(d + layout.THEIRS_WORDS)
+            n = uint32(n + 1)
+
+    def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, place, positive, negative,
+                    lock, locked, t, shared, me, threads):  # fmt: skip
+        """The value of one decision of the learner that is reached, and what is learnt."""
+        actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
+        slot, out, peak = uint32(word(record, layout.OWN_SLOT) * width), word(record, layout.VALUE), zero
+        h = uint32(me)
+        while h < width:
+            held = lock >= 0 and is_locked(locked, actions, width, h)
+            mine, at, a = tail(rows, h), uint32(slot + h), uint32(0)
+            total, weighted, plain = zero, zero, zero
+            while a < actions:
+                v, x = value(betting, uint32(item + a), mine, stride), max(number(regret[at]), zero)
+                total += x
+                weighted += x * v
+                plain += v
+                at, a = uint32(at + width), uint32(a + 1)
+            known, each = match(weighted, total, tiny, one)
+            expected = each if known else plain / number(actions)
+            mine[uint32(out * stride)] = expected
+            if teach and not held:
+                at, a = uint32(slot + h), uint32(0)
+                while a < actions:
+                    gain = value(betting, uint32(item + a), mine, stride) - expected
+                    peak = max(peak, abs(decay(number(regret[at]), positive, negative, zero) + gain))
+                    at, a = uint32(at + width), uint32(a + 1)
+            h = uint32(h + threads)
+        if teach:
+            peak = top(peak, shared, 0, me, threads)
+            seed = seed_of(start + np.int64(slot), t, REGRET)
+            ratio = largest / peak if peak > least else zero
+            h = uint32(me)
+            while h < width:
+                held = lock >= 0 and is_locked(locked, actions, width, h)
+                mine, a, k = tail(rows, h), uint32(0), h
+                expected = mine[uint32(out * stride)]
+                while a < actions:
+                    gain = value(betting, uint32(item + a), mine, stride) - expected
+                    r = decay(number(regret[uint32(slot + k)]), positive, negative, zero) + gain
+                    q = dithered(r * ratio, seed, k) if peak > least else whole(0)
+                    regret[uint32(slot + k)] = locked[k] if held else q
+                    a, k = uint32(a + 1), uint32(k + width)
+                h = uint32(h + threads)
+            if me == 0:
+                learning.scale[place] = peak / LARGEST if peak > least else zero
+
+    up_decision = part(up_decision)
+
+    def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
+           found, shared, me, threads, begin):  # fmt: skip
+        """As ``street``; there are no predictive rules in 16 bits."""
+        told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
+        width, stride = word(told, layout.BOARD_WIDTH), word(told, layout.BOARD_STRIDE)
+        roots = uint32(len(betting.root) // layout.ROOT_WORDS)
+        to = uint32(uint32(roots * word(told, layout.BOARD_START)) + uint32(n * width))
+        while n < end:
+            root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
+            first = word(root, layout.FIRST_ROW)
+            marks = uint32(word(told, layout.BOARD_MARKS) + first)
+            if not closed(root, word(told, layout.BOARD_TEXTURE)):
+                reached = alive[marks] == stamp
+                mine = tail(rows, uint32(word(told, layout.BOARD_ROWS) + uint32(first * stride)))
+                start = cards.storage[uint32(2 * board + 1)] + np.int64(uint32(word(root, layout.ROOT_SLOT) * width))
+                regret = tail(learning.regret, uint64(start))
+                d = uint32(word(root, layout.OWN_END) * layout.OWN_WORDS)
+                last = uint32(word(root, layout.OWN) * layout.OWN_WORDS)
+                kept = uint32(uint32(2 * uint32(board * owns)) + uint32(2 * word(root, layout.OWN_END)))
+                while reached and d > last:
+                    d, kept = uint32(d - layout.OWN_WORDS), uint32(kept - 2)
+                    record = tail(betting.own, d)
+                    if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
+                        place = uint64(word(told, layout.BOARD_DECISION) + word(record, layout.OWN_NUMBER))
+                        lock, locked = lock_at(learning.where, learning.locked, place)
+                        teach, positive, negative = lock != ALL_LOCKED, one, one
+                        if teach:
+                            positive, negative = factors[kept], factors[uint32(kept + 1)]
+                        up_decision(betting, record, width, stride, teach, regret, start, mine, learning, place,
+                                    positive, negative, lock, locked, t, shared, me, threads)  # fmt: skip
+                    else:
+                        h, out = uint32(me), uint32(word(record, layout.VALUE) * stride)
+                        while h < width:
+                            mine[uint32(out + h)] = zero
+                            h = uint32(h + threads)
+                h = uint32(me)
+                while h < width:
+                    found[uint32(to + h)] = value(betting, n, tail(mine, h), stride) if reached else zero
+                    h = uint32(h + threads)
+            n, to = uint32(n + 1), uint32(to + width)
+
+    return Street(part(down), part(up))
