@@ -218,8 +218,8 @@ def timed(name: str, spot: Any, arguments: Any) -> None:
         f" boards {boards}"
     )
     for level in solve.gpu.plan.levels[0]:
-        units = [stretch.units.blocks for stretch in level.stretches][:8]
-        print(f"    roots {level.roots}, rows {level.rows}, groups {level.groups}, units {units}, {level.sums}")
+        boards = [stretch.boards for stretch in level.stretches][:8]
+        print(f"    roots {level.roots}, rows {level.rows}, groups {level.groups}, boards {boards}, {level.sums}")
     print("    seconds: " + ", ".join(f"{what} {spent:.2f}" for what, spent in solve.seconds.items()), flush=True)
     each = solve.milliseconds()
     moved = 5 * size * numbers / each / 1e9

@@ -226,8 +226,33 @@ def _loaded(count: int) -> Any:
     return _intrinsic(f"load{count}", load)
 
 
+def _stored() -> Any:
+    """One store of a vector of two, whose address must be a multiple of its size."""
+    types: Any = importlib.import_module("numba.core.types")
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def store(context: Any, array: Any, at: Any, first: Any, second: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            _, place = _place(context, builder, signature.args, given)
+            dtype = signature.args[0].dtype
+            vector: Any = llvm.Constant(llvm.VectorType(context.get_data_type(dtype), 2), llvm.Undefined)
+            for k, (number, kind) in enumerate(zip(given[2:], signature.args[2:], strict=True)):
+                cast = context.cast(builder, number, kind, dtype)
+                vector = builder.insert_element(vector, cast, llvm.Constant(llvm.IntType(32), k))
+            builder.store(vector, builder.bitcast(place, llvm.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return types.void(array, at, first, second), codegen
+
+    return _intrinsic("store2", store)
+
+
+def _store2_simulated(array: Any, at: Any, first: Any, second: Any) -> None:
+    array[at], array[at + 1] = first, second
+
+
 def _load2_simulated(array: Any, at: Any) -> Any:
-    return int(array[at]), int(array[at + 1])
+    return array[at], array[at + 1]
 
 
 def _load4_simulated(array: Any, at: Any) -> Any:
@@ -244,9 +269,11 @@ tail: Any = _tail_simulated if SIMULATED else _tailed()
 """(array, at), at unsigned: the array from a place on. An address in it takes one instruction; in a slice it takes
 four, because LLVM adds the place to every index."""
 load2: Any = _load2_simulated if SIMULATED else _loaded(2)
-"""(array, at): the two whole numbers from a place on, which is even, read at once."""
+"""(array, at): the two numbers from a place on, which is even, read at once."""
 load4: Any = _load4_simulated if SIMULATED else _loaded(4)
-"""The same of four; the place is a multiple of four."""
+"""The same of four whole numbers; the place is a multiple of four."""
+store2: Any = _store2_simulated if SIMULATED else _stored()
+"""(array, at, first, second): two numbers written at once, at an even place."""
 column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
 column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)

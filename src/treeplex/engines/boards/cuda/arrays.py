@@ -96,7 +96,7 @@ class Deals(NamedTuple):
     """What the boards of a street bring to the chance nodes above, as one player learns."""
 
     first: Offsets  # [boards above + 1] images of the boards below each
-    image: Offsets  # [images, 3] where values begin, hands of the board, where ``back`` begins
+    image: Words  # [images x 4] where values begin, hands of the board, where ``back`` begins, nothing
     back: Small  # where a hand of the board above stands; a place without a hand if nowhere
     row: Ints  # [X] row of each chance node
     above: Offsets  # [boards above, 3] where its rows begin, how far apart they are, how many hands it has

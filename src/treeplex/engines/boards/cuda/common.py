@@ -52,7 +52,7 @@ def common(storage: str, locks: bool) -> Common:
     match = rule(matched, where=select)
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
     per_sector = SECTOR // size
-    sectors = max(LANES // per_sector, 1)  # of an action, for the hands of a warp
+    sectors = max(2 * LANES // per_sector, 1)  # of an action, for the hands of a warp
 
     def word(record, k):
         return uint32(record[k])
@@ -77,16 +77,17 @@ def common(storage: str, locks: bool) -> Common:
     def fetch(numbers, others, begin, end, width, h, both):
         """Ask for numbers of actions ``begin`` to ``end``, for the warp's hands, to have them in the L2 cache soon.
 
-        Each lane asks for one sector of memory.
+        Arrays begin with the numbers of the thread's two hands. Each lane asks for one sector of memory.
         """
-        lane = uint32(h % LANES)
-        a, first = uint32(begin + uint32(lane // sectors)), uint32(uint32(h - lane) + per_sector * (lane % sectors))
-        if first < width:
+        lane = uint32(uint32(h // 2) % LANES)
+        a, first = uint32(begin + uint32(lane // sectors)), uint32(per_sector * (lane % sectors))
+        if begin < end and uint32(uint32(h - 2 * lane) + first) < width:
+            at = np.int64(uint32(a * width)) + np.int64(first) - np.int64(2 * lane)
             while a < end:
-                ask(numbers, uint32(uint32(a * width) + first))
+                ask(numbers, at)
                 if both:
-                    ask(others, uint32(uint32(a * width) + first))
-                a = uint32(a + LANES // sectors)
+                    ask(others, at)
+                a, at = uint32(a + LANES // sectors), at + np.int64(LANES // sectors * width)
 
     def shared_out(total, parent, actions):
         """Reach is a number's positive part times the first of these, plus the second: regret matching."""

@@ -249,8 +249,9 @@ class BoardsOnGPU:
 
     def _grid(self, roots: int, boards: int, hands: int, learn: bool) -> tuple[int, Grid]:
         """Street roots of a block, then blocks, threads and shared memory: 16-bit numbers are those of one block."""
-        parts = -(-hands // self.plan.tuning.threads)
-        threads = -(-hands // parts // LANES) * LANES
+        pairs = -(-hands // 2)
+        parts = -(-pairs // self.plan.tuning.threads)
+        threads = -(-pairs // parts // LANES) * LANES
         if learn and STORAGES[self.storage].scaled:
             threads, parts = min(-(-hands // LANES) * LANES, MOST), 1
         warps = boards * parts * threads // LANES  # per street root

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numba
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, cuda, kernel, uint32
+from treeplex.cuda.kernels import SIMULATED, callee, cuda, kernel, load4, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.common import factor
 from treeplex.engines.boards.cuda.meeting import LANES, uint64
@@ -27,7 +27,7 @@ from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
 
-REGISTERS: Final = 40  # of a thread that works in float32: more threads run, and what is left over is few
+REGISTERS: Final = (64, 48)  # of a thread that goes down or up in float32: with fewer, more threads run side by side
 
 
 class Kernels(NamedTuple):
@@ -87,8 +87,17 @@ def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
         go_up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, clock.stamp[0],
               uint32(owns), factors, found, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
-    most = {"max_registers": REGISTERS} if number is np.float32 and not SIMULATED else {}
-    return Kernels(kernel(down, **most), kernel(settle), kernel(up, **most))
+    most = [{"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS]
+    return Kernels(kernel(down, **most[0]), kernel(settle), kernel(up, **most[1]))
+
+
+def _image(deals, k, node, h):
+    """Where a hand's value of image k is."""
+    first, width, back, _ = load4(deals.image, uint32(4 * k))
+    return uint32(first + uint32(node * width) + uint32(deals.back[uint32(back + h)]))
+
+
+_image = callee(_image)
 
 
 def _collect(deals, found, rows):
@@ -99,28 +108,18 @@ def _collect(deals, found, rows):
     for at a time.
     """
     above = cuda.blockIdx.x // len(deals.row)
-    node = cuda.blockIdx.x % len(deals.row)
-    h = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    node = uint32(cuda.blockIdx.x % len(deals.row))
+    h = uint32(cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x)
     if h < deals.above[above, 2]:
-        total, k, end = 0.0, deals.first[above], deals.first[above + 1]
-        while k + 3 < end:
-            at = uint64(deals.image[k, 0] + node * deals.image[k, 1] + deals.back[uint64(deals.image[k, 2] + h)])
-            bt = uint64(
-                deals.image[k + 1, 0] + node * deals.image[k + 1, 1] + deals.back[uint64(deals.image[k + 1, 2] + h)]
-            )
-            ct = uint64(
-                deals.image[k + 2, 0] + node * deals.image[k + 2, 1] + deals.back[uint64(deals.image[k + 2, 2] + h)]
-            )
-            dt = uint64(
-                deals.image[k + 3, 0] + node * deals.image[k + 3, 1] + deals.back[uint64(deals.image[k + 3, 2] + h)]
-            )
-            x, y, z, w = found[at], found[bt], found[ct], found[dt]
+        total, k, end = 0.0, uint32(deals.first[above]), uint32(deals.first[above + 1])
+        while uint32(k + 3) < end:
+            x, y = found[_image(deals, k, node, h)], found[_image(deals, uint32(k + 1), node, h)]
+            z, w = found[_image(deals, uint32(k + 2), node, h)], found[_image(deals, uint32(k + 3), node, h)]
             total = total + np.float64(x) + np.float64(y) + np.float64(z) + np.float64(w)
-            k += 4
+            k = uint32(k + 4)
         while k < end:
-            place = deals.back[uint64(deals.image[k, 2] + h)]
-            total += np.float64(found[uint64(deals.image[k, 0] + node * deals.image[k, 1] + place)])
-            k += 1
+            total += np.float64(found[_image(deals, k, node, h)])
+            k = uint32(k + 1)
         rows[uint64(deals.above[above, 0] + deals.row[node] * deals.above[above, 1] + h)] = total
 
 

@@ -23,11 +23,11 @@ SHARED: Final = 48 * 1024  # bytes of shared memory that any block may have
 class Tuning(NamedTuple):
     """Choices that change no bit of float64 and float32."""
 
-    threads: int = 128  # of a block that goes down or up; in 16 bits it has all hands
+    threads: int = 160  # of a block that goes down or up, at most; in 16 bits it has all hands
     warps: int = 4  # of a block that adds up rows, at most
     kept: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
     beside: int = 2  # such runs of boards at a time: while one waits for memory, another one computes
-    crowd: int = 50_000  # warps of a launch that goes down or up; where there is more to do, each does more
+    crowd: int = 25_000  # warps of a launch that goes down or up; where there is more to do, each does more
 
 
 class Stretch(NamedTuple):
@@ -188,7 +188,8 @@ def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) 
     write_back(hands, boards.image, back_start, back)
     start = hands.start[board].astype(np.int64)
     found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
-    image = np.stack([found, width, back_start[:-1]], axis=1).astype(np.int64)
+    columns = found, width, back_start[:-1], np.zeros_like(found)
+    image = np.stack([_narrow(column) for column in columns], axis=1)
     kept = _kept(game, depth - 1, above)
     kept[:, 2] = wide
-    return Deals(boards.image[over.child], np.ascontiguousarray(image), back, row.astype(np.int32), kept)
+    return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), kept)

@@ -23,6 +23,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
+
 from treeplex.cuda.kernels import SIMULATED, callee, load2, load4, tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
@@ -103,7 +105,8 @@ def settling(number: Any) -> Any:
             k = uint32(k + 1)
         run, everything = before(total, lane, whole, uint32(by_card + LANES))
         total = zero
-        at, to, last = uint32(2 * lane), uint32(by_card + lane), uint32(uint32(steps * LANES) // 2)
+        at, last = uint32(2 * lane), uint32(uint32(steps * LANES) // 2)
+        to = np.int64(uint32(by_card + lane))  # of 64 bits: sums with constants cost nothing then
         while at < last:
             one, two = load2(program, at)
             x, y = whole[uint32(one & MASK)], whole[uint32((one >> 16) & MASK)]
@@ -112,11 +115,11 @@ def settling(number: Any) -> Any:
             second = after(one >> 16, y, first)
             third = after(two, z, second)
             total = after(two >> 16, w, third)
-            whole[uint32(to + LANES)] = first
-            whole[uint32(to + 2 * LANES)] = second
-            whole[uint32(to + 3 * LANES)] = third
-            whole[uint32(to + 4 * LANES)] = total
-            at, to = uint32(at + 2 * LANES), uint32(to + 4 * LANES)
+            whole[to + LANES] = first
+            whole[to + 2 * LANES] = second
+            whole[to + 3 * LANES] = third
+            whole[to + 4 * LANES] = total
+            at, to = uint32(at + 2 * LANES), to + 4 * LANES
         meet_warp()
         if folds:
             i = uint32(lane)
