@@ -7,7 +7,7 @@
 
 Parts: ``check`` (of ``--checked``: one player's half of an iteration from the CPU's state against the CPU, float64; the
 same bits when repeated; the evaluation), ``time`` (building, transfer, compilation, milliseconds per iteration, seconds
-to the target with an evaluation every ten iterations, EVs), ``kernels`` (microseconds of each launch), ``tune`` (other
+to the target with evaluations as in a run, EVs), ``kernels`` (microseconds of each launch), ``tune`` (other
 block sizes), ``cpu`` (evaluates what the GPU found on the CPU).
 """
 
@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from treeplex.engines.boards.arrays import BEST, UPDATE, VALUE, HandLearner, Pla
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.locks import fix
 from treeplex.holdem import Spot, load_spot, make_spot, sizes_for
+from treeplex.runs.schedule import next_evaluation
 
 WIDE = "22+,A2s+,K2s+,Q2s+,J2s+,T4s+,95s+,84s+,74s+,63s+,53s+,43s,A2o+,K5o+,Q7o+,J8o+,T8o+,98o,87o"
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
@@ -43,6 +44,15 @@ OWN = {
     "huge": lambda: Spot("Ks 9h 4d", 60, 970, WIDE, WIDE, sizes_for("33%, 75%, 150%", "60%")),
 }
 MOST = 1000  # iterations
+
+
+class Row(NamedTuple):
+    """What the schedule of evaluations asks for."""
+
+    iteration: int
+    nash_conv: float
+
+
 CHECKED = {"R": range(50), "T": (0, 1, 2, 10), "F1": (0, 1)}
 
 
@@ -236,15 +246,18 @@ def timed(name: str, spot: Any, arguments: Any) -> None:
             print(f"    {what:14s} " + " ".join(f"{each:8.1f}" for each in spent) + " us", flush=True)
     solve.restart()
     began = time.perf_counter()
+    rows: list[Any] = []
+    cost, target = solve.solver.cost(game), arguments.target * spot.pot / 50.0
     while True:
-        solve.iterate(10)
+        solve.iterate(min(next_evaluation(rows, cost, target), MOST) - solve.t)
         value, nash_conv = solve.evaluate()
-        spent, percent = time.perf_counter() - began, 50.0 * nash_conv / spot.pot
-        if percent <= arguments.target or spent > arguments.limit or solve.t + 10 > MOST:
+        rows.append(Row(solve.t, nash_conv))
+        spent = time.perf_counter() - began
+        if nash_conv <= target or spent > arguments.limit or solve.t == MOST:
             break
     print(
-        f"    {percent:.4f} % of pot after {solve.t} iterations, {spent:.3f} s with {solve.t // 10} evaluations;"
-        f" EV {value:.4f}",
+        f"    {50.0 * nash_conv / spot.pot:.4f} % of pot after {solve.t} iterations, {spent:.3f} s with {len(rows)}"
+        f" evaluations; EV {value:.4f}",
         flush=True,
     )
     if name not in OWN:

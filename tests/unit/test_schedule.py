@@ -91,11 +91,23 @@ def test_a_target_is_met_near_the_iteration_where_it_is_crossed(slope, scale) ->
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
 def test_nothing_is_foretold_of_what_does_not_fall(curve) -> None:
     """A target of zero is never met, and a curve that is level, rises or is unknown crosses nothing."""
-    plain, hopeless, rising = (
+    hopeless, rising = (
         [one.iteration for one in rows_of(shape, CHEAP, target, 5000)]
-        for shape, target in ((curve, None), (curve, 0.0), (float, 1e-3))
+        for shape, target in ((curve, 0.0), (float, 1e-3))
     )
-    assert plain == hopeless == rising
+    assert hopeless == rising
+    assert all(two == math.ceil(1.2 * one) for one, two in pairwise(rising[len(EARLY) :]))
+
+
+@pytest.mark.parametrize("each", [0.5, 2.0, 7.0])
+def test_near_the_target_nobody_waits_for_the_budget(each) -> None:
+    """It is met where it is crossed, or three evaluations' worth after the last row; the budget would wait for 16."""
+    for exact in range(60, 600, 7):
+        rows = rows_of(lambda t: 1.0 / t, Cost(1.0, each), (1.0 + 1e-9) / exact, 10**6)
+        before, last = rows[-2].iteration, rows[-1].iteration
+        assert before < exact <= last
+        if before > FREE and exact <= 1.5 * before:
+            assert last <= max(exact + 1, before + math.ceil(3.0 * each))
 
 
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)

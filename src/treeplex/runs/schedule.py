@@ -1,9 +1,9 @@
 """When a run evaluates its strategies: fixed by counted work, the target and the rows measured so far, not by a clock.
 
 So a run that was cut anywhere and resumed has the same log, on any machine. The first 50 iterations are evaluated at
-1, 2, 3, 5, 8, ...; after them evaluations stay below a share of the work. What is saved while the target is far off is
-spent near it: the next evaluation is at the iteration where NashConv, falling along its last slope, should meet the
-target, if the budget allows.
+1, 2, 3, 5, 8, ...; after them evaluations stay below a share of the work. A run that has a target has fewer of them
+while it is far off. Near it, the next evaluation is at the iteration where NashConv, falling along its last slope,
+should meet the target, whatever the budget: to go on for nothing costs more than to look.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from treeplex.runs.log import LogRow
 FREE: Final = 50  # iterations during which evaluations are not limited by their cost
 EARLY: Final = 1.5  # up to there, each row is at this many times the iterations of the one before
 LATER: Final = 1.1  # and after
+AIMING: Final = 1.2  # and after, in a run that has a target
 SHARE: Final = 0.06  # of the work after FREE iterations that evaluations may be
+NEAR: Final = 1.5  # times the iterations so far: a target that should be met before is near
+APART: Final = 3.0  # evaluations near the target: iterations between them, in what an evaluation costs
 LOOK_BACK: Final = 4  # rows from which the slope is taken
 STEEPEST, FLATTEST = 3.0, 0.25  # bounds on the slope
 NEVER: Final = 2**62  # an iteration that no run comes to
@@ -32,14 +35,15 @@ def next_evaluation(rows: Sequence[LogRow], cost: Cost, target: float | None) ->
     if math.isinf(cost.evaluation):
         return NEVER  # measured at the end alone
     last = rows[-1].iteration if rows else 0
-    due = max(last + 1, math.ceil(last * (EARLY if last < FREE else LATER)))
-    if target is not None:
-        due = min(due, crossing(rows, target))
+    step = EARLY if last < FREE else LATER if target is None else AIMING
+    met = NEVER if target is None else crossing(rows, target)
+    due = max(min(math.ceil(last * step), met), last + 1)
     if due <= FREE:
-        return max(due, last + 1)
-    spent = (1 + sum(row.iteration > FREE for row in rows)) * cost.evaluation / cost.iteration
-    affordable = FREE + math.ceil(spent * (1.0 - SHARE) / SHARE)
-    return max(due, affordable, last + 1)
+        return due
+    each = cost.evaluation / cost.iteration
+    spent = (1 + sum(row.iteration > FREE for row in rows)) * each
+    due = max(due, FREE + math.ceil(spent * (1.0 - SHARE) / SHARE))
+    return min(due, max(met, last + math.ceil(APART * each))) if met <= NEAR * last else due
 
 
 def crossing(rows: Sequence[LogRow], target: float) -> int:
