@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 class Shape(NamedTuple):
     """What never changes: see ``layout.Layout``."""
 
-    tiles: Any
+    tiles: Any  # row after row
     above: Any
     owner: Any
     leave: Any

@@ -52,7 +52,8 @@ class Engine:
         self.layout = layout
         self.stream = Stream()
         self.kernels = kernels(storage, predict > 0.0)
-        self.shape = sent(Shape(layout.tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
+        tiles = layout.tiles.ravel()
+        self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
         self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
         self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?

@@ -15,8 +15,8 @@ from treeplex.cuda.kernels import BLOCK, LANES, SIMULATED, callee, column_sum, c
 from treeplex.cuda.kernels import uint32 as u
 from treeplex.cuda.memory import fetch, send
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, sums
-from treeplex.engines.sequence.cuda.layout import ACTIONS, BASE, CHILDREN, ENTRY, HOME, LENGTH, SHAPE, SLOT, Layout
+from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.layout import Layout
 from treeplex.engines.sequence.cuda.plan import Part, Plan
 
 FLOAT: Final = real("float64")
@@ -145,10 +145,9 @@ def _best() -> Any:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
-            slot, children = u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN])
-            n, base = u(shape.tiles[w, ACTIONS]), u(shape.tiles[w, BASE])
-            row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
+            base, home, entry, slot = places_of(shape, w)
+            n, form, length, children = sizes_of(shape, w)
+            row, j, wide, high = lane_of(form, lane)
             at = u(u(base << u(5)) + lane)
             top, total = lowest, zero
             a = select(row < high, row, n)
@@ -159,7 +158,7 @@ def _best() -> Any:
                 entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
             top = column_top(top, j, wide, high)
             if row == u(0):
-                learning.slot[shape.leave[u(u(shape.tiles[w, HOME]) + j)]] = top
+                learning.slot[shape.leave[u(home + j)]] = top
             _written(paid, base, lane, total)
 
     return kernel(best)

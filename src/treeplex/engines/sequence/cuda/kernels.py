@@ -17,20 +17,22 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.cuda.kernels import any_lane, callee, column_sum, cuda, int32, kernel, one_by_one, real, rule, select
+from treeplex.cuda.kernels import (
+    any_lane,
+    callee,
+    column_sum,
+    cuda,
+    int32,
+    kernel,
+    load4,
+    one_by_one,
+    real,
+    rule,
+    select,
+)
 from treeplex.cuda.kernels import uint32 as u
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.layout import (
-    ACTIONS,
-    BASE,
-    CHILDREN,
-    ENTRY,
-    HOME,
-    LENGTH,
-    NOBODY,
-    SHAPE,
-    SLOT,
-)
+from treeplex.engines.sequence.cuda.layout import ACTIONS, NOBODY, WORDS
 from treeplex.updates import rules
 
 decayed: Any = rule(rules.decayed, where=select)
@@ -50,6 +52,18 @@ class Kernels(NamedTuple):
     share: Any  # of whatever is played, as it was put there
     enter: Any  # the plan that is played enters the average
     tick: Any  # iterations are counted
+
+
+@callee
+def places_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
+    """Of a tile: first row, first infoset, first rows of entries and of slots."""
+    return load4(shape.tiles, u(w * u(WORDS)))
+
+
+@callee
+def sizes_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
+    """Of a tile: n, shape, entries and children of a row."""
+    return load4(shape.tiles, u(u(w * u(WORDS)) + u(ACTIONS)))
 
 
 @callee
@@ -157,10 +171,9 @@ def kernels(storage: str, predict: bool) -> Kernels:
         eager: Any,
     ) -> None:
         """A tile of one step."""
-        base, first = u(shape.tiles[w, BASE]), u(shape.tiles[w, HOME])
-        entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
-        n = u(shape.tiles[w, ACTIONS])
-        row, j, wide, _ = lane_of(u(shape.tiles[w, SHAPE]), lane)
+        base, first, entry, slot = places_of(shape, w)
+        n, form, length, below_each = sizes_of(shape, w)
+        row, j, wide, _ = lane_of(form, lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
@@ -170,7 +183,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
             played = learning.played[at] if predict else old
             value = paid(shape, learning.plan, entry, length, lane, unit, eager)
             if children:
-                value += below(learning.slot, u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN]), lane)
+                value += below(learning.slot, slot, below_each, lane)
             if not predict:
                 played = select(played > zero, played, zero)
         worth = column_sum(select(some, played * value, value), j, wide, n)
@@ -197,11 +210,9 @@ def kernels(storage: str, predict: bool) -> Kernels:
         eager: Any,
     ) -> None:
         """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
-        base, first = u(shape.tiles[w, BASE]), u(shape.tiles[w, HOME])
-        entry, length = u(shape.tiles[w, ENTRY]), u(shape.tiles[w, LENGTH])
-        slot, children = u(shape.tiles[w, SLOT]), u(shape.tiles[w, CHILDREN])
-        n = u(shape.tiles[w, ACTIONS])
-        row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
+        base, first, entry, slot = places_of(shape, w)
+        n, form, length, children = sizes_of(shape, w)
+        row, j, wide, high = lane_of(form, lane)
         here, start = u(first + j), u(u(base << u(5)) + lane)
         share, leave = learning.share[here], shape.leave[here]
         some = share > zero
@@ -243,7 +254,8 @@ def kernels(storage: str, predict: bool) -> Kernels:
     def up_any(
         shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, positive: Any, negative: Any, predicted: Any
     ) -> None:
-        if u(shape.tiles[w, ACTIONS]) > u(u(u(shape.tiles[w, SHAPE]) >> u(6)) & u(63)):
+        n, form, _, _ = sizes_of(shape, w)
+        if n > u(u(form >> u(6)) & u(63)):
             up_several(shape, learning, w, lane, unit, positive, negative, predicted, True)
         else:
             up_one(shape, learning, w, lane, unit, positive, negative, predicted, True, True)
@@ -251,12 +263,12 @@ def kernels(storage: str, predict: bool) -> Kernels:
     @callee
     def passed_down(shape: Shape, learning: Learning, w: Any, lane: Any, reach: Any, here: Any, weight: Any) -> None:
         """Plans and averages of a tile whose infosets are reached by ``reach``."""
-        n = u(shape.tiles[w, ACTIONS])
-        row, _, _, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
+        n, form, _, _ = sizes_of(shape, w)
+        row, _, _, high = lane_of(form, lane)
         share = learning.share[here]
         some = share > zero
         factor = reach * share
-        at = u(u(u(shape.tiles[w, BASE]) << u(5)) + lane)
+        at = u(u(places_of(shape, w)[0] << u(5)) + lane)
         a = select(row < high, row, n)
         while a < n:
             x = -factor
@@ -271,9 +283,8 @@ def kernels(storage: str, predict: bool) -> Kernels:
 
     @callee
     def down(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
-        first, base = u(shape.tiles[w, HOME]), u(shape.tiles[w, BASE])
-        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
-        here = u(first + j)
+        base, first, _, _ = places_of(shape, w)
+        here = u(first + lane_of(sizes_of(shape, w)[1], lane)[1])
         before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
         reach = learning.plan[shape.above[here]]
         now = any_lane(reach != zero)
@@ -284,10 +295,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
 
     @callee
     def fall(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
-        first = u(shape.tiles[w, HOME])
-        j = lane_of(u(shape.tiles[w, SHAPE]), lane)[1]
-        here = u(first + j)
-        reach = one
+        here, reach = u(places_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
         s, q = u(shape.above[here]), u(shape.owner[here])
         while q != u(NOBODY):
             share, x = learning.share[q], learning.played[s]
@@ -361,8 +369,9 @@ def kernels(storage: str, predict: bool) -> Kernels:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
         if w < u(tiles):
-            n, at = u(shape.tiles[w, ACTIONS]), u(u(u(shape.tiles[w, BASE]) << u(5)) + lane)
-            row, j, wide, high = lane_of(u(shape.tiles[w, SHAPE]), lane)
+            (n, form, _, _), (base, first, _, _) = sizes_of(shape, w), places_of(shape, w)
+            at = u(u(base << u(5)) + lane)
+            row, j, wide, high = lane_of(form, lane)
             total = zero
             a = select(row < high, row, n)
             while a < n:
@@ -372,7 +381,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
                 a = u(a + high)
             total = column_sum(total, j, wide, high)
             if row == u(0):
-                learning.share[u(u(shape.tiles[w, HOME]) + j)] = one / select(total > zero, total, -number(n))
+                learning.share[u(first + j)] = one / select(total > zero, total, -number(n))
 
     def enter(learning: Learning, turn: Any, first: Any, second: Any) -> None:
         """Averages take the plan with the weight of its player; player 1's places begin at ``turn``."""
