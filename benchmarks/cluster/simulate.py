@@ -4,9 +4,9 @@
 
 Measured here: seconds of the trunk's phases, seconds of a worker's part of a pass, what a call of Ray takes, and how
 fast arrays go through it. Simulated from these: passes are synchronous, so a pass takes the trunk's phases, one call,
-the bytes of all workers over the trunk's wire, and the slowest worker. Boards are cut as ``algorithms.cut.split`` cuts
-them. Checked: runs with 1 and 2 workers (as many as this machine has cores). Of other machines the wire is assumed.
-Times are the least of all repeats, as on a machine with nothing else to do.
+the bytes of all workers over the trunk's wire, and the slowest worker. Boards are cut as ``algorithms.cut.session``
+cuts them. Checked: runs with 1 and 2 workers (as many as this machine has cores). Of other machines the wire is
+assumed. Times are the least of all repeats, as on a machine with nothing else to do.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import game_of, least, over, processor_seconds, seconds, started
 
-from treeplex.algorithms.cut import split
-from treeplex.algorithms.cut_boards import exchanged
+from treeplex.algorithms.cut.board_plan import exchanged
+from treeplex.algorithms.cut.session import split
 from treeplex.engines.boards.cut import Run, board_work
 from treeplex.engines.boards.game import HoldemGame
 

@@ -18,7 +18,7 @@ import pytest
 
 import treeplex as tp
 from cut_games import FLOP, alone, same, spot
-from treeplex.algorithms.shards import LEARN, Given, Stamp
+from treeplex.algorithms.cut.shards import LEARN, Given, Stamp
 from treeplex.cluster.shards import RayShards, bytes_of
 from treeplex.errors import Note, ParameterError
 

@@ -15,7 +15,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from treeplex.algorithms.shards import Given, LostError, Order, OutOfStepError, Stamp
+from treeplex.algorithms.cut.shards import Given, LostError, Order, OutOfStepError, Stamp
 from treeplex.cluster.connect import nodes
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
 from treeplex.runs.cut import Sharding
