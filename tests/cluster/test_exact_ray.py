@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from cluster_helpers import parent
 from cut_games import FLOP, alone, same, spot
 from treeplex.algorithms.cut.shards import LEARN, Given, Stamp
 from treeplex.cluster.shards import RayShards, bytes_of
@@ -145,7 +146,7 @@ def test_a_node_that_goes(cluster: str, nodes: Any, watched: type[Watched], tmp_
         return int(node.all_processes["raylet"][0].process.pid)
 
     def interfere(shards: Watched) -> None:
-        parents = {_parent(process) for process in shards.processes.values()}
+        parents = {parent(process) for process in shards.processes.values()}
         gone.extend(node for node in nodes.worker_nodes if raylet(node) in parents)
         nodes.remove_node(gone[0], allow_graceful=False)
 
@@ -159,10 +160,6 @@ def test_a_node_that_goes(cluster: str, nodes: Any, watched: type[Watched], tmp_
             nodes.remove_node(node)
     if gone[0] not in more:  # one of those that all tests share
         nodes.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-
-
-def _parent(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 @pytest.mark.slow
