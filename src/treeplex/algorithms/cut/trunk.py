@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 from treeplex.algorithms.cut.session import Session, sized
 from treeplex.algorithms.protocol import Algorithm, Cost, Game, Tensors, Work
-from treeplex.algorithms.tabular import Iterated
+from treeplex.algorithms.tabular import State
 from treeplex.errors import ParameterError
-
-State = TypeVar("State", bound=Iterated)
 
 
 class Asked(NamedTuple):
