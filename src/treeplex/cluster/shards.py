@@ -47,6 +47,7 @@ class RayShards:
     def __init__(self, module: Any, threads: int) -> None:
         self._ray, self._threads = module, threads
         self._actors: list[Any] = []
+        self._calls: list[Any] = []  # of each, ready to be sent
         self.processes: dict[int, int] = {}  # of each shard
 
     def begin(self, orders: Sequence[Order]) -> None:
@@ -69,15 +70,13 @@ class RayShards:
             )
         for k, actor in new.items():
             self._actors[k] = actor
+        self._calls = [actor.call.options(num_returns=PIECES) for actor in self._actors]
 
     def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
         """As ``Shards``: what is large and the same for all of them is sent once to each node."""
         try:
             sent = {id(own): self._sent(own) for own in given}
-            asked = [
-                actor.call.options(num_returns=PIECES).remote(tuple(stamp), sent[id(own)])
-                for actor, own in zip(self._actors, given, strict=True)
-            ]
+            asked = [call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, given, strict=True)]
         except self._ray.exceptions.RayError as error:
             raise LostError(f"A call could not be sent ({_words(error)}).") from error
         return [whole(self._answer(k, references)) for k, references in enumerate(asked)]
@@ -88,7 +87,7 @@ class RayShards:
             if actor is not None:
                 with suppress(Exception):
                     self._ray.kill(actor)
-        self._actors = []
+        self._actors, self._calls = [], []
 
     def _sent(self, given: Given) -> Any:
         """In the call itself if it fits there, else in the object store."""
