@@ -57,6 +57,14 @@ def bits(folder: Path) -> dict[str, Any]:
     }
 
 
+def parent(process: int) -> int | None:
+    """The process that has started another, on Linux; None if that is over."""
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
 class Inline(Processes):
     """Carries a task out in this very process, at once."""
 

@@ -1,18 +1,20 @@
 """How long an iteration takes over N nodes: a simulation, checked against runs on this machine.
 
-    python benchmarks/cluster/simulate.py [--spots F1 T] [--repeats 30] [--to docs/images/cluster.png] [--json FILE]
+    python benchmarks/cluster/simulate.py [--spots F1 T] [--checked 1 2] [--repeats 30] [--to PICTURE] [--json FILE]
 
-Measured here: seconds of the trunk's phases, seconds of a worker's part of a pass, what a call of Ray takes, and how
-fast arrays go through it. Simulated from these: passes are synchronous, so a pass takes the trunk's phases, one call,
-the bytes of all workers over the trunk's wire, and the slowest worker. Boards are cut as ``algorithms.cut.split`` cuts
-them. Checked: runs with 1 and 2 workers (as many as this machine has cores). Of other machines the wire is assumed.
-Times are the least of all repeats, as on a machine with nothing else to do.
+Measured here, before the run over two workers that it is checked against: seconds of the trunk's phases and of a
+worker's part, on one worker; and what Ray takes to carry a pass to one worker and to a further one, by the bytes of its
+answer. Simulated from these: passes are synchronous, so a pass takes the trunk's phases, carrying, and the slowest
+worker. Boards are cut as ``algorithms.cut.session`` cuts them, so parts are not alike. Checked: runs with 1 and 2
+workers, or as many as this machine has cores (--checked 1 2 4 8). Of other machines the wire is assumed. Times are the
+least of all repeats, as on a machine with nothing else to do.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -24,20 +26,32 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import game_of, least, over, processor_seconds, seconds, started
 
-from treeplex.algorithms.cut import split
-from treeplex.algorithms.cut_boards import exchanged
-from treeplex.engines.boards.cut import Run, board_work
+from treeplex.algorithms.cut.board_plan import exchanged
+from treeplex.algorithms.cut.session import split
+from treeplex.algorithms.cut.shards import Given
+from treeplex.cluster.shards import PIECES, pieces
+from treeplex.cluster.shards import whole as whole_answer
+from treeplex.engines.boards.cut import Run, board_work, whole
 from treeplex.engines.boards.game import HoldemGame
 
 NODES = (1, 2, 4, 8, 16, 32, 36, 48, 64)
-CHECKED = (1, 2)
+SIZES = (2**10, 2**16, 2**18, 2**20, 2**22, 2**24)
 
 
 class Wire(NamedTuple):
     """Between the trunk and all nodes."""
 
-    call: float  # seconds that a call takes, without any bytes
-    bandwidth: float  # bytes per second, of all nodes together: the trunk has one wire
+    sizes: tuple[int, ...]  # bytes that a worker answers
+    first: tuple[float, ...]  # seconds that Ray takes for a pass of one worker, by size
+    further: tuple[float, ...]  # and for every other one
+    latency: float = 0.0  # seconds more of a pass, on a network
+    bandwidth: float = math.inf  # bytes per second, of all nodes together: the trunk has one wire
+
+    def seconds(self, nodes: int, size: int) -> float:
+        """Of carrying a pass of so many bytes in all."""
+        each = size / nodes
+        first, further = (float(np.interp(each, self.sizes, own)) for own in (self.first, self.further))
+        return self.latency + first + (nodes - 1) * further + size / self.bandwidth
 
 
 class Speed(NamedTuple):
@@ -47,7 +61,7 @@ class Speed(NamedTuple):
     number: float  # seconds of an iteration per number kept
 
 
-ETHERNET = Wire(0.0, 10e9 / 8)  # assumed: 10 Gbit/s; a call is what was measured here and a tenth of a millisecond more
+LATENCY, BANDWIDTH = 1e-4, 10e9 / 8  # assumed: Ethernet of 10 Gbit/s
 
 
 def simulated(game: HoldemGame, nodes: int, speed: Speed, wire: Wire) -> float:
@@ -55,17 +69,22 @@ def simulated(game: HoldemGame, nodes: int, speed: Speed, wire: Wire) -> float:
     work = board_work(game)
     runs = [Run(*each) for each in split(work, nodes)]
     slowest = max(int(work[begin:end].sum()) for begin, end in runs)
-    sent = sum(exchanged(game, runs, "float32", player) for player in (0, 1))
-    return speed.trunk + 2 * wire.call + sent / wire.bandwidth + slowest * speed.number
+    return speed.trunk + carried(game, runs, wire) + slowest * speed.number
 
 
-def measured(module: Any, game: HoldemGame, repeats: int) -> tuple[Speed, dict[int, float], dict[int, float]]:
+def carried(game: HoldemGame, runs: list[Run], wire: Wire) -> float:
+    """Seconds of both passes of an iteration on the wire."""
+    return sum(wire.seconds(len(runs), exchanged(game, runs, "float32", player)) for player in (0, 1))
+
+
+def measured(
+    module: Any, game: HoldemGame, wire: Wire, checked: list[int], repeats: int
+) -> tuple[Speed, dict[int, float], dict[int, float]]:
     """Speeds on one worker; seconds of an iteration over as many as there are cores; processor seconds of a worker."""
     found: dict[int, float] = {}
-    trunk: dict[int, float] = {}
     spent: dict[int, float] = {}
     speed = Speed(0.0, 0.0)
-    for workers in CHECKED:
+    for workers in checked:
         with over(module, game, workers) as (cut, advance):
             advance(2)
             waited: list[float] = []
@@ -84,62 +103,71 @@ def measured(module: Any, game: HoldemGame, repeats: int) -> tuple[Speed, dict[i
             after = [processor_seconds(process) for process in processes]
             spent[workers] = max(b - a for a, b in zip(before, after, strict=True)) / repeats
             found[workers] = least(times)
-            pairs = [a + b for a, b in zip(waited[::2], waited[1::2], strict=True)]
-            trunk[workers] = max(found[workers] - least(pairs), 0.0)
             if workers == 1:
-                numbers = float(board_work(game).sum())
-                speed = Speed(trunk[1], (found[1] - trunk[1]) / numbers)
+                pairs = [a + b for a, b in zip(waited[::2], waited[1::2], strict=True)]
+                trunk = least([each - waits for each, waits in zip(times, pairs, strict=True)])
+                rest = least(pairs) - carried(game, [whole(game)], wire)
+                speed = Speed(trunk, rest / float(board_work(game).sum()))
     return speed, found, spent
 
 
+class Echo:
+    """A worker that has nothing to do."""
+
+    def call(self, given: Given, size: int) -> tuple[Given, ...]:
+        return pieces({"found": np.zeros(size, np.uint8)})
+
+
 def wire_of(module: Any, repeats: int) -> Wire:
-    """What a call of Ray takes here, and how fast arrays go there and back."""
+    """What passes take here that ``cluster.shards`` carries to a worker which has nothing to do.
 
-    class Echo:
-        def call(self, array: Any) -> Any:
-            return array.copy()
-
+    A further worker costs what the trunk's thread computes for it: calls go out, and answers are taken, one by one.
+    """
     actor = module.remote(Echo).options(num_cpus=1).remote()
-    times: dict[int, float] = {}
-    for size in (2**10, 2**24):
-        array = np.zeros(size, np.uint8)
-        module.get(actor.call.remote(array))
+    call, given = actor.call.options(num_returns=PIECES), {"entry": np.zeros(2**12, np.float32)}
+    first: list[float] = []
+    further: list[float] = []
+    for size in SIZES:
         each: list[float] = []
-        for _ in range(3 * repeats):
-            began = time.perf_counter()
-            np.copyto(array, module.get(actor.call.remote(module.put(array))))
+        own: list[float] = []
+        for _ in range(2 * repeats):
+            began, spent = time.perf_counter(), time.thread_time()
+            whole_answer(module.get(call.remote(given, size)))
             each.append(time.perf_counter() - began)
-        times[size] = least(each)
+            own.append(time.thread_time() - spent)
+        first.append(least(each))
+        further.append(least(own))
     module.kill(actor)
-    small, large = times
-    return Wire(times[small], 2 * large / max(times[large] - times[small], 1e-9))
+    return Wire(SIZES, tuple(first), tuple(further))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--spots", nargs="+", default=["F1", "T"])
+    parser.add_argument("--checked", nargs="+", type=int, default=[1, 2], help="workers to run, 1 first")
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--to", type=Path, help="save the curves here")
     parser.add_argument("--json", type=Path, help="save the numbers here")
     given = parser.parse_args()
     kept: dict[str, Any] = {}
-    with started(max(CHECKED)) as module:
+    with started(max(given.checked)) as module:
         here = wire_of(module, given.repeats)
-        away = Wire(here.call + 1e-4, ETHERNET.bandwidth)
-        print(f"a call of Ray here: {1e3 * here.call:.2f} ms; arrays there and back: {here.bandwidth / 1e9:.2f} GB/s\n")
+        away = here._replace(latency=LATENCY, bandwidth=BANDWIDTH)
+        for size, first, further in zip(here.sizes, here.first, here.further, strict=True):
+            print(f"a pass that answers {size:,} bytes: {1e3 * first:.2f} ms, {1e3 * further:.2f} per further worker")
+        print()
         print(
             "| spot | nodes | simulated here, s/iteration | measured | processor of a worker | 10 Gbit/s | times one |"
         )
         print("| --- | --- | --- | --- | --- | --- | --- |")
         for name in given.spots:
             game = game_of(name)
-            speed, found, spent = measured(module, game, given.repeats)
-            speed = speed._replace(number=max(speed.number - 2 * here.call / float(board_work(game).sum()), 0.0))
-            curve = {nodes: simulated(game, nodes, speed, away) for nodes in NODES}
-            near = {nodes: simulated(game, nodes, speed, here) for nodes in CHECKED}
-            for nodes in NODES:
+            speed, found, spent = measured(module, game, here, given.checked, given.repeats)
+            curve = {nodes: simulated(game, nodes, speed, away) for nodes in sorted({*NODES, *given.checked})}
+            near = {nodes: simulated(game, nodes, speed, here) for nodes in given.checked}
+            for nodes, away_seconds in curve.items():
                 cells = [f"{each[nodes]:.4f}" if nodes in near else "" for each in (near, found, spent)]
-                row = [name, str(nodes), *cells, f"{curve[nodes]:.4f}", f"{curve[1] / curve[nodes]:.1f}"]
+                row = [name, str(nodes), *cells, f"{away_seconds:.4f}", f"{curve[1] / away_seconds:.1f}"]
                 print(f"| {' | '.join(row)} |", flush=True)
             kept[name] = {
                 "measured": found,
@@ -149,7 +177,8 @@ def main() -> None:
                 "speed": speed._asdict(),
             }
     if given.json:
-        given.json.write_text(json.dumps({"call": here.call, "bandwidth": here.bandwidth, "spots": kept}, indent=1))
+        wire = {"sizes": here.sizes, "first": here.first, "further": here.further}
+        given.json.write_text(json.dumps({"wire": wire, "spots": kept}, indent=1))
     if given.to:
         draw(kept, given.to)
 

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from cluster_helpers import parent
 from cut_games import FLOP, alone, same, spot
-from treeplex.algorithms.shards import LEARN, Given, Stamp
-from treeplex.cluster.shards import RayShards, bytes_of
+from treeplex.algorithms.cut.shards import LEARN, Given, Stamp, payload
+from treeplex.cluster.shards import MESSAGE, PIECES, RayShards, bytes_of, pieces, whole
 from treeplex.errors import Note, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeplex.errors.Note")
@@ -105,6 +106,19 @@ def test_what_a_cluster_cannot_carry_is_refused(cluster: str) -> None:
             bytes_of(wrong)
 
 
+@pytest.mark.parametrize(("rows", "used"), [(0, 1), (5, 1), (6, PIECES), (20, PIECES), (23, 1)])
+def test_answers_come_in_pieces_that_fit_messages(rows: int, used: int) -> None:
+    rng = np.random.default_rng(rows)  # 16,120 bytes per row
+    answer = {"found": rng.random((rows, 2000)), "shown": rng.random(30 * rows).astype(np.float32)}
+    sent = pieces(answer)
+    assert len(sent) == PIECES
+    assert sum(map(bool, sent)) == used
+    assert used == 1 or max(map(payload, sent)) <= MESSAGE
+    back = whole(sent)
+    assert back.keys() == answer.keys()
+    assert all(np.array_equal(back[name], answer[name]) and back[name].dtype == answer[name].dtype for name in answer)
+
+
 # --- longer -----------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +159,7 @@ def test_a_node_that_goes(cluster: str, nodes: Any, watched: type[Watched], tmp_
         return int(node.all_processes["raylet"][0].process.pid)
 
     def interfere(shards: Watched) -> None:
-        parents = {_parent(process) for process in shards.processes.values()}
+        parents = {parent(process) for process in shards.processes.values()}
         gone.extend(node for node in nodes.worker_nodes if raylet(node) in parents)
         nodes.remove_node(gone[0], allow_graceful=False)
 
@@ -159,10 +173,7 @@ def test_a_node_that_goes(cluster: str, nodes: Any, watched: type[Watched], tmp_
             nodes.remove_node(node)
     if gone[0] not in more:  # one of those that all tests share
         nodes.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-
-
-def _parent(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    tp.solve("leduc", "cfr+", iterations=1, cluster=cluster, workers=1)  # Ray lists those that have gone for a while
 
 
 @pytest.mark.slow
@@ -170,10 +181,13 @@ def _parent(process: int) -> int:
 def test_a_killed_driver_goes_on_when_the_command_is_given_again(cluster: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treeplex", "solve", "leduc5", "--algorithm", "cfr+", "--iterations", "150"]
     command += ["--cluster", cluster, "--workers", "2", "--out", str(tmp_path / "a"), "--checkpoint-seconds", "0"]
-    first = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    checkpoint, said = tmp_path / "a/checkpoint.safetensors", tmp_path / "said.txt"
+    with said.open("w") as errors:
+        first = subprocess.Popen(command, stderr=errors, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120
-    while not (tmp_path / "a/checkpoint.safetensors").exists() and time.monotonic() < until:
+    while not checkpoint.exists() and first.poll() is None and time.monotonic() < until:
         time.sleep(0.05)
+    assert checkpoint.exists(), said.read_text()
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert not (tmp_path / "a/result.json").exists()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import treeplex as tp
-from cluster_helpers import STORE, bits
+from cluster_helpers import STORE, bits, parent
 from treeplex.files import LOCK
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
@@ -103,23 +103,27 @@ def test_a_job_whose_workers_are_killed_again_and_again_is_given_up(where, reque
 
 
 def test_a_node_is_lost(nodes, cluster, alone, tmp_path) -> None:
-    """Three long jobs on three nodes, of which one goes."""
-    third = nodes.add_node(num_cpus=1, object_store_memory=STORE)
+    """Long jobs on three nodes, of which one goes while it works on one of them."""
+    third, gone, over = nodes.add_node(num_cpus=1, object_store_memory=STORE), [], threading.Event()
     nodes.wait_for_nodes()
-    jobs = [LONG | {"id": f"long{i}"} for i in range(3)]
+    jobs = [LONG | {"id": f"long{i}"} for i in range(6)]
     folders = [tmp_path / "out" / "runs" / job["id"] for job in jobs]
+    raylet = third.all_processes["raylet"][0].process.pid
 
     def lose() -> None:
-        while not all(owner(folder) for folder in folders):
-            time.sleep(0.02)
-        nodes.remove_node(third, allow_graceful=False)
+        while not gone and not over.wait(0.02):
+            if any(process and parent(process) == raylet for process in map(owner, folders)):
+                gone.append(third)
+                nodes.remove_node(third, allow_graceful=False)
 
     thread = threading.Thread(target=lose)
     thread.start()
     found = tp.batch(jobs, out=tmp_path / "out", cluster=cluster, checkpoint_seconds=0.05)
+    over.set()
     thread.join()
+    assert gone
     assert found.whole
-    assert [bits(folder) for folder in folders] == [alone] * 3
+    assert [bits(folder) for folder in folders] == [alone] * len(jobs)
 
 
 def command(*arguments: object) -> list[str]:
@@ -227,14 +231,15 @@ def test_a_worker_that_is_ten_times_slower(nodes, cluster, fleet_alone, tmp_path
 
     def act() -> None:
         nonlocal held
+        began = time.monotonic()
         found = workers(nodes)[:1]
+        time.sleep(0.01)
         for process in found:
             with suppress(OSError):
                 os.kill(process, signal.SIGSTOP)
-                time.sleep(0.09)
+                time.sleep(9 * (time.monotonic() - began))
                 os.kill(process, signal.SIGCONT)
                 held += 1
-        time.sleep(0.01)
 
     assert disturbed(act, tmp_path, cluster) == fleet_alone
     assert held > 3

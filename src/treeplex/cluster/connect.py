@@ -89,13 +89,18 @@ def task(module: Any, function: Callable[..., Any], **resources: Any) -> Callabl
 
 
 def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) -> dict[Node, Any]:
-    """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent."""
+    """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent.
+
+    Nodes that go in the meantime are left out: Ray lists a node for some seconds after it has gone.
+    """
     strategy = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     asked = {
         node: task(module, function, num_cpus=0, scheduling_strategy=strategy(node.id, soft=False))(*arguments)
         for node in nodes(module)
     }
     _, late = module.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    there = {node.id for node in nodes(module)}
+    asked = {node: reference for node, reference in asked.items() if node.id in there}
     silent = next((node for node, reference in asked.items() if reference in late), None)
     if silent is not None:
         raise ClusterError(f"The node {silent.host} does not answer; look at it with: ray status.")

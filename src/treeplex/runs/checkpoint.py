@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.cut import as_one
+from treeplex.algorithms.cut.join import as_one
 from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.cut import Cutting
+from treeplex.algorithms.cut.session import Cutting
+from treeplex.algorithms.cut.shards import LostError, Shards
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import family
-from treeplex.algorithms.shards import LostError, Shards
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, quoted
 from treeplex.runs.request import Request
@@ -51,7 +51,7 @@ def cut(game: Any, solver: Algorithm[Any, Any], request: Request, how: Sharding,
 
 def _cut(game: Any, solver: Any, request: Request, cutting: Cutting, run: str, folder: Path | None) -> Any:
     if not isinstance(game, CompiledGame):
-        from treeplex.algorithms.cut_boards import cut_spot  # noqa: PLC0415 - its kernels take time to load
+        from treeplex.algorithms.cut.boards import cut_spot  # noqa: PLC0415 - its kernels take time to load
 
         return cut_spot(game, solver, cutting, run, folder)
     if not isinstance(solver, CFR):
@@ -59,7 +59,7 @@ def _cut(game: Any, solver: Any, request: Request, cutting: Cutting, run: str, f
             f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
             f" game is cut; got {quoted(request.asked)}."
         )
-    from treeplex.algorithms.cut_sequences import cut_game  # noqa: PLC0415
+    from treeplex.algorithms.cut.sequences import cut_game  # noqa: PLC0415
 
     return cut_game(game, solver, cutting, run, folder)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from treeplex.algorithms.cut.shards import LostError
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
 from treeplex.algorithms.registry import family
-from treeplex.algorithms.shards import LostError
 from treeplex.engines import named_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treeplex.algorithms.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp, made
+from treeplex.algorithms.cut.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp, made
 from treeplex.version import __version__
 
 

@@ -16,7 +16,6 @@ from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.jit import kernel
-from treeplex.updates.rules import share
 
 
 @kernel
@@ -52,28 +51,6 @@ def learn_above(
     for infoset in range(len(parent)):
         if role[infoset] == SEPARATOR:
             walk_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
-
-
-@kernel
-def plan_below(treeplex: Treeplex, strategy: Any, plan: Any) -> None:
-    """Of a shard: plans from strategies and from the plans of the trunk."""
-    first, parent = treeplex
-    for infoset in range(len(parent)):
-        above = plan[parent[infoset]]
-        for s in range(first[infoset], first[infoset + 1]):
-            plan[s] = above * strategy[s]
-
-
-@kernel
-def normalise_below(treeplex: Treeplex, weights: Any, strategy: Floats) -> None:
-    """Strategies in proportion to weights; even where all are zero."""
-    first = treeplex.first
-    for infoset in range(len(first) - 1):
-        total = 0.0
-        for s in range(first[infoset], first[infoset + 1]):
-            total += weights[s]
-        for s in range(first[infoset], first[infoset + 1]):
-            strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
 
 
 @kernel

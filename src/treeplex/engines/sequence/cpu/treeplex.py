@@ -18,8 +18,14 @@ from treeplex.updates.rules import share
 @kernel
 def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
     """Strategy to sequence form, top-down; ``plan`` [S] is modified in place and may be ``strategy``."""
-    first, parent = treeplex
     plan[0] = 1.0
+    extended_plan(treeplex, strategy, plan)
+
+
+@kernel
+def extended_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
+    """The same for sequences of infosets here; those above them, which belong to none, have their plans already."""
+    first, parent = treeplex
     for infoset in range(len(parent)):
         above = plan[parent[infoset]]
         for s in range(first[infoset], first[infoset + 1]):

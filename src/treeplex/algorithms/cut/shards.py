@@ -77,6 +77,12 @@ class OutOfStepError(TreeplexError, RuntimeError):
     """A shard was told something that does not come next."""
 
 
+def in_step(stamp: Stamp, iteration: int, turn: int) -> None:
+    """Refuse a pass that learns if it is not the next one, after ``iteration`` whole ones."""
+    if (stamp.iteration, stamp.player) != (iteration + 1, turn):
+        raise OutOfStepError(f"The next pass is that of player {turn} in iteration {iteration + 1}, got {stamp}.")
+
+
 def payload(given: Given) -> int:
     """Bytes of the arrays of a call or an answer."""
     return sum(getattr(value, "nbytes", 0) for value in given.values())
@@ -85,9 +91,9 @@ def payload(given: Given) -> int:
 def made(order: Order) -> Shard:
     """A shard without anything learnt."""
     if order.kind == "boards":
-        from treeplex.algorithms.cut_boards import BoardShard  # noqa: PLC0415 - its kernels take time to load
+        from treeplex.algorithms.cut.board_shard import BoardShard  # noqa: PLC0415 - its kernels take time to load
 
         return BoardShard(order)
-    from treeplex.algorithms.cut_sequences import SequenceShard  # noqa: PLC0415
+    from treeplex.algorithms.cut.sequence_shard import SequenceShard  # noqa: PLC0415
 
     return SequenceShard(order)

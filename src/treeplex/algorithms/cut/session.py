@@ -1,4 +1,4 @@
-"""What algorithms on cut games have in common: a session with the shards, what is on the wire, and checkpoints.
+"""A run's session with its shards: what is asked of them, and checkpoints. And how a row of things is cut into parts.
 
 A checkpoint is written in two phases: every shard writes a file of its own, and then the trunk's file, which names
 them, takes the place of the one before. So whoever is killed leaves a whole checkpoint, the old one or the new.
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.algorithms.cut.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
 
@@ -136,21 +136,6 @@ def opened_part(file: Given, iteration: int) -> Generator[Tensors]:
         yield tensors
 
 
-def as_one(algorithm: Any, game: Any, tensors: Mapping[str, Array], folder: Path) -> Mapping[str, Array]:
-    """What a checkpoint has, as one machine saves it: whether it is of a cut game and read by who is not cut."""
-    if MANIFEST not in tensors or hasattr(algorithm, "session"):
-        return tensors
-    from treeplex.algorithms.holdem import HoldemCFR  # noqa: PLC0415 - its kernels take time to load
-
-    if isinstance(algorithm, HoldemCFR):
-        from treeplex.algorithms.cut_boards import joined  # noqa: PLC0415
-
-        return joined(game, algorithm, tensors, folder)
-    from treeplex.algorithms.cut_sequences import joined as joined_sequences  # noqa: PLC0415
-
-    return joined_sequences(game, algorithm, tensors, folder)
-
-
 def split(work: npt.NDArray[np.integer[Any]], count: int) -> list[tuple[int, int]]:
     """Cut a row of things into at most ``count`` runs, so that the largest is as small as can be.
 
@@ -179,10 +164,10 @@ def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, i
     return [*runs, (begin, len(work))]
 
 
-def wire_note(workers: int, counted: int, measured: int) -> str:
-    """What was on the wire, in one line."""
-    said = f"{workers} worker{'s' * (workers > 1)}, {sized(counted)} on the wire per iteration by count"
-    return f"{said}, {sized(measured)} measured" if measured else said
+def on_cpus(backend: str) -> None:
+    """Refuse what no worker can carry out."""
+    if backend != "cpu":
+        raise ParameterError("Cut games are solved on CPUs: give backend=cpu with the option 'cluster'.")
 
 
 def sized(count: int) -> str:

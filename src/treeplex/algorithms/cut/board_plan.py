@@ -1,0 +1,70 @@
+"""Which boards each worker of a spot that is cut has, what memory that takes, and what will be on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeplex.algorithms.cut.session import PROCESS, Cutting, sized, split
+from treeplex.algorithms.cut.shards import Order
+from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.engines.boards.cut import Run, board_work, part_of
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.streets import blocks_of
+from treeplex.errors import ParameterError
+from treeplex.updates.storage import STORAGES
+from treeplex.vectors import LANES
+
+
+def planned(game: HoldemGame, solver: HoldemCFR, cutting: Cutting) -> list[Run]:
+    """Which boards each worker has: so that the largest part is as small as can be."""
+    work, most = board_work(game), cutting.memory
+    fewest = min(cutting.workers, len(work))
+    for count in range(fewest, (fewest if most is None else len(work)) + 1):
+        runs = [Run(*each) for each in split(work, count)]
+        need = max(shard_memory(game, solver, run, cutting.threads) for run in runs)
+        if most is None or need <= most:
+            if len(runs) <= cutting.workers:
+                return runs
+            raise ParameterError(
+                f"{game.name} with {solver.storage} numbers takes {len(runs)} workers of {sized(most or 0)}, but there"
+                f" {'is' if cutting.workers == 1 else 'are'} {cutting.workers}; give more workers, more worker_memory,"
+                " or storage=int16."
+            )
+    need = max(shard_memory(game, solver, Run(board, board + 1), cutting.threads) for board in range(len(work)))
+    raise ParameterError(
+        f"One board of {game.name} with all below it takes a worker of {sized(need)}, but workers have"
+        f" {sized(most or 0)}; give more with worker_memory, or storage=int16."
+    )
+
+
+def ordered(game: HoldemGame, solver: HoldemCFR, cutting: Cutting, runs: Sequence[Run]) -> list[Order]:
+    """What each worker is told to make."""
+    common = {
+        "spot": game.spot.summary(),
+        "locks": [lock._asdict() for lock in game.locks],
+        "algorithm": cutting.asked,
+        "storage": solver.storage,
+        "threads": cutting.threads,
+    }
+    own = [{"part": list(run), "memory": shard_memory(game, solver, run, cutting.threads)} for run in runs]
+    return [Order("boards", common | each, {}) for each in own]
+
+
+def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:
+    """Bytes that a pass of ``player`` sends to all shards and receives: reach of roots, and what boards are worth.
+
+    The former goes to every shard as it is; so many shards more cost so much more, but the latter stays what it is.
+    """
+    size, blocks, first = np.dtype(STORAGES[storage].work).itemsize, blocks_of(game.streets[1]), game.streets[0]
+    wide = int(game.boards[0].hands[1 - player].start[-1])
+    sent = size * blocks * wide * LANES + first.roots + first.slots(1 - player)
+    widths = np.diff(game.boards[1].hands[player].start)
+    return sum(sent + size * blocks * LANES * (end - begin) * int(widths[begin:end].max()) for begin, end in runs)
+
+
+def shard_memory(game: HoldemGame, solver: HoldemCFR, run: Run, threads: int) -> int:
+    """Bytes that a worker takes for a run of boards."""
+    predict = solver.minimizer.predict > 0.0
+    return PROCESS + part_of(game, run).memory(solver.storage, predict, threads)

@@ -1,0 +1,170 @@
+"""A trunk or shard of a compiled game that is cut: what is learnt there, and whole checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.cut.session import files_of, opened_part
+from treeplex.algorithms.cut.shards import Given
+from treeplex.algorithms.protocol import Tensors
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, Step
+from treeplex.engines.sequence.cpu.operators import gradient
+from treeplex.engines.sequence.cpu.treeplex import normalise
+from treeplex.engines.sequence.cut import Side
+from treeplex.engines.sequence.learners import steps
+from treeplex.updates.schedules import stretches
+from treeplex.updates.storage import STORAGES
+
+Array = npt.NDArray[Any]
+Learners = tuple[Any, Any]
+
+SIGNS: Final = (1.0, -1.0)
+
+
+class Part:
+    """A trunk or shard with what is learnt there: learners, and scratch."""
+
+    def __init__(self, sides: tuple[Side, Side], solver: CFR) -> None:
+        self.sides, self.solver = sides, solver
+        self.dtype = np.dtype("float32" if solver.storage == "float32" else "float64")
+        self.rule = Matching(solver.minimizer.predict)
+        self.rows = [side.rows for side in sides]
+        self.stored: list[Any] = [rows._replace(data=rows.data.astype(self.dtype)) for rows in self.rows]  # pyright: ignore[reportArgumentType]
+        self.values = [np.empty(max(len(side.places), 1), self.dtype) for side in sides]
+        self.boundary = [np.zeros(len(side.infosets)) for side in sides]
+        self.learners: Learners = self.fresh()
+
+    def fresh(self) -> Learners:
+        """No regret, uniform strategies; plans are not made yet."""
+        first, second = (self._fresh(side) for side in self.sides)
+        return first, second
+
+    def uniform(self) -> list[Floats]:
+        """Uniform strategies, in float64 whatever the storage."""
+        return [normalised(side, np.zeros(max(len(side.places), 1))) for side in self.sides]
+
+    def _fresh(self, side: Side) -> Any:
+        size, scaled = max(len(side.places), 1), STORAGES[self.solver.storage].scaled
+        even = normalised(side, np.zeros(size))
+        rest: list[Any] = [np.zeros(size, self.dtype), even.astype(self.dtype), np.zeros(size, self.dtype)]
+        if scaled:
+            return Learner16(np.zeros(size, np.int16), np.zeros(len(side.infosets), np.float32), *rest)
+        return Learner(np.zeros(size, self.dtype), *rest)
+
+    def step(self, t: int) -> Step:
+        """What iteration ``t`` is told."""
+        now = steps(t - 1, 1, self.solver.weight, self.solver.minimizer)
+        return Step(*(float(array[0]) for array in now))
+
+    def fade(self, t: int) -> None:
+        """Averages in the unit of the weights of iteration ``t``."""
+        factor = stretches(self.solver.weight, t - 1, 1)[0].fade
+        for learner in self.learners if factor != 1.0 else ():
+            learner.average[:] *= factor
+
+    def strategies(self, iterate: str) -> list[Floats]:
+        """Of both players, in float64."""
+        if iterate == "current":
+            return [learner.strategy.astype(np.float64) for learner in self.learners]
+        pairs = zip(self.sides, self.learners, strict=True)
+        return [normalised(side, learner.average.astype(np.float64)) for side, learner in pairs]
+
+    def gradients(self, plans: Sequence[Floats]) -> list[Floats]:
+        """Of both players against the other's plan, in float64."""
+        found = [np.zeros(max(len(side.places), 1)) for side in self.sides]
+        for player in (0, 1):
+            gradient(self.rows[player], SIGNS[player], plans[1 - player], found[player])
+        return found
+
+    def tensors(self) -> Tensors:
+        """What is kept of it: numbers that are its own, and where they are in the game."""
+        found: Tensors = {}
+        for player, side in enumerate(self.sides):
+            begin, end = side.own.tolist()
+            found[f"places.{player}"], found[f"infosets.{player}"] = side.places[begin:end], _own_infosets(side)
+            for name, array in self.learners[player]._asdict().items():
+                own = array[_mine(side)] if name == "scale" else array[begin:end]
+                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(own)
+        return found
+
+    def fill(self, tensors: Mapping[str, Array]) -> int:
+        """Take what a file has of it; returns how many numbers of sequences."""
+        count = 0
+        for player, side in enumerate(self.sides):
+            begin, end = side.own.tolist()
+            for name, array in self.learners[player]._asdict().items():
+                by_infoset = name == "scale"
+                given = tensors[f"state.learners.{player}.{name}"]
+                key = f"{'infosets' if by_infoset else 'places'}.{player}"
+                there = tensors[key] if key in tensors else np.arange(len(given))
+                wanted = _own_infosets(side) if by_infoset else side.places[begin:end]
+                at = np.searchsorted(there, wanted)
+                met = np.append(there, -1)[at] == wanted
+                here: Array = np.flatnonzero(_mine(side)) if by_infoset else np.arange(begin, end, dtype=np.int64)
+                array[here[met]] = given[at[met]]
+                count += int(met.sum()) if name == "regret" else 0
+        return count
+
+    @property
+    def size(self) -> int:
+        """Sequences that are its own."""
+        return sum(int(side.own[1] - side.own[0]) for side in self.sides)
+
+
+def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], iteration: int) -> None:
+    """Take what is needed from all files; ValueError if something is in none."""
+    count = part.fill(tensors) if tensors else 0
+    for file in files:
+        with opened_part(file, iteration) as found:
+            count += part.fill(found)
+    if count != part.size:
+        raise ValueError(f"it has {count:,} of {part.size:,} sequences")
+
+
+def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
+    """What a cut game's checkpoint has, as one machine saves it."""
+    iteration, whole = int(tensors["state.iteration"].item()), Tensors()
+    state: Any = solver.start(game)
+    for player, learner in enumerate(state.learners):
+        for name, array in learner._asdict().items():
+            key, places = f"state.learners.{player}.{name}", f"{'infosets' if name == 'scale' else 'places'}.{player}"
+            array[tensors[places]] = tensors[key]
+            for file in files_of(tensors, folder):
+                with opened_part(file, iteration) as part:
+                    array[part[places]] = part[key]
+            whole[key] = array
+    return whole | {"state.iteration": np.asarray(iteration)}
+
+
+def normalised(side: Side, weights: Floats) -> Floats:
+    """Strategies in proportion to weights; 1 where there is nothing to choose."""
+    made = np.empty(len(weights))
+    normalise(side.treeplex, weights, made)
+    return made
+
+
+def _mine(side: Side) -> npt.NDArray[np.bool_]:
+    """[I] infosets that are here, and not only told of."""
+    return np.diff(side.first) > 0
+
+
+def _own_infosets(side: Side) -> Array:
+    return side.infosets[_mine(side)]
+
+
+def own_places(side: Side) -> Array:
+    """Where its own sequences are in the game."""
+    return side.places[side.own[0] : side.own[1]]
+
+
+def own_of(side: Side, numbers: Array) -> Array:
+    """Numbers of its own sequences."""
+    return numbers[side.own[0] : side.own[1]].copy()

@@ -1,0 +1,136 @@
+"""A shard of a compiled game that is cut: infosets below the trunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.cut.sequence_part import SIGNS, Part, filled, own_of
+from treeplex.algorithms.cut.session import write_part
+from treeplex.algorithms.cut.shards import (  # fmt: skip
+    FINISH,
+    LEARN,
+    RESTORE,
+    SAVE,
+    START,
+    VALUE,
+    Given,
+    Order,
+    OutOfStepError,
+    Stamp,
+    in_step,
+)
+from treeplex.algorithms.registry import build
+from treeplex.arrays import Floats
+from treeplex.engines.sequence.cpu import cut as kernels
+from treeplex.engines.sequence.cpu.treeplex import extended_plan
+from treeplex.engines.sequence.cut import Side
+from treeplex.engines.sequence.partition import BOUNDARY
+
+Array = npt.NDArray[Any]
+
+
+class SequenceShard:
+    """Infosets below the trunk, with what is learnt there."""
+
+    def __init__(self, order: Order) -> None:
+        sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
+        solver = build(order.words["algorithm"])
+        if not isinstance(solver, CFR):
+            raise TypeError(order.words["algorithm"])
+        solver = CFR(solver.minimizer, solver.weight, solver.turns, order.words["storage"], 1, solver.order)
+        self.part = Part((sides[0], sides[1]), solver)
+        self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
+        self.index, self.iteration, self.turn = order.words["part"], 0, 0
+        self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made
+
+    def do(self, stamp: Stamp, given: Given) -> Given:
+        """As ``Shard``."""
+        phase = stamp.phase.partition(" ")[0]
+        if phase == START:
+            self._start(given)
+        elif phase == RESTORE:
+            self._restore(stamp, given["files"])
+        elif phase == SAVE:
+            tensors = self.part.tensors() | {"state.iteration": np.asarray(self.iteration)}
+            write_part(given["path"], stamp.run.partition("/")[0], self.iteration, self.index, tensors)
+        elif phase == LEARN:
+            return self._learn(stamp, given)
+        elif phase == FINISH:
+            self._follow(1, given["plan"])
+        elif phase == VALUE:
+            return self._value(given)
+        else:
+            found = self.part.strategies(given["iterate"])
+            return {f"strategy.{player}": own_of(self.part.sides[player], found[player]) for player in (0, 1)}
+        return {}
+
+    def _start(self, given: Given) -> None:
+        part = self.part
+        part.learners = part.fresh()
+        for plan, learner in zip(self._plans(part.uniform(), given), part.learners, strict=True):
+            learner.plan[:] = plan
+        self.iteration, self.turn, self.behind = 0, 0, None
+
+    def _plans(self, strategies: Sequence[Floats], given: Given) -> list[Floats]:
+        plans = [np.zeros(len(strategy)) for strategy in strategies]
+        for player, side in enumerate(self.part.sides):
+            plans[player][: side.own[0]] = given[f"plan.{player}"]
+            extended_plan(side.treeplex, strategies[player], plans[player])
+        return plans
+
+    def _follow(self, player: int, known: Array) -> None:
+        """Plans and averages of a player, once those of the trunk are known."""
+        side, learner = self.part.sides[player], self.part.learners[player]
+        learner.plan[: side.own[0]] = known
+        if self.behind is not None:
+            who, t = self.behind
+            if who != player:
+                raise OutOfStepError(f"Plans of player {who} are to be made next, not those of player {player}.")
+            kernels.follow_below(side.treeplex, learner, self.part.rule, self.part.step(t))
+            self.behind = None
+
+    def _learn(self, stamp: Stamp, given: Given) -> Given:
+        in_step(stamp, self.iteration, self.turn)
+        part, player, opponent = self.part, stamp.player, 1 - stamp.player
+        self._follow(opponent, given["plan"])
+        if player == 0:
+            part.fade(stamp.iteration)
+        side, plan = part.sides[player], part.learners[opponent].plan
+        kernels.learn_below(
+            side.treeplex,
+            side.role,
+            part.stored[player],
+            SIGNS[player],
+            plan,
+            part.learners[player],
+            part.rule,
+            part.values[player],
+            part.boundary[player],
+            part.step(stamp.iteration),
+        )
+        self.behind, self.turn = (player, stamp.iteration), opponent
+        if player == 1:
+            self.iteration = stamp.iteration
+        return {"shown": plan[self.shown[opponent]], "boundary": part.boundary[player][side.role == BOUNDARY]}
+
+    def _value(self, given: Given) -> Given:
+        part = self.part
+        plans = self._plans(part.strategies(given["iterate"]), given)
+        values = part.gradients(plans)
+        found: dict[str, Any] = {"products": own_of(part.sides[0], plans[0] * values[0])}
+        for player, side in enumerate(part.sides):
+            boundary = np.zeros(len(side.infosets))
+            kernels.respond(side.treeplex, side.role, values[player], boundary)
+            found[f"boundary.{player}"] = boundary[side.role == BOUNDARY]
+            found[f"shown.{player}"] = plans[player][self.shown[player]]
+        return found
+
+    def _restore(self, stamp: Stamp, files: Sequence[Given]) -> None:
+        self.part.learners = self.part.fresh()
+        filled(self.part, {}, files, stamp.iteration)
+        self.iteration, self.turn, self.behind = stamp.iteration, 0, None
