@@ -78,7 +78,7 @@ def loaded(path: str) -> tuple[Any, float]:
     if path not in _LOADED:
         _LOADED.clear()
         game, rule = tp.load(path), build("cfr")
-        _LOADED[path] = game, evaluate_strategies(game, rule.strategies(game, rule.start(game), "current")).nash_conv
+        _LOADED[path] = game, evaluate_strategies(game, rule.current(game, rule.start(game))).nash_conv
     return _LOADED[path]
 
 

@@ -3,8 +3,8 @@
     python benchmarks/portfolio/trajectories.py --games DIR --processes 14 --out trajectories.json.gz
 
 DIR is what ``benchmarks/auto.py --save-games DIR`` left. Every cell ends at 1e-8 of the uniform policy's NashConv, or
-after ``--seconds`` of iterations on one thread. Iterations and NashConv do not depend on the machine. The untouched
-games are left out. ``simulate.py`` reads the file.
+after ``--seconds`` of processor time in iterations on one thread. Iterations and NashConv do not depend on the machine.
+The untouched games are left out. What is in the file already is kept, and the rest is added. ``simulate.py`` reads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from games import CATALOG, OPENSPIEL, UNTOUCHED
 
 ALGORITHMS = (
     *("dcfr", "cfr+", "sapcfr+", "pcfr+", "pdcfr+", "hs-dcfr", "hs-pcfr+", "cfr+-restarted", "pcfr+-restarted"),
-    *("hs-dcfr(weight=power)", "hs-pcfr+(weight=power)", "dcfr(gamma=8)"),
+    *("hs-dcfr(weight=power)", "hs-pcfr+(weight=power)"),
 )
 STEP = 1.15  # between evaluations
 LAST = 1e-8  # of the uniform policy's NashConv
@@ -46,12 +46,12 @@ def followed(path: str, algorithm: str, seconds: float) -> dict[str, Any]:
     solver.evaluate(game, solver.strategies(game, warm, "average"), 1)
     state, spent, looking, rows, due = solver.start(game), 0.0, 0.0, [], 5
     while spent < seconds and (not rows or rows[-1][2] > LAST):
-        began = time.perf_counter()
+        began = time.process_time()
         state = solver.advance(game, state, due - state.iteration)
-        spent += time.perf_counter() - began
-        began = time.perf_counter()
+        spent += time.process_time() - began
+        began = time.process_time()
         found = solver.evaluate(game, solver.strategies(game, state, "average"), 1)
-        looking += time.perf_counter() - began
+        looking += time.process_time() - began
         rows.append((state.iteration, spent, found.nash_conv / uniform))
         due = max(due + 1, int(STEP * due))
     return {"rows": rows, "evaluation": looking / len(rows), "checks": int(getattr(state, "checks", 0))}
@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--only", nargs="*", help="parts of games' names")
+    parser.add_argument("--algorithms", nargs="*", default=list(ALGORITHMS))
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     names = [name for name in (*CATALOG, *OPENSPIEL) if name not in UNTOUCHED]
@@ -70,20 +71,23 @@ def main() -> None:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = "1"
     found: dict[str, Any] = {}
+    if given.out.exists():
+        found = json.loads(gzip.decompress(given.out.read_bytes()))
     context = multiprocessing.get_context("spawn")
     with TemporaryDirectory() as scratch, ProcessPoolExecutor(given.processes, mp_context=context) as pool:
         kept = unpacked(given.games, Path(scratch))
         flying = {
             pool.submit(followed, kept.get(name, name), algorithm, given.seconds): f"{name} | {algorithm}"
             for name in names
-            for algorithm in ALGORITHMS
+            for algorithm in given.algorithms
+            if f"{name} | {algorithm}" not in found
         }
         for future in as_completed(flying):
             try:
                 found[flying[future]] = future.result()
             except Exception as error:
                 print(flying[future], repr(error), flush=True)
-    given.out.write_bytes(gzip.compress(json.dumps(found).encode()))
+            given.out.write_bytes(gzip.compress(json.dumps(found).encode()))
     print(f"{len(found)} trajectories")
 
 

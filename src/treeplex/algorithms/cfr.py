@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import averaging, exponent, first_exponent, horizon_of, named, number, turn_order
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
-from treeplex.algorithms.tabular import Strategies, sweep
+from treeplex.algorithms.tabular import Strategies, require_finite, sweep
 from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.engines import backend_of
@@ -22,16 +22,20 @@ from treeplex.engines.sequence.arrays import Learner, Matching, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
 from treeplex.engines.sequence.learners import (
+    InTiles,
     in_places,
     initial_learners,
     initial_learners_16,
     normalised,
+    normalised_in_tiles,
     sequence_form,
     steps,
     tiled_form,
 )
 from treeplex.engines.sequence.tiles import TiledGame, tiled
 from treeplex.errors import non_negative
+from treeplex.evaluation.exact import Evaluation, evaluate_in_tiles
+from treeplex.evaluation.policy import Policy
 from treeplex.threads.crew import share
 from treeplex.updates import (
     Ahead,
@@ -152,6 +156,30 @@ class CFR(FullWidth[State]):
     def adds_new(self, player: int) -> bool:
         """Whether an iteration adds the new strategy of this player to its average."""
         return self.order == NEXT or (self.order == FACED and self.turns == ALTERNATING and player == 0)
+
+    def strategies(self, game: CompiledGame, state: State, iterate: str) -> Any:
+        """As ``Algorithm``; in tiles, where the state is in exact ones, until they are ``fetched``."""
+        if not (isinstance(state, TiledState) and self.storage == "float64"):
+            return super().strategies(game, state, iterate)
+        require_finite(self.played(game, state), state.iteration)
+        first, second = state.tiled
+        if iterate == "current":
+            return InTiles((first.strategy.copy(), second.strategy.copy()), state.place, state.form)
+        return normalised_in_tiles(state.form, (first.average, second.average), state.place)
+
+    def fetched(self, strategies: Any) -> Any:
+        """As ``Algorithm``."""
+        return strategies.in_order if isinstance(strategies, InTiles) else strategies
+
+    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+        """As ``Algorithm``."""
+        if isinstance(strategies, InTiles):
+            return evaluate_in_tiles(game, strategies)
+        return super().evaluate(game, strategies, threads)
+
+    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
+        """As ``Algorithm``."""
+        return super().policy(game, self.fetched(strategies))
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""

@@ -96,17 +96,18 @@ class Restarted(Tabular[State]):
 
     def _checked(self, game: CompiledGame, state: State) -> State:
         """Restarted, if it is time."""
-        points = self.inner.average(game, state.inner), self.inner.current(game, state.inner)  # pyright: ignore
-        gaps = [evaluate_strategies(game, point).nash_conv for point in points]
+        solver: Any = self.inner
+        points = [solver.strategies(game, state.inner, iterate) for iterate in ("average", "current")]
+        gaps: list[float] = [solver.evaluate(game, point).nash_conv for point in points]
         best = int(gaps[1] < gaps[0])
         gap, (then, before) = gaps[best], state.gaps
         state = state._replace(gaps=(then, gap), checks=state.checks + 1, nodes=state.nodes + PASSES * game.nodes)
         fallen = gap <= SUFFICIENT * then or (gap <= NECESSARY * then and gap > before)
         if not fallen and state.inner.iteration < ARTIFICIAL * state.iteration:
             return state
-        nodes = state.nodes + self.inner.nodes_touched(game, state.inner)  # pyright: ignore[reportArgumentType]
-        begin = _begin_cfr if isinstance(self.inner, CFR) else _begin_mirror
-        inner = begin(game, self.inner, state.inner, points[best], averaged=best == 0)
+        nodes = state.nodes + solver.nodes_touched(game, state.inner)
+        begin = _begin_cfr if isinstance(solver, CFR) else _begin_mirror
+        inner = begin(game, solver, state.inner, solver.fetched(points[best]), averaged=best == 0)
         return State(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:

@@ -51,8 +51,7 @@ class Tabular(Algorithm[CompiledGame, State]):
 
     def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
         """As ``Algorithm``; stops at once when a rule, such as a user's own, has run out of numbers."""
-        if not all(math.isfinite(strategy.sum()) for strategy in self.played(game, state)):
-            raise SolverError(f"The strategies contain NaN or infinity at iteration {state.iteration:,}.")
+        require_finite(self.played(game, state), state.iteration)
         return self.current(game, state) if iterate == "current" else self.average(game, state)
 
     def played(self, game: CompiledGame, state: State) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -74,6 +73,12 @@ class Tabular(Algorithm[CompiledGame, State]):
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``: one pass over the payoffs and sequences of both players, once each."""
         return Cost(sweep(game), OVERHEAD + sweep(game))
+
+
+def require_finite(strategies: tuple[npt.NDArray[Any], npt.NDArray[Any]], iteration: int) -> None:
+    """Refuse strategies that are not numbers."""
+    if not all(math.isfinite(strategy.sum()) for strategy in strategies):
+        raise SolverError(f"The strategies contain NaN or infinity at iteration {iteration:,}.")
 
 
 def sweep(game: CompiledGame) -> float:

@@ -14,6 +14,8 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.engines.sequence.cpu.evaluate import evaluate
 from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
+from treeplex.engines.sequence.cpu.tiled_evaluate import Plans, evaluate_tiles
+from treeplex.engines.sequence.learners import InTiles
 from treeplex.engines.sequence.partition import partitions
 from treeplex.evaluation.policy import Policy, policy_of
 from treeplex.html import html_table
@@ -73,10 +75,23 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     ``threads``: 0 for all cores in large games; no bit depends on it.
     """
     pieces, found = partitions(game, threads), np.empty(3)
-    told = game.treeplexes, game.operator, pieces, strategies, _kept.scratch(game), found
+    first, second, third, fourth = _kept.scratch([treeplex.sequences for treeplex in game.treeplexes] * 2)
+    told = game.treeplexes, game.operator, pieces, strategies, (first, second, third, fourth), found
     share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
     value, first, second = found.tolist()
     return in_payoffs(game, value, first, second)
+
+
+def evaluate_in_tiles(game: CompiledGame, given: InTiles) -> Evaluation:
+    """As ``evaluate_strategies``, by the threads that iterations have: two to four times as fast.
+
+    The value may differ in the last bits, best responses do not.
+    """
+    (first, second), form, found = given.strategies, given.form, np.empty(3)
+    plan_0, plan_1, paid = _kept.scratch([len(first), len(second), len(form.tiles[0].parent)])
+    told = form, given.strategies, Plans((plan_0, plan_1), paid), found
+    share(form.threads, lambda worker: evaluate_tiles(*told, worker))
+    return in_payoffs(game, *found.tolist())
 
 
 def in_payoffs(game: CompiledGame, value: float, first: float, second: float) -> Evaluation:
@@ -113,15 +128,13 @@ class _Kept(threading.local):
 
     arrays: tuple[Floats, ...] = ()
 
-    def scratch(self, game: CompiledGame) -> tuple[Floats, Floats, Floats, Floats]:
-        sizes = [treeplex.sequences for treeplex in game.treeplexes] * 2
+    def scratch(self, sizes: list[int]) -> tuple[Floats, ...]:
         if [len(array) for array in self.arrays] != sizes:
-            first, second, third, fourth = (np.empty(size) for size in sizes)
+            made = tuple(np.empty(size) for size in sizes)
             if sum(sizes) > KEPT:
-                return first, second, third, fourth
-            self.arrays = first, second, third, fourth
-        first, second, third, fourth = self.arrays
-        return first, second, third, fourth
+                return made
+            self.arrays = made
+        return self.arrays
 
 
 _kept = _Kept()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,6 +13,7 @@ from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
+from treeplex.engines.sequence.cpu.tiled_evaluate import normalise_tiles
 from treeplex.engines.sequence.partition import partitions, partitions_for, paying, runs
 from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.updates.protocol import Minimizer
@@ -67,6 +68,27 @@ def normalised(
     return strategies
 
 
+class InTiles(NamedTuple):
+    """Both players' strategies in the places of tiles: how they are evaluated fastest."""
+
+    strategies: Strategies  # [P]
+    places: tuple[Ints, Ints]  # [S] of each sequence
+    form: TiledForm  # of float64
+
+    @property
+    def in_order(self) -> Strategies:
+        """In the game's order."""
+        (first, second), places = self.strategies, self.places
+        return first[places[0]], second[places[1]]
+
+
+def normalised_in_tiles(form: TiledForm, weights: tuple[Floats, Floats], places: tuple[Ints, Ints]) -> InTiles:
+    """As ``normalised``, of weights in tiles."""
+    strategies = np.empty(len(weights[0])), np.empty(len(weights[1]))
+    normalise_tiles(form.tiles, weights, strategies)
+    return InTiles(strategies, places, form)
+
+
 def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """An uninitialised number for each sequence."""
     return np.empty(game.treeplexes[0].sequences, dtype), np.empty(game.treeplexes[1].sequences, dtype)
@@ -80,7 +102,7 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
 
 def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
     """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
-    (first, second), rows, blocks, storage = found
+    (first, second), rows, blocks, storage, roots = found
     by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
     shared = runs(found, threads, by_blocks)
     count = 1 if shared[0] is None else shared[0].up.shape[1] - 1
@@ -100,6 +122,7 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
         (worth[0], worth[1]),
         (reached[0], reached[1]),
         aligned(count * widest * LANES, storage).reshape(count, -1),
+        roots,
     )
 
 

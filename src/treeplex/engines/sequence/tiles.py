@@ -80,6 +80,14 @@ class TiledRows(NamedTuple):
     unit: float
 
 
+class Root(NamedTuple):
+    """What is above all tiles of one player: the empty sequence."""
+
+    column: Ints  # places of the opponent's sequences that end the game without a move of this player's
+    data: Floats  # what that pays the player; nothing with an operator of blocks
+    lane: Ints  # of the first infosets, the last in the game first
+
+
 Dealt = (
     tuple[BlockRows, BlockRows]
     | tuple[RankedRows, RankedRows]
@@ -96,6 +104,7 @@ class TiledGame(NamedTuple):
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
     storage: str  # of learners: float64 or float32
+    roots: tuple[Root, Root]
 
 
 _LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[Layout, Layout] | None] = WeakKeyDictionary()
@@ -172,7 +181,20 @@ def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str)
             moved = _moved(game.operator, player, layouts)
             numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
             blocks.append(moved._replace(**numbers))
-    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage)
+    roots = _root(game, 0, layouts), _root(game, 1, layouts)
+    return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage, roots)
+
+
+def _root(game: CompiledGame, player: int, layouts: tuple[Layout, Layout]) -> Root:
+    treeplex, side, (tiles, _, place) = game.treeplexes[player], game.operator[player], layouts[player]
+    heads = place[treeplex.first[:-1][treeplex.parent == 0][::-1]]
+    tile = np.searchsorted(tiles.first, heads // LANES, side="right") - 1
+    lane = (LANES * tile + heads % LANES).astype(np.int32)
+    if not isinstance(side, Csr):
+        return Root(np.zeros(0, np.int32), np.zeros(0), lane)
+    entries = slice(int(side.start[0]), int(side.start[1]))
+    paid = side.data[entries] if player == 0 else -side.data[entries]
+    return Root(layouts[1 - player].place[side.column[entries]], paid, lane)
 
 
 def _moved(operator: Any, player: int, layouts: tuple[Layout, Layout]) -> Any:

@@ -25,7 +25,7 @@ from treeplex.arrays import Bytes, Floats
 from treeplex.engines.sequence.arrays import Learner, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partitions, Passes, Runs
-from treeplex.engines.sequence.tiles import Dealt, TiledRows, Tiles
+from treeplex.engines.sequence.tiles import Dealt, Root, TiledRows, Tiles
 from treeplex.jit import inlined, kernel
 from treeplex.threads.crew import Worker, first, given_up, meet, part
 from treeplex.updates.rules import decayed, matched
@@ -49,6 +49,7 @@ class TiledForm(NamedTuple):
     worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
     reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
     scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
+    roots: tuple[Root, Root]
 
     @property
     def threads(self) -> int:
@@ -258,11 +259,11 @@ def _down_together(
 # --- iterations ------------------------------------------------------------------------------------------------------
 
 
-def _ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
+def ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
     """The gradient by blocks, where there are any; callable inside kernels."""
 
 
-@overload(_ask, strict=False)
+@overload(ask, strict=False)
 def _choose_ask(side: Any, partition: Any, sign: Any, opponent: Any, values: Any, worker: Any) -> Callable[..., None]:
     return _nothing if isinstance(side, types.NoneType) else _by_blocks
 
@@ -289,11 +290,11 @@ def iterate_tiles(
     for i in range(count):
         tuning = Tuning(steps.positive[i], steps.negative[i], predict)
         weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
-        _ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+        ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
         _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning, worker)
         if turns != SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
-        _ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+        ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
         _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning, worker)
         if turns == SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)

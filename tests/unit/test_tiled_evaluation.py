@@ -1,0 +1,128 @@
+"""Evaluation in tiles: best responses have the bits of walks, the value is theirs up to rounding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeplex as tp
+from treeplex.algorithms.cfr import CFR, TiledState, cfr_plus, dcfr
+from treeplex.algorithms.protocol import Execution
+from treeplex.compile import CompiledGame, compile_game
+from treeplex.engines.sequence import partition
+from treeplex.engines.sequence import tiles as layout_module
+from treeplex.engines.sequence.learners import InTiles
+from treeplex.evaluation.exact import Evaluation, evaluate_strategies
+from treeplex.games.random_tree import RandomTree
+
+ROUNDING = 1e-12
+GAMES = ["kuhn", "leduc", "kuhn_ext(9,2,2)", "one_card_poker(20)", "rhode_island(ranks=3,suits=2)"]
+
+trees = st.builds(
+    RandomTree,
+    seed=st.integers(0, 2**63 - 1),
+    depth=st.integers(1, 6),
+    width=st.integers(2, 4),
+    chance=st.sampled_from([0.0, 0.2, 0.5]),
+    visible=st.sampled_from([0.0, 0.3, 1.0]),
+)
+
+
+@pytest.fixture(autouse=True)
+def _tiles_however_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout_module, "FILLED", np.inf)
+
+
+def by_blocks(name: str) -> CompiledGame:
+    """A game with the operator that larger ones of its kind have."""
+    game = replace(tp.load(name))
+    if game.blocks is not None:
+        game.__dict__["operator"] = game.blocks
+    return game
+
+
+def solved(rule: CFR, game: CompiledGame, iterations: int, threads: int = 1) -> tuple[Any, TiledState]:
+    algorithm: Any = rule.prepared(game, Execution(threads=threads))
+    state = algorithm.advance(game, algorithm.start(game), iterations)
+    assert isinstance(state, TiledState)
+    return algorithm, state
+
+
+def agree(ours: Evaluation, theirs: Evaluation, game: CompiledGame) -> None:
+    assert ours.best_response_values == theirs.best_response_values
+    assert ours.nash_conv == theirs.nash_conv
+    assert abs(ours.value - theirs.value) <= ROUNDING * game.largest_payoff * game.unit
+
+
+def compared(game: CompiledGame, rule: CFR, iterations: int) -> None:
+    algorithm, state = solved(rule, game, iterations)
+    for iterate in ("average", "current"):
+        given_in_tiles = algorithm.strategies(game, state, iterate)
+        assert isinstance(given_in_tiles, InTiles)
+        in_order = algorithm.fetched(given_in_tiles)
+        expected = algorithm.average(game, state) if iterate == "average" else algorithm.current(game, state)
+        for mine, theirs in zip(in_order, expected, strict=True):
+            assert mine.tobytes() == theirs.tobytes()
+        agree(algorithm.evaluate(game, given_in_tiles), evaluate_strategies(game, in_order), game)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("iterations", [1, 20])
+def test_every_operator_gives_the_numbers_of_walks(name, iterations) -> None:
+    compared(by_blocks(name), dcfr(), iterations)
+
+
+@settings(max_examples=25)
+@given(trees, st.integers(1, 9))
+def test_any_tree_gives_the_numbers_of_walks(tree, iterations) -> None:
+    """Also one where a player, or nobody, moves before the game is over."""
+    game = compile_game(tree)
+    if sum(treeplex.infosets for treeplex in game.treeplexes):
+        compared(game, cfr_plus(), iterations)
+
+
+@pytest.mark.parametrize("name", ["leduc", "one_card_poker(40)", "rhode_island(ranks=3,suits=2)"])
+def test_threads_give_the_bits_of_one(name, monkeypatch) -> None:
+    monkeypatch.setattr(partition, "cores", lambda: 5)
+    monkeypatch.setattr(partition, "PIECE", 1)
+    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "NUMBERS", 1)
+    game, found = by_blocks(name), []
+    for threads in (1, 2, 5):
+        algorithm, state = solved(cfr_plus(), game, 8, threads)
+        assert state.form.threads == threads
+        found.append(algorithm.evaluate(game, algorithm.strategies(game, state, "average")))
+    assert found[0] == found[1] == found[2]
+
+
+def test_strategies_stay_what_they_were_when_the_run_goes_on() -> None:
+    game = tp.load("leduc")
+    algorithm, state = solved(dcfr(), game, 5)
+    kept = {iterate: algorithm.strategies(game, state, iterate) for iterate in ("average", "current")}
+    before = {iterate: algorithm.evaluate(game, strategies) for iterate, strategies in kept.items()}
+    algorithm.advance(game, state, 5)
+    assert {iterate: algorithm.evaluate(game, strategies) for iterate, strategies in kept.items()} == before
+
+
+def test_in_float32_evaluation_is_as_exact_as_ever() -> None:
+    game = tp.load("leduc")
+    algorithm: Any = dcfr().prepared(game, Execution(storage="float32", threads=1))
+    state = algorithm.advance(game, algorithm.start(game), 20)
+    strategies = algorithm.strategies(game, state, "average")
+    assert algorithm.evaluate(game, strategies) == evaluate_strategies(game, algorithm.average(game, state))
+
+
+def test_a_game_of_the_same_size_leaves_nothing_behind() -> None:
+    """Scratch is kept from one evaluation to the next."""
+    first, second = (compile_game(RandomTree(seed=seed, depth=3, width=2, chance=0.0)) for seed in (1, 2))
+    expected = []
+    for game in (first, second):
+        algorithm, state = solved(dcfr(), game, 5)
+        expected.append((algorithm, game, algorithm.strategies(game, state, "average")))
+    alone = [algorithm.evaluate(game, strategies) for algorithm, game, strategies in expected]
+    assert [algorithm.evaluate(game, strategies) for algorithm, game, strategies in reversed(expected)] == alone[::-1]
