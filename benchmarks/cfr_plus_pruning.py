@@ -1,7 +1,7 @@
 """Why regret-based pruning needs more iterations with CFR+: its parts, each alone.
 
     .venv/bin/python benchmarks/cfr_plus_pruning.py longest      iterations and nodes by the upper bound on a pruning
-    .venv/bin/python benchmarks/cfr_plus_pruning.py parts        iterations by arrays, where nothing costs a node
+    .venv/bin/python benchmarks/cfr_plus_pruning.py parts        iterations by arrays, where no node costs anything
 
 A pruning does two things to CFR+. The action is *held*: it is not played until (9) fails, while CFR+ forgets a negative
 regret, and plays the action again, with the first positive instantaneous regret. And what lies below *stands still*,

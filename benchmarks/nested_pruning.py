@@ -197,8 +197,9 @@ def by_goals(game_name: str, names: list[str], goals: list[float]) -> list[dict[
         late = (last.nodes - early.nodes) / max(last.iteration - early.iteration, 1)
         shown = "  ".join(f"{goal:g}: {ratio:.2f}" for goal, ratio in zip(goals, found, strict=True))
         print(
-            f"{name:52s} {shown}  {last.iteration:,} iterations, {last.nodes:.2e} nodes, {late:,.0f} an iteration late,"
-            f" {100 * last.responses / last.nodes:.0f} % responses, {last.seconds:.0f} s",
+            f"{name:52s} {shown}  {last.iteration:,} iterations, {last.nodes:.2e} nodes,"
+            f" {late:,.0f} per iteration late, {100 * last.responses / last.nodes:.0f} % responses,"
+            f" {last.seconds:.0f} s",
             flush=True,
         )
         ratios = dict(zip(map(str, goals), found, strict=True))

@@ -7,7 +7,7 @@ regret-based pruning only what may still pay. Work is counted in nodes touched, 
 from argparse import ArgumentParser
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
+from treeplex.evaluation.plot import plot_convergence
 
 NAMES = {
     "cfr-full": "everything",
@@ -23,12 +23,8 @@ def main(out=None):
     for name, solution in found.items():
         print(f"{NAMES[name]:22} NashConv {solution.nash_conv:.5f} after {solution.nodes_touched:12,} nodes")
     if out:
-        with drawing(out, (7, 3.8), f"{game.name}: {game.nodes:,} histories, 3,000 iterations", 1, 1) as (axes,):
-            for name, solution in found.items():
-                log = solution.log.to_pydict()
-                axes.plot(log["nodes_touched"], log["nash_conv"], label=NAMES[name])
-            axes.set(xscale="log", yscale="log", xlabel="nodes touched", ylabel="NashConv")
-            axes.legend(frameon=False)
+        logs = {NAMES[name]: solution.log for name, solution in found.items()}
+        plot_convergence(logs, f"{game.name}: {game.nodes:,} histories, 3,000 iterations", out, ["nodes_touched"])
     return found
 
 

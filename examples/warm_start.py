@@ -7,7 +7,7 @@ CFR+ then has a matrix of a few actions. In safe mode an action comes back if it
 from argparse import ArgumentParser
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
+from treeplex.evaluation.plot import plot_convergence
 
 
 def main(out=None):
@@ -16,12 +16,8 @@ def main(out=None):
     for name, solution in found.items():
         print(f"{name:10} NashConv {solution.nash_conv:.2e} after {solution.nodes_touched:14,} nodes touched")
     if out:
-        with drawing(out, (7, 3.6), f"{game.name}, 20,000 iterations", 1, 1) as (axes,):
-            for name, solution in found.items():
-                log = solution.log.to_pydict()
-                axes.plot(log["nodes_touched"], log["nash_conv"], label=name)
-            axes.set(xscale="log", yscale="log", xlabel="nodes touched", ylabel="NashConv")
-            axes.legend(frameon=False)
+        logs = {name: solution.log for name, solution in found.items()}
+        plot_convergence(logs, f"{game.name}, 20,000 iterations", out, ["nodes_touched"])
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -63,6 +64,14 @@ def signals_as_usual() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in {"SIGHUP", "SIGTERM"} & set(signal.Signals.__members__):
         signal.signal(signal.Signals[name], signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Files are written as ever, but thousands of runs do not wait until a power cut could not harm them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 Walk = Callable[[Game], Iterator[tuple[History, int]]]

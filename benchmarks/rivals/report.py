@@ -23,7 +23,7 @@ def _setting(results: Results) -> str:
     return (
         "# treeplex, OpenSpiel and LiteEFG side by side\n\n"
         f"{results['date']}, {machine['cpu']}, {machine['cores']} cores, {machine['system']},"
-        f" Python {machine['python']}; {listed}. One run of {results['seconds'] / 60:.1f} minutes, one thread a side,"
+        f" Python {machine['python']}; {listed}. One run of {results['seconds'] / 60:.1f} minutes, one thread per side,"
         f" the sides taking turns; load average {load[0]:.1f} at the start and {load[1]:.1f} at the end, on a machine"
         " shared with other work. Written by `benchmarks/rivals/run.py`; every round is in `results.json`."
     )
@@ -45,7 +45,7 @@ def _iterations(results: Results) -> str:
     head = ("game", "nodes", "infosets", "algorithm", "treeplex", "OpenSpiel", "LiteEFG", "OpenSpiel ÷ treeplex")
     return (
         "## Time per iteration\n\nProcessor time in the fastest stretch of 5 to 10 ms (or iteration, if longer) of"
-        f" {results['rounds']} rounds of {results['sprint']} s a side, each from a fresh solver; construction is not"
+        f" {results['rounds']} rounds of {results['sprint']} s per side, each from a fresh solver; construction is not"
         " timed. One iteration updates every player once.\n\n"
         + _table((*head, "LiteEFG ÷ treeplex"), rows, left=(0, 3))
     )

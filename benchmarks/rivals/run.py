@@ -25,7 +25,7 @@ RIVALS = HERE / ".venv"
 SIDES = ("treeplex", "openspiel", "liteefg")
 ALGORITHMS = ("cfr", "cfr+")
 ROUNDS = 5
-SPRINT = 0.6  # seconds a side runs in a round
+SPRINT = 0.6  # seconds per side and round
 EQUAL = 1e-9  # NashConv of two sides may differ by this
 
 TARGETS = (1e-3, 1e-4)  # NashConv

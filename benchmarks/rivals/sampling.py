@@ -22,7 +22,7 @@ from treeplex.algorithms.mccfr import MonteCarlo, mccfr_external, pure_mccfr
 HERE = Path(__file__).resolve().parent
 GAMES = DUELS[:4]
 ROUNDS = 7
-SPRINT = 0.4  # seconds a side runs in a round
+SPRINT = 0.4  # seconds per side and round
 CHECKED = 20_000  # iterations after which NashConv is compared
 
 LARGE = "kuhn_ext(cards=3,bets=20,raises=7)"

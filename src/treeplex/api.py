@@ -2,70 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
-from treeplex.algorithms.mccfr import MonteCarlo
-from treeplex.algorithms.portfolio import SPOTS
+from treeplex.algorithms.growth.options import Growth
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, with_parameters
-from treeplex.cluster.connect import attached
-from treeplex.cluster.fleet import OnCluster, fleet
-from treeplex.cluster.shards import sharding
-from treeplex.cluster.sweep import swept
-from treeplex.cluster.tasks import Tasks, check_shared
-from treeplex.errors import ParameterError, TreeplexError, non_negative, quoted
+from treeplex.cluster.batch import carry_out_batch, forecast_batch
+from treeplex.cluster.comparing import run_here, run_on_workers, uniform_nash_conv, wanted_runs
+from treeplex.cluster.place import brought_home, placed
+from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
 from treeplex.evaluation.draw import draw_tree
 from treeplex.evaluation.merge import merge as merge_policies
-from treeplex.files import is_file
 from treeplex.games.dealt import DealtGame
-from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.holdem.locks import Lock
-from treeplex.games.protocol import Game, name_of
+from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.runs import games
-from treeplex.runs.asking import Asked, carry_out, default_algorithm, is_spot_game, limits_of, load, pot_of
-from treeplex.runs.batch.jobs import Job, jobs_of
-from treeplex.runs.batch.local import Processes
-from treeplex.runs.batch.planning import needs
+from treeplex.runs.asking import Asked, carry_out, default_algorithm, limits_of, load
+from treeplex.runs.batch.jobs import jobs_of
 from treeplex.runs.batch.results import Row
-from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, left_of, record, recorded, run_batch
-from treeplex.runs.batch.run import forecast as forecast_of
+from treeplex.runs.batch.run import Batch, Forecast, Moment, is_batch, recorded
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
-from treeplex.runs.comparison import ACCURACIES, Comparison, Ran, accuracies_of, seeds_of
+from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
+from treeplex.runs.exploring import DEFAULT_SECONDS, exploration
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import Source
+from treeplex.runs.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM, growing
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import INTERRUPTED, Progress
-from treeplex.runs.request import EXPLORATION, GROWTH, Request, seed_of
+from treeplex.runs.loop import Progress
+from treeplex.runs.request import seed_of
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import Options, execute
 from treeplex.runs.solve import resume as resume_run
 
-DEFAULT_SPOT_ALGORITHM = SPOTS
-"""What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
-
-DEFAULT_GROWTH_SECONDS = 10.0
-"""How long ``grow`` runs when nothing says when to stop."""
+__all__ = [
+    "DEFAULT_COMPARE_SECONDS",
+    "DEFAULT_GROWTH_SECONDS",
+    "DEFAULT_RETRIES",
+    "DEFAULT_SECONDS",
+    "DEFAULT_SPOT_ALGORITHM",
+    "batch",
+    "best_response",
+    "compare",
+    "draw",
+    "evaluate",
+    "explore",
+    "forecast",
+    "grow",
+    "growing",
+    "is_batch",
+    "load",
+    "merge",
+    "recommended",
+    "regrow",
+    "resume",
+    "resume_batch",
+    "solve",
+]
 
 DEFAULT_COMPARE_SECONDS = 10.0
 """The time limit of each run of ``compare``."""
 
 DEFAULT_RETRIES = 2
 """How often ``batch`` tries a job again whose worker was lost."""
-
-DEFAULT_SECONDS = 60.0
-"""How long to explore when nothing says when to stop."""
 
 PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
 """A policy, the path of one, a dictionary, or a policy of OpenSpiel."""
@@ -148,13 +157,8 @@ def solve(
         "storage": storage,
         "locks": locks,
     }
-    with _over(cluster, workers, worker_memory, options) as (carried, over):
-        return _home(carry_out(game, algorithm, given, carried, kept, over, **asked))
-
-
-def _home(solution: Solution) -> Solution:
-    solver: Any = solution.solver
-    return solver.brought_home(solution) if isinstance(solver, OnCluster) else solution
+    with placed(cluster, workers, worker_memory, options) as (carried, over):
+        return brought_home(carry_out(game, algorithm, given, carried, kept, over, **asked))
 
 
 def resume(
@@ -211,9 +215,8 @@ def resume(
     pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
     limits = limits_of(given, exploitability, pot)
     asked = Asked(games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), kept.request)
-    with _over(cluster, workers, worker_memory, options) as (carried, over):
-        solver = asked.algorithm if over is None else over(asked)
-        return _home(resume_run(kept, asked.game, solver, limits, carried))
+    with placed(cluster, workers, worker_memory, options) as (carried, over):
+        return brought_home(resume_run(kept, asked.game, over(asked), limits, carried))
 
 
 def compare(
@@ -258,117 +261,22 @@ def compare(
     """
     targets, count, first = accuracies_of(accuracies), seeds_of(seeds), seed_of(seed)
     chosen = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms))
-    made = {name: games.assembled(name) for name in chosen}
-    Limits(seconds=seconds, iterations=iterations, nodes=nodes)  # whatever is wrong is said before anything is done
+    solvers = {name: games.assembled(name) for name in chosen}
+    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
+    options = Options(threads, checkpoint_seconds=checkpoint_seconds, answer=answer)
     loaded, kept = load(game), folder_of(out, None)
-    uniform = _uniform_nash_conv(loaded)
+    uniform = uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
+    wanted = wanted_runs(solvers, range(first, first + count), replace(limits, nash_conv=targets[-1] * uniform))
     purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
-    many = {name: range(first, first + (count if made[name].random else 1)) for name in chosen}
+    run = run_here if cluster is None else partial(run_on_workers, cluster)
     with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
-        wanted = [
-            Wanted(
-                name,
-                number if made[name].random else None,
-                f"{name}, seed {number}" if len(numbers) > 1 else name,
-                {
-                    "nash_conv": targets[-1] * uniform,
-                    "seconds": seconds,
-                    "iterations": None if made[name].ends else iterations,
-                    "nodes": None if made[name].ends else nodes,
-                    "seed": number,
-                    "threads": threads,
-                    "checkpoint_seconds": checkpoint_seconds,
-                },
-            )
-            for name, numbers in many.items()
-            for number in numbers
-        ]
-        run = _one_by_one if cluster is None else partial(_on_workers, cluster)
-        runs, refused, cut = run(loaded, wanted, folder and folder.absolute(), watch, answer)
+        runs, refused, interrupted = run(loaded, wanted, options, folder and folder.absolute(), watch)
         found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
-        if folder is not None and not cut:
+        if folder is not None and not interrupted:
             found.save(folder)
     return found
-
-
-class Wanted(NamedTuple):
-    """One run of a comparison that is still to be made."""
-
-    algorithm: str
-    seed: int | None
-    label: str
-    options: dict[str, Any]  # of ``solve``
-
-
-class Compared(NamedTuple):
-    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
-
-    runs: list[Ran]
-    refused: dict[str, str]
-    cut: bool
-
-
-CompareWatch = Callable[[str, Progress], None] | None
-
-
-def _one_by_one(
-    game: Any, wanted: Sequence[Wanted], folder: Path | None, watch: CompareWatch, answer: Answer | None
-) -> Compared:
-    runs: list[Ran] = []
-    refused: dict[str, str] = {}
-    for one in wanted:
-        if one.algorithm in refused:
-            continue
-        told: dict[str, Any] = {"watch": watch and partial(watch, one.label), "answer": answer}
-        try:
-            solution = solve(game, one.algorithm, **one.options, out=folder and folder / one.label, **told)
-        except TreeplexError as error:
-            refused[one.algorithm] = str(error)
-            continue
-        runs.append(Ran(one.algorithm, one.seed, solution.status, solution.log))
-        if solution.status == INTERRUPTED:
-            return Compared(runs, refused, True)
-    return Compared(runs, refused, False)
-
-
-def _on_workers(
-    cluster: str,
-    game: Any,
-    wanted: Sequence[Wanted],
-    folder: Path | None,
-    watch: CompareWatch,
-    answer: Answer | None,
-) -> Compared:
-    """The same on a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
-    runs: dict[int, Ran] = {}
-    refused: dict[str, str] = {}
-    threads = max(1, wanted[0].options["threads"])
-    calls = [(one.algorithm, {**one.options, "threads": threads}, folder and str(folder / one.label)) for one in wanted]
-    with attached(cluster) as ray:
-        if folder is not None:
-            check_shared(ray, folder)
-        placed = ray.put(game)
-
-        def tell(running: int) -> None:
-            if watch is not None:
-                watch(f"{len(runs)} of {len(calls)} runs done, {running} running", Progress(0, 0.0, []))
-
-        for number, found in swept(ray, compared, [(placed, *call) for call in calls], threads, tell):
-            if isinstance(found, TreeplexError):
-                refused[wanted[number].algorithm] = str(found)
-            else:
-                runs[number] = Ran(wanted[number].algorithm, wanted[number].seed, *found)
-    listed = [runs[number] for number in sorted(runs) if wanted[number].algorithm not in refused]
-    ended = len(runs) + sum(one.algorithm in refused for one in wanted)
-    return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
-
-
-def compared(game: Any, algorithm: str, options: Mapping[str, Any], folder: str | None) -> tuple[str, Any]:
-    """On a worker: status and log of one run."""
-    solution = solve(game, algorithm, **options, out=folder)
-    return solution.status, solution.log
 
 
 def batch(
@@ -406,7 +314,8 @@ def batch(
     ['solved', 'solved']
     """
     listed = jobs_of(jobs)
-    return _batch(listed, path_of_folder(out, "out"), cluster, workers, retries, checkpoint_seconds, watch, answer)
+    path = path_of_folder(out, "out")
+    return carry_out_batch(listed, path, cluster, workers, retries, checkpoint_seconds, watch, answer)
 
 
 def resume_batch(
@@ -419,7 +328,7 @@ def resume_batch(
 ) -> Batch:
     """Continue the batch in a folder; ``resume`` does so, too."""
     path = path_of_folder(folder)
-    return _batch(recorded(path), path, cluster, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
+    return carry_out_batch(recorded(path), path, cluster, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
 
 
 def forecast(
@@ -430,52 +339,7 @@ def forecast(
     watch: Callable[[int], None] | None = None,
 ) -> Forecast:
     """Memory, threads and seconds that the jobs of ``batch`` would take; nothing is solved."""
-    found = needs(jobs_of(jobs), watch)
-    with _pool(Path(), cluster, non_negative("workers", workers), 30.0) as pool:
-        return forecast_of(found, pool.places())
-
-
-def _batch(
-    jobs: list[Job],
-    out: Path,
-    cluster: str | None,
-    workers: int,
-    retries: int,
-    checkpoint_seconds: float,
-    watch: Callable[[Moment], None] | None,
-    answer: Callable[[Row], None] | None,
-) -> Batch:
-    """Whatever can be refused is refused before the first job runs."""
-    workers, again = non_negative("workers", workers), non_negative("retries", retries)
-    Options(checkpoint_seconds=checkpoint_seconds)
-    folder = out.absolute()
-    check_same(folder, jobs)
-    found = needs(left_of(folder, jobs))
-    with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
-        planned = forecast_of(found, pool.places()).tasks
-        if isinstance(pool, Tasks):
-            pool.check(planned)
-        with claimed_for(folder, KIND, {}):
-            if isinstance(pool, Tasks):
-                check_shared(pool.ray, folder)
-            record(folder, jobs)
-            return run_batch(folder, jobs, planned, pool, again, watch, answer)
-
-
-@contextmanager
-def _pool(out: Path, cluster: str | None, workers: int, checkpoint_seconds: float) -> Generator[Processes | Tasks]:
-    if cluster is None:
-        with Processes(out, workers, checkpoint_seconds) as pool:
-            yield pool
-    else:
-        with attached(cluster) as ray:
-            yield Tasks(ray, out, workers, checkpoint_seconds)
-
-
-def _uniform_nash_conv(game: Any) -> float:
-    """Of the strategies that the CFR family begins with."""
-    solver: Any = games.assembled("cfr+").prepared(game, Execution())
-    return solver.evaluate(game, solver.strategies(game, solver.start(game), "current")).nash_conv
+    return forecast_batch(jobs_of(jobs), cluster, workers, watch)
 
 
 def grow(
@@ -526,48 +390,6 @@ def grow(
     return execute(*growing(game, growth, given, exploitability, storage), options, kept)
 
 
-def growing(
-    game: str | Abstraction | DealtGame | Any,
-    growth: Growth | None,
-    given: Limits,
-    exploitability: float | str | None = None,
-    storage: str | None = None,
-) -> Asked:
-    """What ``grow`` carries out, by the same arguments; refuses what it refuses."""
-    start, solver, source = _growing(game, growth)
-    how, limits = solver.growth, limits_of(given, exploitability, pot_of(start))
-    request = Request(
-        kind=GROWTH,
-        game=start.name,
-        source=source,
-        fingerprint=solver.fingerprint(start),
-        algorithm=f"grow({how.algorithm})",
-        asked=how.algorithm,
-        storage=storage,
-        iterate="current" if how.remove == "current" else "average",
-        options=growth_fields(how),
-        limits=limits.otherwise(Limits(seconds=DEFAULT_GROWTH_SECONDS)),
-    )
-    return Asked(start, solver, request)
-
-
-def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
-    """The game to start with, the algorithm that grows it, and how to load the game again."""
-    spot = game.spot if is_spot_game(game) else games.spot_of(game)
-    if spot is not None:
-        from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
-
-        how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
-        start = games.spot_game(start_of(spot, how.by_class))
-        offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is said at once
-        return start, GrowingHoldem(how), start.spot.summary()
-    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
-
-    abstraction = games.sized_game(game)
-    source = game if isinstance(game, str) else abstraction.name if _is_named(abstraction) else None
-    return abstraction, Growing(fitted_to_rules(growth or Growth(), abstraction.rules)), source
-
-
 def regrow(folder: str | Path, **options: Any) -> Solution:
     """The old name of ``resume`` for runs of ``grow``."""
     return resume(folder, **options)
@@ -609,26 +431,9 @@ def explore(
     >>> found.nash_conv_at_least < 0.2
     True
     """
-    from treeplex.algorithms.explore import RESPONSES, exploring  # noqa: PLC0415 - seldom needed
-
-    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes).otherwise(Limits(seconds=DEFAULT_SECONDS))
+    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
     options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, None)
-    seed = seed_of(seed)
-    rules, walks = games.rules_of(game), RESPONSES if responses is None else responses
-    solver = exploring(algorithm, walks)
-    walks = solver.responses
-    request = Request(
-        kind=EXPLORATION,
-        game=name_of(rules),
-        source=str(game) if isinstance(game, str | Path) else None,
-        fingerprint=solver.fingerprint(rules),
-        algorithm=f"explore({algorithm})",
-        asked=algorithm,
-        seed=seed,
-        options={"responses": walks},
-        limits=limits,
-    )
-    return execute(rules, solver, request, options, kept)
+    return execute(*exploration(game, algorithm, limits, seed, responses), options, kept)
 
 
 def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
@@ -688,31 +493,6 @@ def recommended(game: Any) -> dict[str, str]:
     return {"algorithm": algorithm, "backend": solver.backend}
 
 
-Over = Callable[[Asked], Algorithm[Any, Any]]
-"""What carries a run out in place of its algorithm."""
-
-
-@contextmanager
-def _over(
-    cluster: str | None, workers: int | None, worker_memory: str | int | None, options: Options
-) -> Generator[tuple[Options, Over | None]]:
-    """How to run, over the workers of a cluster if one is named: they share streams, or a game is cut for them."""
-    if cluster is None:
-        for name, given in (("workers", workers), ("worker_memory", worker_memory)):
-            if given is not None:
-                raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
-        yield options, None
-        return
-    with attached(cluster) as ray, sharding(ray, workers, options.threads, worker_memory) as how:
-
-        def over(asked: Asked) -> Algorithm[Any, Any]:
-            streams = isinstance(asked.algorithm, MonteCarlo)
-            return fleet(ray, asked.game, asked.algorithm, asked.request.algorithm) if streams else asked.algorithm
-
-        backend = "cpu" if options.backend == "auto" else options.backend
-        yield replace(options, sharding=how, backend=backend), over
-
-
 def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
     """The folder to keep a run in, if any; refused if it can be none."""
     if out is not None and folder is not None:
@@ -733,16 +513,3 @@ def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
                 raise
     advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
     raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
-
-
-def is_batch(folder: str | Path) -> bool:
-    """Is this the folder of a batch?"""
-    return is_file(path_of_folder(folder) / f"{KIND}.json")
-
-
-def _is_named(start: Abstraction) -> bool:
-    """Can the game be made again from its name?"""
-    try:
-        return games.sized_game(start.name).name == start.name
-    except ParameterError:
-        return False

@@ -39,7 +39,10 @@ _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re
 
 
 def cache_key(package: Path = PACKAGE) -> str:
-    """A hash of this file and of every file that a file with kernels imports from: what may be copied into others."""
+    """A hash of this file and of every file that a file with kernels imports from: what may be copied into others.
+
+    And of Numba's version: one version throws away what another has kept in the same folder.
+    """
     texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
     wanted, engines = {package / "jit.py", *package.glob("updates/*.py")}, package / "engines"
     scanned = [path for path, text in texts.items() if _HAS_KERNELS.search(text)]
@@ -50,7 +53,7 @@ def cache_key(package: Path = PACKAGE) -> str:
             found = {place.with_suffix(".py"), *below} & texts.keys()
             wanted |= found
             scanned += [other for other in found if other not in scanned and engines in other.parents]
-    digest = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(numba.__version__.encode() + b"\0", digest_size=8)
     for path in sorted(wanted):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + texts[path] + b"\0")
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cluster_helpers import Inline, rivers
-from treeplex import api
+from treeplex.cluster import batch
 
 JOBS = [{"id": "a", "game": "kuhn", "nash_conv": 0.1}, {"id": "b", "game": "kuhn", "algorithm": "cfr", "iterations": 4}]
 
@@ -16,7 +16,7 @@ JOBS = [{"id": "a", "game": "kuhn", "nash_conv": 0.1}, {"id": "b", "game": "kuhn
 @pytest.fixture(autouse=True)
 def inline(monkeypatch) -> None:
     """In this process: others take seconds to start."""
-    monkeypatch.setattr(api, "Processes", Inline)
+    monkeypatch.setattr(batch, "Processes", Inline)
 
 
 def written(*jobs: object) -> Path:

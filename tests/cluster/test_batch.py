@@ -9,8 +9,7 @@ import pytest
 
 import treeplex as tp
 from cluster_helpers import Inline, bits, rivers, spot, turns
-from treeplex import api
-from treeplex.cluster import connect, tasks
+from treeplex.cluster import batch, connect, tasks
 from treeplex.runs.batch import planning
 from treeplex.runs.batch.jobs import jobs_of
 
@@ -24,7 +23,7 @@ GAMES = [
 @pytest.fixture
 def inline(monkeypatch) -> None:
     """No time for other processes to start."""
-    monkeypatch.setattr(api, "Processes", Inline)
+    monkeypatch.setattr(batch, "Processes", Inline)
 
 
 def alone(job, folder):

@@ -99,7 +99,7 @@ def test_known_values_of_the_catalog_are_the_facts(loaded) -> None:
 
 @pytest.mark.parametrize("sizes_of", ["rbp", "dt"])
 def test_leduc5_sizes(sizes_of, loaded) -> None:
-    """62 decision nodes a round and 61 ways on, by rank: 3·62 + 9·62·61 infosets."""
+    """62 decision nodes per round and 61 ways on, by rank: 3·62 + 9·62·61 infosets."""
     game = loaded(f'leduc5(sizes="{sizes_of}")')
     _, infosets, sequences = sizes(game)
     assert sum(infosets) == 34_224 == 3 * 62 + 9 * 62 * 61

@@ -79,6 +79,7 @@ def test_others_follow_with_shares_of_the_work_and_in_strides() -> None:
 def test_who_seems_to_need_less_is_the_challenger() -> None:
     assert race.challenger([10.0, 9.9], 0) == 1
     assert race.challenger([10.0, 10.0], 0) is None
+    assert race.challenger([10.0, 10.0], 1) is None  # whoever is as good does not lead
     assert race.challenger([10.0, 7.9], 1) is None
     assert race.challenger([math.inf, math.inf], 0) is None
 

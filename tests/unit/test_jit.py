@@ -78,6 +78,13 @@ def test_the_key_changes_with_whatever_is_copied_into_kernels(package, file) -> 
     assert cache_key(package) != before
 
 
+def test_versions_of_numba_have_folders_of_their_own(monkeypatch) -> None:
+    """One throws away what another has kept: ``make test-floors`` would make the next ``make test`` compile."""
+    before = cache_key()
+    monkeypatch.setattr(numba, "__version__", "0.1")
+    assert cache_key() != before
+
+
 @pytest.mark.parametrize(
     "file",
     [

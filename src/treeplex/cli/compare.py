@@ -31,7 +31,7 @@ from treeplex.cli.tabulate import Table, tabulate
 from treeplex.errors import ParameterError
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.runs import Solution
-from treeplex.runs.asking import default_limits
+from treeplex.runs.asking import default_limits, pot_of
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.loop import INTERRUPTED
 from treeplex.system import answering
@@ -103,7 +103,7 @@ def side_by_side(
 ) -> None:
     """Each to the same limits, and a plot of all."""
     chosen = loaded(api.load, game)
-    pot = api.pot_of(chosen)
+    pot = pot_of(chosen)
     limits = goal.limits(pot).otherwise(replace(default_limits(chosen), seconds=api.DEFAULT_SECONDS))
     solutions: dict[str, Solution] = {}
 

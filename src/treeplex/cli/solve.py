@@ -16,7 +16,7 @@ from treeplex.cli.output import loaded
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU
-from treeplex.runs.asking import DEFAULT_ALGORITHM, default_limits
+from treeplex.runs.asking import DEFAULT_ALGORITHM, default_limits, pot_of
 from treeplex.runs.folder import RunFolder
 
 Algorithm = Annotated[
@@ -72,7 +72,7 @@ def solved(
     over: options.Over = ALONE,
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
-    pot = api.pot_of(game)
+    pot = pot_of(game)
     limits = goal.limits(pot).otherwise(default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
     defaults = pot is not None and game.spot.has_default_sizes

@@ -37,7 +37,7 @@ class Layout(NamedTuple):
 def draw_tree(game: CompiledGame, policy: Any = None, path: str | Path | None = None) -> Any:
     """The history tree of a small game, with a policy's probabilities on its branches if there is one; a figure.
 
-    Nodes of one infoset have one label, and a dotted line joins them.
+    Nodes of one infoset have one label, and a dotted curve joins them.
     """
     if game.nodes > MOST_NODES:
         raise ParameterError(

@@ -51,17 +51,23 @@ def _label_few(axis: Any) -> None:
         axis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(np.inf, np.inf)))
 
 
-def plot_convergence(logs: Mapping[str, Table], title: str, path: str | Path | None = None) -> Any:
-    """One line per log, three panels, both axes logarithmic, as a PNG if there is a path; returns the figure."""
-    with drawing(path, (13, 4.2), title, 1, len(AXES), sharey=True) as panels:
-        for axes, (column, label) in zip(panels, AXES.items(), strict=True):
+def plot_convergence(
+    logs: Mapping[str, Table], title: str, path: str | Path | None = None, against: Sequence[str] = tuple(AXES)
+) -> Any:
+    """One line per log, both axes logarithmic, as a PNG if there is a path; returns the figure.
+
+    ``against``: columns of the log, one panel each. Default: all three of ``AXES``.
+    """
+    size = (1.0 + 4.0 * len(against), 4.2) if len(against) > 1 else (7.0, 3.8)
+    with drawing(path, size, title, 1, len(against), sharey=True) as panels:
+        for axes, column in zip(panels, against, strict=True):
             for name, log in logs.items():
                 nash_conv = numbers(log, "nash_conv")
                 x = np.maximum(numbers(log, column), 1e-6)
                 shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
                 style = {"marker": "."} if shown.sum() < 30 else {}
                 axes.plot(x[shown], nash_conv[shown], label=name.replace("$", r"\$"), linewidth=1.6, **style)
-            axes.set_xlabel(label)
+            axes.set_xlabel(AXES[column])
             if axes.lines and any(len(line.get_xdata()) for line in axes.lines):
                 axes.set(xscale="log", yscale="log")
         panels[0].set_ylabel("NashConv")

@@ -68,7 +68,7 @@ class Patience:
     """How often a run may go back to its last checkpoint."""
 
     def __init__(self, told: Callable[[str], None] | None) -> None:
-        self._told, self._left, self._began, self.failed = told, RETRIES, time.perf_counter(), False
+        self._told, self._left, self._began = told, RETRIES, time.perf_counter()
 
     @property
     def seconds(self) -> float:
@@ -83,6 +83,6 @@ class Patience:
         """Go back once more, or give up."""
         if self._left == 0:
             raise error
-        self._left, self.failed = self._left - 1, True
+        self._left -= 1
         if self._told is not None:
             self._told(f"{error} Going on from the last checkpoint.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Generic
 
 from treeplex.algorithms.cut.shards import LostError
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
@@ -15,7 +16,8 @@ from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.cut import Patience, Sharding, cut
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Outcome, Plan, Progress, run
+from treeplex.runs.loop import Outcome, Plan, Progress
+from treeplex.runs.loop import run as run_loop
 from treeplex.runs.progress import NotebookLine, notebook
 from treeplex.runs.request import EXPLORATION, Request, check_iterate
 from treeplex.runs.solution import Solution
@@ -59,11 +61,11 @@ def execute(
     solver = checked(game, algorithm, request, options, folder)
     request = replace(request, storage=solver.stored_as, threads=options.threads, backend=solver.backend)
     if folder is None:
-        return _to_the_end(game, solver, request, options, None, None, request.limits)
+        return _Run(game, solver, request, options, None).to_the_end(None, request.limits)
     with RunFolder.claim(folder, request, game) as kept:
-        point = _found(game, solver, options, kept)
-        limits = request.limits if point is None else request.limits.left(point.seconds)
-        return _to_the_end(game, solver, request, options, kept, point, limits)
+        run = _Run(game, solver, request, options, kept)
+        point = run.found()
+        return run.to_the_end(point, request.limits if point is None else request.limits.left(point.seconds))
 
 
 def checked(
@@ -93,11 +95,13 @@ def resume(
         check_limits(limits, request.asked, algorithm.ends)
     solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
     with kept.reclaimed() as now:
-        point = _found(game, solver, options, now)
+        run = _Run(game, solver, now.request, options, now)
+        point = run.found()
         spent = 0.0 if point is None else point.seconds
         if limits.any:  # written down, so that they hold for whoever continues after this process
-            now = now.limited(limits.after(spent), options.threads, solver.backend)  # noqa: PLW2901
-        return _to_the_end(game, solver, now.request, options, now, point, now.request.limits.left(spent))
+            limited = now.limited(limits.after(spent), options.threads, solver.backend)
+            run = replace(run, request=limited.request, kept=limited)
+        return run.to_the_end(point, run.request.limits.left(spent))
 
 
 def _prepared(
@@ -134,76 +138,73 @@ def check_limits(limits: Limits, asked: str, ends: bool) -> None:
         )
 
 
-def _found(game: Game, solver: Algorithm[Game, State], options: Options, kept: RunFolder) -> Checkpoint[State] | None:
-    """Where a folder says to go on."""
-    patience = Patience(None if options.sharding is None else options.sharding.told)
-    while True:
-        try:
-            return kept.checkpoint(solver, game)
-        except LostError as error:
-            patience.after(error)
+@dataclass(frozen=True)
+class _Run(Generic[Game, State]):
+    """A run that is ready to begin, from wherever it stands."""
 
+    game: Game
+    solver: Algorithm[Game, State]
+    request: Request
+    options: Options
+    kept: RunFolder | None  # None: nothing is written
 
-def _to_the_end(
-    game: Game,
-    solver: Algorithm[Game, State],
-    request: Request,
-    options: Options,
-    kept: RunFolder | None,
-    point: Checkpoint[State] | None,
-    limits: Limits,
-) -> Solution:
-    """Run; where a worker is lost, go on from the last checkpoint, which all shards have, or from the start."""
-    patience = Patience(None if options.sharding is None else options.sharding.told)
-    while True:
-        try:
-            left = limits.left(patience.seconds) if patience.failed else limits
-            return _run(game, solver, request, options, kept, point, left, patience)
-        except LostError as error:
-            patience.after(error)
-        point = None if kept is None else _found(game, solver, options, kept)
-
-
-def _run(
-    game: Game,
-    solver: Algorithm[Game, State],
-    request: Request,
-    options: Options,
-    kept: RunFolder | None,
-    point: Checkpoint[State] | None,
-    limits: Limits,
-    patience: Patience,
-) -> Solution:
-    last: list[Checkpoint[State]] = []
-    failed: list[ParameterError] = []
-
-    def keep(checkpoint: Checkpoint[State]) -> None:
-        last[:] = [checkpoint]
-        failed.clear()
-        if kept is not None and solver.resumable(checkpoint.state):
+    def found(self) -> Checkpoint[State] | None:
+        """Where its folder says to go on."""
+        patience = self._patience()
+        while self.kept is not None:
             try:
-                kept.keep(solver, checkpoint)
-                patience.renewed()
-            except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
-                failed.append(error)
+                return self.kept.checkpoint(self.solver, self.game)
+            except LostError as error:
+                patience.after(error)
+        return None
 
-    plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, options.checkpoint_seconds)
-    with answering():
-        status, state, work, rows, seconds, strategies, evaluation = _watched(game, solver, request, plan, point)
-        resumable = last[0] if solver.resumable(state) else None
-        solution = Solution(
-            game, request, status, *work, seconds, evaluation, rows, solver, state, strategies, resumable
-        )
-        with finishing():
+    def to_the_end(self, point: Checkpoint[State] | None, limits: Limits) -> Solution:
+        """Run; where a worker is lost, go on from the last checkpoint, which all shards have, or from the start."""
+        patience, left = self._patience(), limits
+        while True:
             try:
-                if options.answer is not None:
-                    options.answer(solution)
-            finally:
-                if kept is not None:
-                    kept.finish(solution, options.picture)
-    if failed:
-        raise failed[0]
-    return solution
+                return self._once(point, left, patience)
+            except LostError as error:
+                patience.after(error)
+            point, left = self.found(), limits.left(patience.seconds)
+
+    def _patience(self) -> Patience:
+        return Patience(None if self.options.sharding is None else self.options.sharding.told)
+
+    def _once(self, point: Checkpoint[State] | None, limits: Limits, patience: Patience) -> Solution:
+        """Run, keep checkpoints, and leave the answer."""
+        solver, request, options, kept = self.solver, self.request, self.options, self.kept
+        last: list[Checkpoint[State]] = []
+        failed: list[ParameterError] = []
+
+        def keep(checkpoint: Checkpoint[State]) -> None:
+            last[:] = [checkpoint]
+            failed.clear()
+            if kept is not None and solver.resumable(checkpoint.state):
+                try:
+                    kept.keep(solver, checkpoint)
+                    patience.renewed()
+                except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
+                    failed.append(error)
+
+        seconds = options.checkpoint_seconds
+        plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, seconds)
+        with answering():
+            status, state, work, rows, spent, strategies, evaluation = _watched(self.game, solver, request, plan, point)
+            resumable = last[0] if solver.resumable(state) else None
+            solution = Solution(
+                self.game, request, status, *work, spent, evaluation, rows, solver, state, strategies, resumable
+            )
+            with finishing():
+                try:
+                    if options.answer is not None:
+                        options.answer(solution)
+                finally:
+                    if kept is not None:
+                        kept.finish(solution, options.picture)
+        if failed:
+            raise failed[0]
+        return solution
 
 
 def _watched(
@@ -216,10 +217,10 @@ def _watched(
     """Run; where nobody watches and this is a notebook, the notebook does."""
     display = None if plan.watch is not None else notebook()
     if display is None:
-        return run(game, solver, plan, point)
+        return run_loop(game, solver, plan, point)
     pot = float(request.source["pot"]) if request.is_spot else None
     line = NotebookLine(display, f"{request.game}, {request.asked}", plan.limits, pot)
     try:
-        return run(game, solver, replace(plan, watch=line.watch), point)
+        return run_loop(game, solver, replace(plan, watch=line.watch), point)
     finally:
         line.stop()

@@ -12,11 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from treeplex.arrow import Table
 from treeplex.errors import ParameterError
-from treeplex.files import replace_text
+from treeplex.files import is_file, replace_text
 from treeplex.runs.batch.jobs import Job, job_of
 from treeplex.runs.batch.local import Ended, Pool, log_of
 from treeplex.runs.batch.planning import Need, Place, Task, longest, tasks
 from treeplex.runs.batch.results import RESULTS, Row, missed, read_row, row_of, table_of, write_row
+from treeplex.runs.claim import folder_of
 from treeplex.system import ctrl_c
 
 KIND: Final = "batch"
@@ -125,6 +126,11 @@ def forecast(found: Sequence[Need], places: Sequence[Place]) -> Forecast:
     least = Place(min(place.cores for place in places), min(place.memory for place in places))
     every = sum(place.cores for place in places)
     return Forecast(found, tasks(found, least, max(1, every // max(least.cores, 1))), every, len(places))
+
+
+def is_batch(folder: str | Path) -> bool:
+    """Is this the folder of a batch?"""
+    return is_file(folder_of(folder) / f"{KIND}.json")
 
 
 def recorded(out: Path) -> list[Job]:

@@ -167,7 +167,7 @@ def _watch(progress: Progress, tell: Teller) -> None:
 
 
 class Teller:
-    """Writes progress down, a few times a second at most."""
+    """Writes progress down, a few times per second at most."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.temporary = folder / "progress.json", folder / "progress.tmp"

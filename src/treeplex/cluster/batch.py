@@ -1,0 +1,67 @@
+"""A batch on this machine or on a cluster; whatever can be refused is refused before its first job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from treeplex.cluster.connect import attached
+from treeplex.cluster.tasks import Tasks, check_shared
+from treeplex.errors import non_negative
+from treeplex.runs.batch.jobs import Job
+from treeplex.runs.batch.local import Processes
+from treeplex.runs.batch.planning import needs
+from treeplex.runs.batch.results import Row
+from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, forecast, left_of, record, run_batch
+from treeplex.runs.claim import claimed_for
+from treeplex.runs.solve import Options
+
+
+def carry_out_batch(
+    jobs: list[Job],
+    out: Path,
+    cluster: str | None,
+    workers: int,
+    retries: int,
+    checkpoint_seconds: float,
+    watch: Callable[[Moment], None] | None,
+    answer: Callable[[Row], None] | None,
+) -> Batch:
+    """Run the jobs that have not ended yet, in the folder ``out``."""
+    workers, again = non_negative("workers", workers), non_negative("retries", retries)
+    Options(checkpoint_seconds=checkpoint_seconds)
+    folder = out.absolute()
+    check_same(folder, jobs)
+    found = needs(left_of(folder, jobs))
+    with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
+        planned = forecast(found, pool.places()).tasks
+        if isinstance(pool, Tasks):
+            pool.check(planned)
+        with claimed_for(folder, KIND, {}):
+            if isinstance(pool, Tasks):
+                check_shared(pool.ray, folder)
+            record(folder, jobs)
+            return run_batch(folder, jobs, planned, pool, again, watch, answer)
+
+
+def forecast_batch(
+    jobs: Sequence[Job], cluster: str | None, workers: int, watch: Callable[[int], None] | None
+) -> Forecast:
+    """What the jobs would take; nothing is solved."""
+    found = needs(jobs, watch)
+    with _pool(Path(), cluster, non_negative("workers", workers)) as pool:
+        return forecast(found, pool.places())
+
+
+@contextmanager
+def _pool(
+    out: Path, cluster: str | None, workers: int, checkpoint_seconds: float = 30.0
+) -> Generator[Processes | Tasks]:
+    """Who works: processes of this machine, or tasks of a cluster."""
+    if cluster is None:
+        with Processes(out, workers, checkpoint_seconds) as pool:
+            yield pool
+    else:
+        with attached(cluster) as ray:
+            yield Tasks(ray, out, workers, checkpoint_seconds)

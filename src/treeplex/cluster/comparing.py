@@ -1,0 +1,126 @@
+"""The runs of a comparison, one after the other in this process, or shared by the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.arrow import Table
+from treeplex.cluster.connect import attached
+from treeplex.cluster.sweep import swept
+from treeplex.cluster.tasks import check_shared
+from treeplex.errors import TreeplexError
+from treeplex.runs import games
+from treeplex.runs.asking import carry_out
+from treeplex.runs.comparison import Ran
+from treeplex.runs.limits import Limits
+from treeplex.runs.loop import INTERRUPTED, Progress
+from treeplex.runs.solution import Solution
+from treeplex.runs.solve import Options
+
+CompareWatch = Callable[[str, Progress], None] | None
+
+
+class Wanted(NamedTuple):
+    """One run of a comparison that is still to be made."""
+
+    algorithm: str
+    label: str  # also the name of its folder
+    seed: int
+    random: bool
+    limits: Limits
+
+    def ran(self, status: str, log: Table) -> Ran:
+        """The same run, made."""
+        return Ran(self.algorithm, self.seed if self.random else None, status, log)
+
+
+class Compared(NamedTuple):
+    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
+
+    runs: list[Ran]
+    refused: dict[str, str]
+    interrupted: bool
+
+
+def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[Wanted]:
+    """One run per algorithm; of those that draw random numbers, one per seed."""
+    return [
+        Wanted(
+            name,
+            f"{name}, seed {seed}" if solver.random and len(seeds) > 1 else name,
+            seed,
+            solver.random,
+            replace(limits, iterations=None, nodes=None) if solver.ends else limits,
+        )
+        for name, solver in solvers.items()
+        for seed in (seeds if solver.random else seeds[:1])
+    ]
+
+
+def run_here(
+    game: Any, wanted: Sequence[Wanted], options: Options, folder: Path | None, watch: CompareWatch
+) -> Compared:
+    """One after the other."""
+    runs: list[Ran] = []
+    refused: dict[str, str] = {}
+    for one in wanted:
+        if one.algorithm in refused:
+            continue
+        try:
+            solution = _solved(game, one, replace(options, watch=watch and partial(watch, one.label)), folder)
+        except TreeplexError as error:
+            refused[one.algorithm] = str(error)
+            continue
+        runs.append(one.ran(solution.status, solution.log))
+        if solution.status == INTERRUPTED:
+            return Compared(runs, refused, True)
+    return Compared(runs, refused, False)
+
+
+def run_on_workers(
+    cluster: str, game: Any, wanted: Sequence[Wanted], options: Options, folder: Path | None, watch: CompareWatch
+) -> Compared:
+    """On a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
+    runs: dict[int, Ran] = {}
+    refused: dict[str, str] = {}
+    theirs = replace(options, threads=max(1, options.threads), answer=None)
+    with attached(cluster) as ray:
+        if folder is not None:
+            check_shared(ray, folder)
+        placed = ray.put(game)
+
+        def tell(running: int) -> None:
+            if watch is not None:
+                watch(f"{len(runs)} of {len(wanted)} runs done, {running} running", Progress(0, 0.0, []))
+
+        calls = [(placed, one, theirs, folder) for one in wanted]
+        for number, found in swept(ray, status_and_log, calls, theirs.threads, tell):
+            if isinstance(found, TreeplexError):
+                refused[wanted[number].algorithm] = str(found)
+            else:
+                runs[number] = wanted[number].ran(*found)
+    listed = [runs[number] for number in sorted(runs) if wanted[number].algorithm not in refused]
+    ended = len(runs) + sum(one.algorithm in refused for one in wanted)
+    return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
+
+
+def status_and_log(game: Any, one: Wanted, options: Options, folder: Path | None) -> tuple[str, Table]:
+    """On a worker: what came of one run."""
+    solution = _solved(game, one, options, folder)
+    return solution.status, solution.log
+
+
+def _solved(game: Any, one: Wanted, options: Options, folder: Path | None) -> Solution:
+    """As ``solve`` does it."""
+    return carry_out(game, one.algorithm, one.limits, options, folder and folder / one.label, seed=one.seed)
+
+
+def uniform_nash_conv(game: Any) -> float:
+    """Of the strategies that the CFR family begins with."""
+    solver: Any = games.assembled("cfr+").prepared(game, Execution())
+    return solver.evaluate(game, solver.strategies(game, solver.start(game), "current")).nash_conv

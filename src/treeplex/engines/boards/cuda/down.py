@@ -1,0 +1,150 @@
+"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``street``."""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from treeplex.cuda.kernels import tail, uint32
+from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.common import common, part
+from treeplex.engines.boards.cuda.hands import SOON, two_hands
+from treeplex.engines.boards.cuda.meeting import uint64
+from treeplex.engines.boards.cuda.pairs import pairs
+from treeplex.updates.storage import STORAGES
+
+
+@cache
+def going_down(storage: str, learn: bool, locks: bool) -> Any:
+    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    number = STORAGES[storage].work
+    zero = number(0.0)
+    none = (zero, zero)
+    word, closed, _, _, fetch, shared_out, _ = common(storage, locks)
+    load, store, plus, _, times, scaled, _, positive, some = pairs(number)
+    four, held_of, kept = two_hands(storage, locks)
+
+    def passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at, first, second, fixed, k):
+        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in ``fixed``."""
+        store(rows, to, x)
+        if some(x):
+            if prune:
+                alive[mark] = stamp
+            if learn and adds:
+                store(average, at, kept(plus(m, scaled(x, weight)), first, second, fixed, k))
+
+    def reached(x, factor, rest):
+        """Reach after an action."""
+        return plus(times(positive(x), factor), rest)
+
+    passed, reached = part(passed), part(reached)
+
+    def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
+                  marks, stamp, h):  # fmt: skip
+        """Reach rows of two hands below one street root; ``source``, ``average`` and ``rows`` begin with their own."""
+        adds = learn and weight > zero
+        d = uint32(word(root, layout.THEIRS) * layout.THEIRS_WORDS)
+        end = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
+        while d < end:
+            record = tail(betting.theirs, d)
+            above_row, first_row = word(record, layout.ABOVE), word(record, layout.OUT)
+            actions = word(record, layout.ACTIONS)
+            at, to, k = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride), h
+            first, second, fixed = False, False, facing.locked
+            if learn and locks:
+                place = uint64(decision + word(record, layout.NUMBER))
+                _, first, second, fixed = held_of(facing.where, facing.locked, place, actions, width, h)
+            mark = uint32(marks + first_row)
+            if not prune and h == 0:
+                a = uint32(0)
+                while a < actions:
+                    alive[uint32(mark + a)] = stamp
+                    a = uint32(a + 1)
+            x0, x1, x2, x3 = four(source, at, actions, width)  # before it is known whether the hands get here
+            m0, m1, m2, m3 = none, none, none, none
+            if adds:
+                m0, m1, m2, m3 = four(average, at, actions, width)
+            parent = reach
+            if above_row != 0:
+                parent = load(rows, uint32(above_row * stride))
+            if some(parent):
+                total, a = plus(plus(plus(positive(x0), positive(x1)), positive(x2)), positive(x3)), uint32(4)
+                while a < actions:
+                    total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
+                    a = uint32(a + 1)
+                one_factor, one_rest = shared_out(total[0], parent[0], actions)
+                two_factor, two_rest = shared_out(total[1], parent[1], actions)
+                factor, rest = (one_factor, two_factor), (one_rest, two_rest)
+                passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
+                       first, second, fixed, k)  # fmt: skip
+                if actions > uint32(1):
+                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+                    passed(reached(x1, factor, rest), m1, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                           at, first, second, fixed, k)  # fmt: skip
+                if actions > uint32(2):
+                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+                    passed(reached(x2, factor, rest), m2, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                           at, first, second, fixed, k)  # fmt: skip
+                if actions > uint32(3):
+                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+                    passed(reached(x3, factor, rest), m3, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                           at, first, second, fixed, k)  # fmt: skip
+                a = uint32(4)
+                while a < actions:
+                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+                    m = load(average, at) if learn else none
+                    passed(reached(load(source, at), factor, rest), m, weight, prune, adds, rows, to, alive, mark,
+                           stamp, average, at, first, second, fixed, k)  # fmt: skip
+                    a = uint32(a + 1)
+            else:
+                a = uint32(0)
+                while a < actions:
+                    store(rows, to, none)
+                    to, a = uint32(to + stride), uint32(a + 1)
+            d = uint32(d + layout.THEIRS_WORDS)
+
+    down_root = part(down_root)
+
+    def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
+             shared, me, threads, begin):  # fmt: skip
+        """Reach rows of street roots n to ``end``; the opponent's average is kept on the way, rows with a hand marked.
+
+        The block's pairs of hands begin at ``begin``.
+        """
+        told, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
+        width, stride = word(told, layout.BOARD_THEIRS), word(told, layout.BOARD_STRIDE)
+        if h >= width:
+            return
+        over_stride, texture = word(told, layout.BOARD_OVER_STRIDE), word(told, layout.BOARD_TEXTURE)
+        over, over_marks = word(told, layout.BOARD_OVER), word(told, layout.BOARD_OVER_MARKS)
+        place = uint32(word(told, layout.BOARD_MAP) + h)
+        one_over = uint32(over + uint32(cards.map[place]))
+        two_over = uint32(over + uint32(cards.map[uint32(place + 1)]))
+        base, all_marks = uint32(word(told, layout.BOARD_ROWS) + h), word(told, layout.BOARD_MARKS)
+        decision, numbers = word(told, layout.BOARD_THEIR_DECISION), cards.storage[uint32(2 * board)]
+        while n < end:
+            root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
+            entry, first = word(root, layout.ENTRY), word(root, layout.FIRST_ROW)
+            is_reached = above_alive[uint32(over_marks + entry)] == stamp  # else nobody reads the rows
+            if is_reached and not closed(root, texture):
+                start = uint64(numbers + np.int64(uint32(uint32(word(root, layout.THEIR_SLOT) * width) + h)))
+                source, average = tail(facing.source, start), facing.average
+                if learn:
+                    average = tail(average, start)
+                fetch(source, average, uint32(SOON), word(root, layout.THEIR_SLOTS), width, h, learn)
+                marks = uint32(all_marks + first)
+                if h == 0:
+                    alive[marks] = stamp
+                mine, above_row = tail(rows, uint32(base + uint32(first * stride))), uint32(entry * over_stride)
+                reach = chance * above[uint32(one_over + above_row)], chance * above[uint32(two_over + above_row)]
+                store(mine, uint32(0), reach)
+                down_root(betting, root, width, stride, reach, source, average, mine, facing, decision, weight, prune,
+                          alive, marks, stamp, h)  # fmt: skip
+            n = uint32(n + 1)
+
+    return part(down)

@@ -1,0 +1,62 @@
+"""What passes down and up do with two hands of a thread: read their numbers, and leave locked ones as they are."""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from treeplex.cuda.kernels import uint32
+from treeplex.engines.boards.arrays import ALL_LOCKED
+from treeplex.engines.boards.cuda.common import common, part
+from treeplex.engines.boards.cuda.meeting import uint64
+from treeplex.engines.boards.cuda.pairs import pairs
+from treeplex.updates.storage import STORAGES
+
+SOON: Final = 4  # actions whose numbers are asked for by those who use them
+
+
+class Hands(NamedTuple):
+    """Parts of kernels."""
+
+    four: Any
+    held_of: Any
+    kept: Any
+
+
+@cache
+def two_hands(storage: str, locks: bool) -> Hands:
+    """For numbers of a storage; ``locks``: may hands be locked?"""
+    number = STORAGES[storage].work
+    none = (number(0.0), number(0.0))
+    is_locked, lock_of, load = common(storage, locks).is_locked, common(storage, locks).lock_of, pairs(number).load
+
+    def four(numbers, at, actions, width):
+        """Numbers of both hands for up to four actions, zero where there is none."""
+        x1, x2, x3 = none, none, none
+        x0 = load(numbers, at)
+        if actions > uint32(1):
+            x1 = load(numbers, uint32(at + width))
+        if actions > uint32(2):
+            x2 = load(numbers, uint32(at + uint32(2 * width)))
+        if actions > uint32(3):
+            x3 = load(numbers, uint32(at + uint32(3 * width)))
+        return x0, x1, x2, x3
+
+    def held_of(where, rows, place, actions, width, h):
+        """Is the decision locked, which of the two hands are, and the decision's locked rows."""
+        lock = lock_of(where, place)
+        fixed = rows[uint64(lock if lock >= 0 else 0) :]
+        first = lock >= 0 and is_locked(fixed, actions, width, h)
+        second = lock >= 0 and is_locked(fixed, actions, width, uint32(h + 1))
+        return lock == ALL_LOCKED, first, second, fixed
+
+    def kept(x, first, second, fixed, at):
+        """New numbers, but those of locked hands, which are what they are."""
+        if locks:
+            x = number(fixed[at]) if first else x[0], number(fixed[uint32(at + 1)]) if second else x[1]
+        return x
+
+    return Hands(part(four), part(held_of), part(kept))

@@ -1,0 +1,201 @@
+"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``street``."""
+
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from treeplex.cuda.kernels import rule, select, tail, uint32
+from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.common import TINY, common, part
+from treeplex.engines.boards.cuda.hands import SOON, two_hands
+from treeplex.engines.boards.cuda.meeting import uint64
+from treeplex.engines.boards.cuda.pairs import pairs
+from treeplex.updates.rules import decayed, matched
+from treeplex.updates.storage import STORAGES
+
+
+@cache
+def going_up(storage: str, learn: bool, locks: bool) -> Any:
+    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    number = STORAGES[storage].work
+    match, decay = rule(matched, where=select), rule(decayed, where=select)
+    zero, one, tiny = number(0.0), number(1.0), number(TINY)
+    none = (zero, zero)
+    word, closed, _, _, fetch, _, _ = common(storage, locks)
+    load, store, plus, minus, times, scaled, largest, positive, _ = pairs(number)
+    four, held_of, kept = two_hands(storage, locks)
+
+    def value(betting, item, rows, stride):
+        """Of an action or a street root to both hands: its items, two at a time."""
+        total = none
+        k, end = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
+        while uint32(k + 1) < end:
+            x = load(rows, uint32(betting.item[k] * stride))
+            y = load(rows, uint32(betting.item[uint32(k + 1)] * stride))
+            total = plus(total, plus(scaled(x, betting.chips[k]), scaled(y, betting.chips[uint32(k + 1)])))
+            k = uint32(k + 2)
+        if k < end:
+            total = plus(total, scaled(load(rows, uint32(betting.item[k] * stride)), betting.chips[k]))
+        return total
+
+    value = part(value)
+
+    def values(betting, item, actions, rows, stride):
+        """Of up to four actions."""
+        v1, v2, v3 = none, none, none
+        v0 = value(betting, item, rows, stride)
+        if actions > uint32(1):
+            v1 = value(betting, uint32(item + 1), rows, stride)
+        if actions > uint32(2):
+            v2 = value(betting, uint32(item + 2), rows, stride)
+        if actions > uint32(3):
+            v3 = value(betting, uint32(item + 3), rows, stride)
+        return v0, v1, v2, v3
+
+    def decayed_pair(x, good, bad):
+        return decay(x[0], good, bad, zero), decay(x[1], good, bad, zero)
+
+    values, decayed_pair = part(values), part(decayed_pair)
+
+    def taught(s, gain, good, bad, now_good, now_bad, predict, regret, predicted, at, first, second, fixed, k):
+        """New regrets of an action; ``good`` and ``bad``: factors of positive and negative ones."""
+        r = plus(decayed_pair(s, good, bad), gain)
+        store(regret, at, kept(r, first, second, fixed, k))
+        if predict > zero:
+            p = plus(decayed_pair(r, now_good, now_bad), scaled(gain, predict))
+            store(predicted, at, kept(p, first, second, fixed, k))
+
+    def mixed(actions, total, weighted, plain):
+        """The value of a decision to one hand, from sums over its actions."""
+        known, each = match(weighted, total, tiny, one)
+        return each if known else plain / number(actions)
+
+    taught, mixed = part(taught), part(mixed)
+
+    def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now_good, now_bad,
+                predict, best, alive, marks, stamp, factors, place, h):  # fmt: skip
+        """Values of the learner's decisions to two hands below one street root, and what is learnt.
+
+        Arrays begin with the hands' own; ``place``: where the last decision's factors end.
+        """
+        begin = uint32(word(root, layout.OWN) * layout.OWN_WORDS)
+        d = uint32(word(root, layout.OWN_END) * layout.OWN_WORDS)
+        while d > begin:
+            d, place = uint32(d - layout.OWN_WORDS), uint32(place - 2)
+            record = tail(betting.own, d)
+            actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
+            at, expected = uint32(word(record, layout.OWN_SLOT) * width), none
+            if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
+                all_locked, first, second, fixed = False, False, False, learning.locked
+                if locks:
+                    number_of = uint64(decision + word(record, layout.OWN_NUMBER))
+                    all_locked, first, second, fixed = held_of(
+                        learning.where, learning.locked, number_of, actions, width, h
+                    )
+                plays = learn or not best or (locks and (all_locked or first or second))
+                s0, s1, s2, s3 = none, none, none, none
+                if plays:
+                    s0, s1, s2, s3 = four(source, at, actions, width)
+                v0, v1, v2, v3 = values(betting, item, actions, rows, stride)
+                a = uint32(4)
+                if plays:
+                    x0, x1, x2, x3 = positive(s0), positive(s1), positive(s2), positive(s3)
+                    total = plus(plus(plus(x0, x1), x2), x3)
+                    plain = plus(plus(plus(v0, v1), v2), v3)
+                    weighted = plus(plus(plus(times(x0, v0), times(x1, v1)), times(x2, v2)), times(x3, v3))
+                    while a < actions:
+                        v = value(betting, uint32(item + a), rows, stride)
+                        x = positive(load(source, uint32(at + uint32(a * width))))
+                        total, weighted, plain = plus(total, x), plus(weighted, times(x, v)), plus(plain, v)
+                        a = uint32(a + 1)
+                    expected = (
+                        mixed(actions, total[0], weighted[0], plain[0]),
+                        mixed(actions, total[1], weighted[1], plain[1]),
+                    )
+                if not learn and best and not all_locked:  # but for hands that are locked
+                    top, a = v0, uint32(4)
+                    if actions > uint32(1):
+                        top = largest(top, v1)
+                    if actions > uint32(2):
+                        top = largest(top, v2)
+                    if actions > uint32(3):
+                        top = largest(top, v3)
+                    while a < actions:
+                        top = largest(top, value(betting, uint32(item + a), rows, stride))
+                        a = uint32(a + 1)
+                    expected = expected[0] if first else top[0], expected[1] if second else top[1]
+                if learn and not all_locked:
+                    good, bad, k = factors[place], factors[uint32(place + 1)], h
+                    if predict > zero:
+                        s0, s1, s2, s3 = four(regret, at, actions, width)
+                    taught(s0, minus(v0, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                           first, second, fixed, k)  # fmt: skip
+                    if actions > uint32(1):
+                        at, k = uint32(at + width), uint32(k + width)
+                        taught(s1, minus(v1, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                               first, second, fixed, k)  # fmt: skip
+                    if actions > uint32(2):
+                        at, k = uint32(at + width), uint32(k + width)
+                        taught(s2, minus(v2, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                               first, second, fixed, k)  # fmt: skip
+                    if actions > uint32(3):
+                        at, k = uint32(at + width), uint32(k + width)
+                        taught(s3, minus(v3, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                               first, second, fixed, k)  # fmt: skip
+                    a = uint32(4)
+                    while a < actions:
+                        at, k = uint32(at + width), uint32(k + width)
+                        gain = minus(value(betting, uint32(item + a), rows, stride), expected)
+                        taught(load(regret, at), gain, good, bad, now_good, now_bad, predict, regret, predicted, at,
+                               first, second, fixed, k)  # fmt: skip
+                        a = uint32(a + 1)
+            store(rows, uint32(word(record, layout.VALUE) * stride), expected)
+
+    up_root = part(up_root)
+
+    def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
+           found, shared, me, threads, begin):  # fmt: skip
+        """Values of street roots n to ``end``: of the learner's decisions, from the last to the first, what is learnt.
+
+        Of values of actions only the value of the decision is kept.
+        """
+        told, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
+        width, stride = word(told, layout.BOARD_WIDTH), word(told, layout.BOARD_STRIDE)
+        if h >= width:
+            return
+        roots = uint32(len(betting.root) // layout.ROOT_WORDS)
+        to = uint32(uint32(roots * word(told, layout.BOARD_START)) + uint32(n * width) + h)
+        base, all_marks = uint32(word(told, layout.BOARD_ROWS) + h), word(told, layout.BOARD_MARKS)
+        texture, decision = word(told, layout.BOARD_TEXTURE), word(told, layout.BOARD_DECISION)
+        numbers, place = cards.storage[uint32(2 * board + 1)], uint32(2 * uint32(board * owns))
+        while n < end:
+            root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
+            first = word(root, layout.FIRST_ROW)
+            marks = uint32(all_marks + first)
+            if not closed(root, texture):
+                result = none
+                if alive[marks] == stamp:
+                    start = uint64(numbers + np.int64(uint32(uint32(word(root, layout.ROOT_SLOT) * width) + h)))
+                    source, regret, predicted = tail(learning.source, start), learning.regret, learning.predicted
+                    if learn:
+                        regret = tail(regret, start)
+                        if predict > zero:
+                            predicted = tail(predicted, start)
+                    slots = word(root, layout.ROOT_SLOTS)
+                    if slots > uint32(SOON) and (learn or not best):
+                        fetch(source, regret, uint32(0), uint32(slots - SOON), width, h, learn and predict > zero)
+                    mine = tail(rows, uint32(base + uint32(first * stride)))
+                    up_root(betting, root, width, stride, source, regret, predicted, mine, learning, decision, good,
+                            bad, predict, best, alive, marks, stamp, factors,
+                            uint32(place + uint32(2 * word(root, layout.OWN_END))), h)  # fmt: skip
+                    result = value(betting, n, mine, stride)
+                store(found, to, result)
+            n, to = uint32(n + 1), uint32(to + width)
+
+    return part(up)
