@@ -1,6 +1,7 @@
 """How long an iteration takes over N nodes: a simulation, checked against runs on this machine.
 
     python benchmarks/cluster/simulate.py [--spots F1 T] [--checked 1 2] [--repeats 30] [--to PICTURE] [--json FILE]
+    python benchmarks/cluster/simulate.py --drawn FILE --to PICTURE
 
 Measured here, before the run over two workers that it is checked against: seconds of the trunk's phases and of a
 worker's part, on one worker; and what Ray takes to carry a pass to one worker and to a further one, by the bytes of its
@@ -148,8 +149,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--to", type=Path, help="save the curves here")
     parser.add_argument("--json", type=Path, help="save the numbers here")
+    parser.add_argument("--drawn", type=Path, metavar="FILE", help="run nothing; draw the numbers that --json saved")
     given = parser.parse_args()
     kept: dict[str, Any] = {}
+    if given.drawn:
+        draw(by_nodes(json.loads(given.drawn.read_text())["spots"]), given.to)
+        return
     with started(max(given.checked)) as module:
         here = wire_of(module, given.repeats)
         away = here._replace(latency=LATENCY, bandwidth=BANDWIDTH)
@@ -181,6 +186,12 @@ def main() -> None:
         given.json.write_text(json.dumps({"wire": wire, "spots": kept}, indent=1))
     if given.to:
         draw(kept, given.to)
+
+
+def by_nodes(spots: dict[str, Any]) -> dict[str, Any]:
+    """As they were before they were saved: JSON has no whole numbers as keys."""
+    curves = ("measured", "here", "ethernet")
+    return {name: {key: {int(n): x for n, x in each[key].items()} for key in curves} for name, each in spots.items()}
 
 
 def draw(kept: dict[str, Any], path: Path) -> None:
