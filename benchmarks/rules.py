@@ -1,7 +1,7 @@
 """Iterations of every rule to 1e-3, 1e-5 and 1e-8 of the uniform policy's NashConv, on twelve games; published claims.
 
     python benchmarks/rules.py --processes 16             # what is missing in rules.json, then all tables
-    python benchmarks/rules.py --report                   # the tables alone
+    python benchmarks/rules.py --report                   # the tables alone, into RULES.md
     python benchmarks/rules.py --games kuhn leduc --rules cfr+ hs-dcfr --iterations 2000
 
 Iterations do not depend on the machine or on what else it does, unless a cell runs into its limit on seconds, which is
@@ -30,6 +30,11 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, run
 
 STORED = Path(__file__).with_suffix(".json")
+TABLES = Path(__file__).with_name("RULES.md")
+HEADING = """# Iterations of every rule on twelve games
+
+Written by `python benchmarks/rules.py --report`, which says how they were counted. Where nothing stands, it was not run.
+`hs-*` have a horizon of 1,000 iterations."""
 ACCURACIES = (1e-3, 1e-5, 1e-8)
 STEP = 1.02  # how much further each evaluation is than the one before
 WATCHED = (100, 1000, 10_000)  # iterations whose NashConv is kept, too
@@ -185,22 +190,22 @@ def told(known: dict[str, Any], cell: Cell, accuracy: float) -> str:
     return f"> {found['iterations']:,}{' (time)' if found['status'] == 'seconds' else ''}"
 
 
-def report(arguments: argparse.Namespace) -> None:
-    """Print one table per accuracy, then the claims."""
+def report(arguments: argparse.Namespace) -> Iterator[str]:
+    """Lines of one table per accuracy, then of the claims."""
     known = stored()
     for accuracy in ACCURACIES:
-        print(f"\n### Iterations to {accuracy:g} of the uniform policy's NashConv\n")
-        print("| rule |", " | ".join(arguments.games), "|")
-        print("| --- |", " | ".join("---:" for _ in arguments.games), "|")
+        yield from ("", f"## Iterations to {accuracy:g} of the uniform policy's NashConv", "")
+        yield f"| rule | {' | '.join(arguments.games)} |"
+        yield f"| --- | {' | '.join('---:' for _ in arguments.games)} |"
         for rule in arguments.rules:
             row = [
                 told(known, Cell(game, rule, 0, arguments.iterations, arguments.seconds), accuracy)
                 for game in arguments.games
             ]
-            print(f"| `{rule}` |", " | ".join(row), "|")
-    print("\n### Published claims\n\n| claim | game | here | holds |\n| --- | --- | --- | --- |")
+            yield f"| `{rule}` | {' | '.join(row)} |"
+    yield from ("", "## Published claims", "", "| claim | game | here | holds |", "| --- | --- | --- | --- |")
     for line in claims(known, arguments):
-        print("|", " | ".join(line), "|")
+        yield f"| {' | '.join(line)} |"
 
 
 def claims(known: dict[str, Any], arguments: argparse.Namespace) -> Iterator[tuple[str, str, str, str]]:
@@ -247,11 +252,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0, help="of a cell at most")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--no-sampled", dest="sampled", action="store_false", help="leave the samplers out")
-    parser.add_argument("--report", action="store_true", help="print what is stored and run nothing")
+    parser.add_argument("--report", action="store_true", help="write tables of what is stored, and run nothing")
     arguments = parser.parse_args()
     if not arguments.report:
         fill(list(cells(arguments)), arguments.processes)
-    report(arguments)
+    text = "\n".join(report(arguments))
+    print(text)
+    if arguments.report:
+        replace_text(TABLES, f"{HEADING}\n{text}\n")
 
 
 if __name__ == "__main__":
