@@ -33,8 +33,8 @@ STORED = Path(__file__).with_suffix(".json")
 TABLES = Path(__file__).with_name("RULES.md")
 HEADING = """# Iterations of every rule on twelve games
 
-Written by `python benchmarks/rules.py --report`, which says how they were counted. Where nothing stands, it was not run.
-`hs-*` have a horizon of 1,000 iterations."""
+Written by `python benchmarks/rules.py --report`, which says how they were counted. Where nothing stands, it was not
+run. `hs-*` have a horizon of 1,000 iterations."""
 ACCURACIES = (1e-3, 1e-5, 1e-8)
 STEP = 1.02  # how much further each evaluation is than the one before
 WATCHED = (100, 1000, 10_000)  # iterations whose NashConv is kept, too
