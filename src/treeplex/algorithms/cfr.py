@@ -140,32 +140,40 @@ class CFR(FullWidth[State]):
 
     def _iterated(self, game: CompiledGame, state: State, now: Steps) -> State:
         """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
-        done = state.iteration + len(now.weight)
-        tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
-        if tiles is not None:
-            form = state.form if isinstance(state, TiledState) else tiled_form(game, tiles, self.threads)
-            begun = state if isinstance(state, TiledState) else _in_tiles(tiles, state, form)
-            told = form, begun.tiled, self.minimizer.predict, now, self.turns
-            share(form.threads, lambda worker: iterate_tiles(*told, worker))
-            return begun._replace(iteration=done)
+        done, laid = state.iteration + len(now.weight), self._laid(game, state)
+        if isinstance(laid, TiledState):
+            told = laid.form, laid.tiled, self.minimizer.predict, now, self.turns
+            share(laid.form.threads, lambda worker: iterate_tiles(*told, worker))
+            return laid._replace(iteration=done)
         rule, learners = Matching(self.minimizer.predict), state.learners
         form = sequence_form(game, self.threads, self.storage)
         share(form.threads, lambda worker: iterate(form, learners, (rule, rule), now, self.turns, worker))
         return LearnerState(learners, done)
+
+    def _laid(self, game: CompiledGame, state: State) -> State:
+        """The same in tiles, where they pay."""
+        tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
+        if tiles is None or isinstance(state, TiledState):
+            return state
+        return _in_tiles(tiles, state, tiled_form(game, tiles, self.threads))
 
     def adds_new(self, player: int) -> bool:
         """Whether an iteration adds the new strategy of this player to its average."""
         return self.order == NEXT or (self.order == FACED and self.turns == ALTERNATING and player == 0)
 
     def strategies(self, game: CompiledGame, state: State, iterate: str) -> Any:
-        """As ``Algorithm``; in tiles, where the state is in exact ones, until they are ``fetched``."""
-        if not (isinstance(state, TiledState) and self.storage == "float64"):
+        """As ``Algorithm``; in exact tiles, where they pay, until they are ``fetched``.
+
+        Also of a state that was just restored: the value would be summed up in another order otherwise.
+        """
+        laid = self._laid(game, state) if self.storage == "float64" else state
+        if not (isinstance(laid, TiledState) and self.storage == "float64"):
             return super().strategies(game, state, iterate)
-        require_finite(self.played(game, state), state.iteration)
-        first, second = state.tiled
+        require_finite(self.played(game, laid), laid.iteration)
+        first, second = laid.tiled
         if iterate == "current":
-            return InTiles((first.strategy.copy(), second.strategy.copy()), state.place, state.form)
-        return normalised_in_tiles(state.form, (first.average, second.average), state.place)
+            return InTiles((first.strategy.copy(), second.strategy.copy()), laid.place, laid.form)
+        return normalised_in_tiles(laid.form, (first.average, second.average), laid.place)
 
     def fetched(self, strategies: Any) -> Any:
         """As ``Algorithm``."""
