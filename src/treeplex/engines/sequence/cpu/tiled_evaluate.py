@@ -1,7 +1,7 @@
 """Value and best responses in tiles: 16 infosets at a time, in about the time of an iteration.
 
-Top-down: plans. Bottom-up: values of actions from the payoffs and from the best actions below. Every best response has
-the bits of ``cpu.evaluate``; the value is summed up in the order of tiles instead of sequences. Storage and
+Top-down: plans. Bottom-up: values of actions from the payoffs and from the best actions below. What the actions of
+player 0 are paid is summed up in the order of sequences, so all has the bits of ``cpu.evaluate``. Storage and
 accumulation float64; no fastmath. Threads share tiles as in ``cpu.tiled``; no bit depends on them.
 """
 
@@ -30,7 +30,7 @@ class Plans(NamedTuple):
     """Scratch of an evaluation."""
 
     plans: tuple[Floats, Floats]  # [P] of each player
-    paid: Floats  # [16 T] what player 0 gets by the actions of each infoset
+    paid: Floats  # [P] what player 0 gets by each action
 
 
 @kernel
@@ -42,9 +42,12 @@ def normalise_tiles(tiles: tuple[Tiles, Tiles], weights: tuple[Any, Any], strate
 
 @kernel
 def evaluate_tiles(
-    form: TiledForm, strategies: tuple[Floats, Floats], scratch: Plans, found: Floats, worker: Worker | None
+    form: TiledForm, strategies: tuple[Floats, Floats], place: Any, scratch: Plans, found: Floats, worker: Worker | None
 ) -> None:
-    """As ``cpu.evaluate``, of strategies in places; ``found`` [3], ``scratch`` and that of ``form`` are modified."""
+    """As ``cpu.evaluate``, of strategies in places; ``found`` [3], ``scratch`` and that of ``form`` are modified.
+
+    ``place``: those of player 0's sequences.
+    """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1) = form.partitions, form.runs
     (values_0, values_1), (worth_0, worth_1) = form.values, form.worth
@@ -63,8 +66,8 @@ def evaluate_tiles(
         (root_0, root_1), value = form.roots, _at_once(form.roots[0], plan_1, values_0)
         found[1] = _best_of_all(root_0, worth_0, value)
         found[2] = _best_of_all(root_1, worth_1, _at_once(root_1, plan_0, values_1))
-        for infoset in paid:
-            value += infoset
+        for s in range(1, len(place)):
+            value += paid[np.uint64(place[s])]
         found[0] = value
     part(worker)
 
@@ -132,7 +135,7 @@ def _bottom_up(
     entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
     for tile in range(np.uint64(begin), np.uint64(stop)):
         end = np.uint64(first_[tile + next_])
-        best, sum_ = lowest, zero
+        best = lowest
         for b in range(head, end):
             value, last = zero, width * np.uint64(start[b + next_])
             if by_blocks:
@@ -141,15 +144,13 @@ def _bottom_up(
                 value = value + gather(opponent, column, entry) * (widened(load(data, entry)) * unit)
                 entry += width
             if counted:
-                sum_ = sum_ + load(plan, width * b) * value
+                store(paid, width * b, load(plan, width * b) * value)
             last = width * np.uint64(below[b + next_])
             while kid < last:
                 value = value + gather(worth, child, kid)
                 kid += width
             best = larger(value, best)
         store(worth, width * tile, best)
-        if counted:
-            store(paid, width * tile, sum_)
         head = end
 
 
