@@ -70,6 +70,11 @@ RULES = (
     "hs-pcfr+(weight=power)",
     "sapcfr+",
     "sapcfr+(predict=0.16666666666666666)",
+    "apcfr+",
+    "stable-pcfr+",
+    "stable-pcfr+(floor=0.01)",
+    "smooth-pcfr+",
+    "smooth-pcfr+(floor=0.01)",
     "cfr+-restarted",
     "pcfr+-restarted",
     "egt",
@@ -222,6 +227,7 @@ def claims(known: dict[str, Any], arguments: argparse.Namespace) -> Iterator[tup
     pairs += [("HS-DCFR(30), t^gamma_t", "hs-dcfr(weight=power)", "dcfr", HS_GAMES)]
     pairs += [("HS-PCFR+(30), t^gamma_t", "hs-pcfr+(weight=power)", "pcfr+", HS_GAMES)]
     pairs += [("HS-PCFR+(30)", "hs-pcfr+", "pcfr+", HS_GAMES), ("SAPCFR+", "sapcfr+", "pcfr+", SAP_GAMES)]
+    pairs += [("APCFR+", "apcfr+", "pcfr+", SAP_GAMES)]
     for name, new, old, games in pairs:
         for game in games:
             one, two = after(game, new), after(game, old)

@@ -25,6 +25,7 @@ from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.protocol import Execution, Goal
 from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 from treeplex.compile import CompiledGame
 from treeplex.compile.blocks import RankedBlocks
 from treeplex.engines.sequence.reference import treeplex as walks
@@ -34,7 +35,8 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
-LEARNERS = [name for name in ITERATIVE if isinstance(build(name), CFR | HedgeCFR | BestResponseCFR | FictitiousPlay)]
+ON_ARRAYS = CFR | HedgeCFR | AdaptiveCFR | FlooredCFR | BestResponseCFR | FictitiousPlay
+LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
 RESTARTED = [name for name in ITERATIVE if name.endswith("-restarted")]
@@ -369,6 +371,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "hs-dcfr": IN_TURN | PLAYED | AFTER | HS,  # Zhang, McAleer & Sandholm 2024
     "hs-pcfr+": IN_TURN | PLAYED | AFTER | HS,  # the same
     "sapcfr+": IN_TURN | PLAYED | {"predict": 1.0 / 3.0},  # Meng et al. 2025
+    "apcfr+": IN_TURN | {"most": 5.0},  # the same
+    "stable-pcfr+": IN_TURN | {"floor": 1.0},  # Farina et al. 2023
+    "smooth-pcfr+": IN_TURN | {"floor": 1.0},  # the same
     "cfr+-restarted": IN_TURN | PLAYED | {"every": 32},  # ours; when to restart is PDLP's
     "pcfr+-restarted": IN_TURN | PLAYED | {"every": 32},
     "cfr-br": {},

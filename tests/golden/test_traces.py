@@ -258,16 +258,21 @@ class Textbook:
             self.now, self.counted = {}, set()
             self._walk(self.game.root(), (1.0, 1.0, 1.0), learning, t)
             for infoset, gains in self.now.items():
-                regret, hope = self.regret[infoset], {}
-                for a, gain in gains.items():
-                    r = regret[a] + gain
-                    if self.plus:
-                        r = max(r, 0.0)
-                    regret[a] = r if self.before else self._discounted(r, t)
-                    kept = self._discounted(r, t + 1) if self.before else regret[a]  # what the next r is added to
-                    hope[a] = max(kept + self.predict * gain, 0.0)
+                hope = self.update(infoset, gains, t)
                 norm = sum(hope.values())
                 self.strategy[infoset] = {a: h / norm if norm > 0 else 1 / len(hope) for a, h in hope.items()}
+
+    def update(self, infoset: Any, gains: dict[str, float], t: int) -> dict[str, float]:
+        """New regrets; what the next strategy is in proportion to."""
+        regret, hope = self.regret[infoset], {}
+        for a, gain in gains.items():
+            r = regret[a] + gain
+            if self.plus:
+                r = max(r, 0.0)
+            regret[a] = r if self.before else self._discounted(r, t)
+            kept = self._discounted(r, t + 1) if self.before else regret[a]  # what the next r is added to
+            hope[a] = max(kept + self.predict * gain, 0.0)
+        return hope
 
     def policy(self, game: CompiledGame, table: dict[Any, dict[str, float]]) -> Any:
         rows = []

@@ -269,11 +269,16 @@ def test_scheduled_cfr_at_once(gamma, horizon, game) -> None:
         assert regret <= bound * np.sqrt(last) * (1 + ROUNDING) / positive[last - 1]
 
 
-@pytest.mark.parametrize("algorithm", ["hs-pcfr+(horizon=40)", "hs-pcfr+(gamma=15)", "sapcfr+", "pcfr+", "cfr+"])
+RISING = ["hs-pcfr+(horizon=40)", "hs-pcfr+(gamma=15)", "sapcfr+", "pcfr+", "cfr+", "apcfr+", "apcfr+(most=0.5)"]
+RISING += [f"{kind}-pcfr+(floor={floor})" for kind in ("stable", "smooth") for floor in (1, 0.03)]
+
+
+@pytest.mark.parametrize("algorithm", RISING)
 def test_rising_weights_of_regret_matching_plus(algorithm, game) -> None:
     """Whatever is played, Q >= the sum of gains since any iteration; so sum_t w_t r_t <= w_T Q(T) if weights rise.
 
-    Tammelin et al. 2015, Theorem 3, for weights of any kind and predictions of any kind.
+    Tammelin et al. 2015, Theorem 3, for weights of any kind and predictions of any kind. Restarts and projections that
+    only add to Q change nothing: Q(t) >= Q(t-1) + r(t) is all that it takes.
     """
     assembled: Any = replace(build(algorithm), turns=SIMULTANEOUS)  # pyright: ignore[reportArgumentType]
     for step in watch(game, assembled, "simultaneous"):

@@ -147,10 +147,11 @@ def saved(algorithm: Any, state: Any) -> dict[str, Any]:
     return tensors
 
 
+ON_ARRAYS = ("cfr+", "hedge", "apcfr+", "stable-pcfr+(floor=0.01)", "smooth-pcfr+(floor=0.01)")
 MEASURED: dict[str, tuple[Any, Callable[[], Any]]] = {
     **{
         name: (build(name), lambda: tp.load("leduc"))
-        for name in ("cfr+", "hedge", "cfr-rbp", "cfr+-partial", "rm-dt", "egt", "mccfr-external", "pure-mccfr")
+        for name in (*ON_ARRAYS, "cfr-rbp", "cfr+-partial", "rm-dt", "egt", "mccfr-external", "pure-mccfr")
     },
     "warm-start": (build("warm-start(warmup=30)"), lambda: tp.load("leduc")),
     "growth": (Growing(GROWTH), lambda: sized_game("continuous_leduc")),

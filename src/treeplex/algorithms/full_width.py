@@ -6,16 +6,18 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from treeplex.algorithms.tabular import Iterated, Strategies, Tabular
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import HedgeLearner, Steps
+from treeplex.engines.sequence.arrays import AdaptiveLearner, HedgeLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import Learners, normalised, sequence_form
 from treeplex.updates.turns import SIMULTANEOUS
+
+AnyLearners = Learners | tuple[HedgeLearner, HedgeLearner] | tuple[AdaptiveLearner, AdaptiveLearner]
 
 
 class LearnerState(NamedTuple):
     """What the next iteration needs."""
 
-    learners: Learners | tuple[HedgeLearner, HedgeLearner]
+    learners: AnyLearners
     iteration: int
 
 
@@ -23,7 +25,7 @@ class Learning(Iterated, Protocol):
     """A state with both players' learners."""
 
     @property
-    def learners(self) -> Learners | tuple[HedgeLearner, HedgeLearner]:
+    def learners(self) -> AnyLearners:
         """Their arrays are modified in place."""
         ...
 

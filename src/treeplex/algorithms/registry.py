@@ -30,6 +30,7 @@ from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.robust import apcfr_plus, smooth_pcfr_plus, stable_pcfr_plus
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
@@ -41,6 +42,7 @@ JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
 PDLP = "after Applegate et al. 2021, PDLP"
+FARINA = "Farina et al. 2023"
 ZHANG = "Zhang, McAleer & Sandholm 2024"
 
 
@@ -73,6 +75,9 @@ ALGORITHMS: dict[str, Entry] = {
         Entry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
         Entry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
         Entry("sapcfr+", sapcfr_plus, "predictive CFR+ that trusts a third of its prediction", "Meng et al. 2025"),
+        Entry("apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"),
+        Entry("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
+        Entry("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
         Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP),
         Entry("pcfr+-restarted", pcfr_plus_restarted, "the same of predictive CFR+", PDLP),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),

@@ -40,6 +40,14 @@ def matched_numbers(regret: Sequence[float]) -> list[float]:
     return [r / total if total > 0.0 else 1.0 / len(positive) for r in positive]
 
 
+def lifted(numbers: Floats, floor: float) -> Floats:
+    """Of smooth predictive regret matching+, P(x) = max(x - theta, 0): ``updates.smooth``, by sorting."""
+    if np.maximum(numbers, 0.0).sum() >= floor:
+        return np.maximum(numbers, 0.0)
+    theta = (np.cumsum(np.sort(numbers)[::-1]) - floor) / np.arange(1, len(numbers) + 1)  # of the k largest numbers
+    return np.maximum(numbers - theta.max(), 0.0)
+
+
 def step_size(rule: int, log_actions: float, payoff_range: float, squares: float, t: float) -> float:
     """Hedge's eta after t iterations: ``updates.hedge.step_size``."""
     if rule != VARIANCE:

@@ -46,6 +46,18 @@ class HedgeLearner(NamedTuple):
     squares: Floats  # [I] sum of the squared distances of v(I) to its mean
 
 
+class AdaptiveLearner(NamedTuple):
+    """What APCFR+ keeps for one player between iterations; all modified in place."""
+
+    regret: Floats  # [S]
+    average: Floats  # [S] weighted sum of realization plans played
+    strategy: Floats  # [S] the current strategy
+    plan: Floats  # [S] its realization plan
+    last: Floats  # [S] the last instantaneous regret
+    errors: Floats  # [I] sum of the squared changes of instantaneous regrets: how far predictions were off
+    moves: Floats  # [I] sum of the squared changes of regrets
+
+
 class Responder(NamedTuple):
     """A player of fictitious play; both arrays [S], modified in place."""
 
@@ -73,6 +85,24 @@ class HedgeRule(NamedTuple):
     payoff_range: Floats  # [I] THEORY: Delta(I); VARIANCE: the range of the whole game, which clips the step
     limit: Floats  # [I] the threshold, to be divided by sqrt(t)
     step_size: int  # VARIANCE or THEORY
+
+
+class AdaptiveRule(NamedTuple):
+    """APCFR+ in every infoset: ``updates.adaptive``."""
+
+    most: float  # that alpha may be
+
+
+class StableRule(NamedTuple):
+    """Stable predictive regret matching+ in every infoset: ``updates.stable``."""
+
+    floor: float  # z
+
+
+class SmoothRule(NamedTuple):
+    """Smooth predictive regret matching+ in every infoset: ``updates.smooth``."""
+
+    floor: float  # z
 
 
 class OwnRule(NamedTuple):

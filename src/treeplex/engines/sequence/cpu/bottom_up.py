@@ -25,7 +25,7 @@ from treeplex.updates.storage import scale_16, whole_16
 
 
 @inlined
-def _value(
+def value_of(
     parent: Ints,
     role: Bytes | None,
     boundary: Any,
@@ -57,7 +57,7 @@ def match(run: Run, role: Bytes | None, learner: Learner, rule: Matching, values
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = _value(parent, role, boundary, infoset, start, end, strategy, values)
+        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
         total = 0.0
         for s in range(start, end):
             instantaneous = values[s] - expected
@@ -141,5 +141,5 @@ def own(run: Run, role: Bytes | None, learner: Learner, rule: OwnRule, values: F
     strategy, memory = learner.strategy, rule.memory
     for infoset in range(stop - 1, begin - 1, -1):
         start, end = first[infoset], first[infoset + 1]
-        _value(parent, role, boundary, infoset, start, end, strategy, values)
+        value_of(parent, role, boundary, infoset, start, end, strategy, values)
         rule.update(step.iteration, values[start:end], strategy[start:end], memory[:, start:end])
