@@ -130,7 +130,8 @@ def solve(
         cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the streams of an algorithm such as
             ``"pure-mccfr(streams=8)"``, or have one part each of a game that is cut for them, for the CFR family.
             Changes no bit of the answer.
-        workers: Of the cluster, how many; ``threads`` are those of each then, by default 1. Default: all CPUs.
+        workers: Of the cluster, how many; ``threads`` are those of each then, by default 1. Default: all CPUs, or
+            with ``backend="cuda"`` all GPUs, of which each has one.
         worker_memory: What each may take, such as ``"8GB"``: a game that needs more is refused.
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:

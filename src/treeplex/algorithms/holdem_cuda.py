@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, cast
 from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.algorithms.protocol import Execution, Stop, Tensors, never
 from treeplex.cuda.found import GIB, require, require_memory
-from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, learner_bytes, plan
+from treeplex.engines.boards.arrays import Schedules, Sources
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, learner_bytes, plan
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import evaluated
@@ -50,14 +50,14 @@ class CudaHoldemCFR(HoldemCFR):
     def start(self, game: HoldemGame, seed: int = 0) -> Any:
         """No regret yet, uniform strategies."""
         engine = self._engine(game)
-        first, second = engine.new_learners(self._predicts)
+        first, second = engine.new_learners(self.predicts)
         engine.hold(list(zip(first[:3], second[:3], strict=True)))
         return DeviceState(engine, (first, second), 0)
 
     def advance(self, game: HoldemGame, state: Any, iterations: int, stop: Stop = never) -> Any:
         """As ``Algorithm``; what ``state`` has on the device is modified in place."""
         now: DeviceState = state
-        count, schedules = 1, self.schedules(-(-(now.iteration + iterations + 1) // TOLD) * TOLD - 1)
+        count, schedules = 1, self.told(now.iteration + iterations)
         for stretch in stretches(self.weight, now.iteration, iterations):
             last = now.iteration + stretch.iterations
             if stretch.fade != 1.0:
@@ -96,7 +96,7 @@ class CudaHoldemCFR(HoldemCFR):
 
     def save(self, state: Any) -> Tensors:
         """As ``Algorithm``: what the CPU saves."""
-        return super().save(State(state.engine.fetched(state.learners, self._predicts), state.iteration))
+        return super().save(State(state.engine.fetched(state.learners, self.predicts), state.iteration))
 
     def restore(self, game: HoldemGame, tensors: Mapping[str, Any], seed: int = 0) -> Any:
         """As ``Algorithm``: whichever backend saved it."""
@@ -110,19 +110,27 @@ class CudaHoldemCFR(HoldemCFR):
         return HoldemCFR(self.minimizer, self.weight, self.storage, self.threads, self.prune)
 
     @property
-    def _predicts(self) -> bool:
+    def predicts(self) -> bool:
+        """Are there predicted regrets?"""
         return self.minimizer.predict > 0.0
 
+    def told(self, last: int) -> Schedules:
+        """Discounts and weights up to ``last`` and some more: they are sent once for many iterations."""
+        return self.schedules(-(-(last + 1) // TOLD) * TOLD - 1)
+
     def _engine(self, game: HoldemGame) -> BoardsOnGPU:
-        """Tables and working arrays on the device; a refusal if these and what is learnt do not fit."""
-        device, planned = require(self.device), plan(game, self.storage)
+        return BoardsOnGPU(game, self.storage, self.fitting(game, plan(game, self.storage)))
+
+    def fitting(self, game: HoldemGame, planned: Plan) -> Plan:
+        """A plan; a refusal if its tables and working arrays and what is learnt do not fit on the device."""
+        device = require(self.device)
         advice = "fewer or larger bet sizes, or narrower ranges"
         least = planned.bytes + learner_bytes(game, SMALLEST, predict=False)
-        if self.storage != SMALLEST and not self._predicts and least <= device.free:
+        if self.storage != SMALLEST and not self.predicts and least <= device.free:
             advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB) or backend="cpu"'
-        need = planned.bytes + learner_bytes(game, self.storage, self._predicts)
+        need = planned.bytes + learner_bytes(game, self.storage, self.predicts)
         require_memory(device, need, f"Solving {game.name} with {self.storage} numbers", advice)
-        return BoardsOnGPU(game, self.storage, planned)
+        return planned
 
 
 def on_gpu(solver: HoldemCFR, execution: Execution) -> CudaHoldemCFR:

@@ -141,7 +141,7 @@ class Over:
 
     cluster: Cluster = None
     workers: Annotated[
-        int | None, typer.Option(help="Of the cluster, each with --threads of its own. Default: all CPUs.")
+        int | None, typer.Option(help="Of the cluster, each with --threads of its own. Default: all CPUs, or GPUs.")
     ] = None
     worker_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="What each worker may take, such as 8GB.")

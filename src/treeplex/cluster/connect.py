@@ -31,6 +31,7 @@ class Node(NamedTuple):
     host: str
     cpus: float
     memory: float  # bytes that tasks may declare
+    gpus: float = 0.0
 
 
 def ray() -> Any:
@@ -75,7 +76,8 @@ def nodes(module: Any) -> list[Node]:
         if record["Alive"]:
             has = record["Resources"]
             host = str(record["NodeManagerHostname"])
-            found.append(Node(str(record["NodeID"]), host, has.get("CPU", 0.0), has.get("memory", 0.0)))
+            each = (has.get(name, 0.0) for name in ("CPU", "memory", "GPU"))
+            found.append(Node(str(record["NodeID"]), host, *each))
     return found
 
 

@@ -32,7 +32,8 @@ def placed(
                 raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
         yield options, lambda asked: asked.algorithm
         return
-    with attached(cluster) as ray, sharding(ray, workers, options.threads, worker_memory) as how:
+    gpus, asked_for = options.backend == "cuda", (workers, options.threads, worker_memory)
+    with attached(cluster) as ray, sharding(ray, *asked_for, gpus=gpus) as how:
 
         def over(asked: Asked) -> Algorithm[Any, Any]:
             streams = isinstance(asked.algorithm, MonteCarlo)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from treeplex.algorithms.cut.shards import Given, LostError, Order, OutOfStepError, Stamp, payload
+from treeplex.algorithms.cut.shards import GPU_BOARDS, Given, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.cluster.connect import nodes
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
 from treeplex.runs.cut import Sharding
@@ -63,10 +63,10 @@ class RayShards:
         if late:
             for actor in new.values():
                 self._ray.kill(actor)
-            need = max(orders[k].words["memory"] for k in late)
+            need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * _gpus(orders[0])
             raise LostError(
                 f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
-                f" {self._threads} CPU{'s' * (self._threads > 1)} and {need / 1e9:.2f} GB; see: ray status."
+                f" {self._threads} CPU{'s' * (self._threads > 1)}{gpu} and {need / 1e9:.2f} GB; see: ray status."
             )
         for k, actor in new.items():
             self._actors[k] = actor
@@ -95,7 +95,11 @@ class RayShards:
 
     def _new(self, order: Order) -> Any:
         remote = self._ray.remote(Worker).options(
-            num_cpus=self._threads, memory=order.words["memory"], max_restarts=0, max_task_retries=0
+            num_cpus=self._threads,
+            num_gpus=_gpus(order),
+            memory=order.words["memory"],
+            max_restarts=0,
+            max_task_retries=0,
         )
         return remote.remote(order, __version__)
 
@@ -160,14 +164,26 @@ def whole(answer: Sequence[Given]) -> Given:
     return {name: np.concatenate([piece[name] for piece in answer]) for name in first}
 
 
+def _gpus(order: Order) -> int:
+    """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
+    return int(order.kind == GPU_BOARDS)
+
+
 @contextmanager
-def sharding(module: Any, workers: int | None, threads: int, worker_memory: str | int | None) -> Generator[Sharding]:
-    """Workers of a cluster for a game that will be cut; they go when this ends."""
-    memory, each = bytes_of(worker_memory), max(threads, 1)
+def sharding(
+    module: Any, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
+) -> Generator[Sharding]:
+    """Workers of a cluster for a game that will be cut, with a GPU each if asked for; they go when this ends."""
+    memory, each, there = bytes_of(worker_memory), max(threads, 1), nodes(module)
     count = None if workers is None else within(int, "workers", workers, "an integer >= 1", 1)
-    cpus = sum(int(node.cpus) for node in nodes(module))
+    cpus, cards = sum(int(node.cpus) for node in there), sum(int(node.gpus) for node in there)
+    if gpus and (count or 1) > cards:
+        raise ParameterError(
+            f"With backend=cuda every worker takes a GPU, and the cluster has {cards}, got {count or 1}"
+            f" worker{'s' * (count not in (None, 1))}; give fewer workers, or backend=cpu."
+        )
     if count is None:
-        count = max(cpus // each, 1)
+        count = max(min(cpus // each, cards if gpus else cpus), 1)
     elif count * each > cpus:
         raise ParameterError(
             f"The cluster has {cpus} CPUs, but {count} workers with {each} thread{'s' * (each > 1)} each take"

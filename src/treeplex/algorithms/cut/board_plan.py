@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeplex.algorithms.cut.session import PROCESS, Cutting, sized, split
-from treeplex.algorithms.cut.shards import Order
+from treeplex.algorithms.cut.shards import BOARDS, GPU_BOARDS, Order
 from treeplex.algorithms.holdem import HoldemCFR
 from treeplex.engines.boards.cut import Run, board_work, part_of
 from treeplex.engines.boards.game import HoldemGame
@@ -48,8 +48,9 @@ def ordered(game: HoldemGame, solver: HoldemCFR, cutting: Cutting, runs: Sequenc
         "storage": solver.storage,
         "threads": cutting.threads,
     }
+    kind = GPU_BOARDS if solver.backend == "cuda" else BOARDS
     own = [{"part": list(run), "memory": shard_memory(game, solver, run, cutting.threads)} for run in runs]
-    return [Order("boards", common | each, {}) for each in own]
+    return [Order(kind, common | each, {}) for each in own]
 
 
 def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from treeplex.algorithms.cut.board_part import arrays_of, fresh, played
 from treeplex.algorithms.cut.session import opened_part, write_part
 from treeplex.algorithms.cut.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
-from treeplex.algorithms.holdem import HoldemCFR, State, faded
+from treeplex.algorithms.holdem import State, faded
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import arrays as layout
@@ -26,25 +27,27 @@ from treeplex.updates.schedules import stretches
 class BoardShard:
     """Keeps what is learnt on its boards and below."""
 
+    backend: ClassVar = "cpu"
+
     def __init__(self, order: Order) -> None:
         words = order.words
         self.whole = load_spot(make_spot(words["spot"]), locks=make_locks(words["locks"]))
-        execution = Execution("cpu", words["storage"], words["threads"])
-        self.solver: HoldemCFR = build(words["algorithm"]).prepared(self.whole, execution)  # pyright: ignore[reportAttributeAccessIssue]
+        execution = Execution(self.backend, words["storage"], words["threads"])
+        self.solver: Any = build(words["algorithm"]).prepared(self.whole, execution)
         self.run = Run(*words["part"])
         self.game = part_of(self.whole, self.run)
-        self.frozen = locked_part(self.whole, self.solver.storage, self.run)
-        self.state = State(fresh(self.whole, self.solver, self.run), 0)
         self.turn = 0  # whose pass is next
+        self.prepare()
+        self.state = State(self.fresh(), 0)
 
     def do(self, stamp: Stamp, given: Given) -> Given:
         """As ``Shard``."""
         if stamp.phase == START:
-            self.state, self.turn = State(fresh(self.whole, self.solver, self.run), 0), 0
+            self.state, self.turn = State(self.fresh(), 0), 0
         elif stamp.phase == RESTORE:
             self._restore(stamp, given["files"])
         elif stamp.phase == SAVE:
-            tensors = {name: np.ascontiguousarray(leaf) for name, leaf in leaves(self.state, "state")}
+            tensors = {name: np.ascontiguousarray(leaf) for name, leaf in leaves(self.kept(), "state")}
             write_part(given["path"], stamp.run.partition("/")[0], self.state.iteration, list(self.run), tensors)
         elif stamp.phase == LEARN:
             return self._learn(stamp, given)
@@ -54,23 +57,45 @@ class BoardShard:
 
     def _learn(self, stamp: Stamp, given: Given) -> Given:
         in_step(stamp, self.state.iteration, self.turn)
-        solver, t = self.solver, stamp.iteration
-        if stamp.player == 0:
-            faded(self.state.learners, stretches(solver.weight, t - 1, 1)[0].fade)
-        playing = Playing(self.state.learners, solver.playing(self.state), self.frozen)
-        found = self._below(playing, solver.rule, (stamp.player, layout.UPDATE, t), solver.schedules(t), given)
+        found = self.learn(stamp.player, stamp.iteration, given)
         self.turn = 1 - self.turn
         if self.turn == 0:
-            self.state = State(self.state.learners, t)
+            self.state = State(self.state.learners, stamp.iteration)
         return found
 
     def _play(self, stamp: Stamp, given: Given) -> Given:
+        return self.play(stamp.player, layout.BEST if stamp.phase.startswith(BEST) else layout.VALUE, given)
+
+    def prepare(self) -> None:
+        """What passes need beside what is learnt."""
+        self.frozen = locked_part(self.whole, self.solver.storage, self.run)
+
+    def fresh(self) -> Any:
+        """Learners without regret."""
+        return fresh(self.whole, self.solver, self.run)
+
+    def taken(self, learners: Any) -> Any:
+        """Learners of a checkpoint, where passes have them."""
+        return learners
+
+    def kept(self) -> State:
+        """What a checkpoint has."""
+        return self.state
+
+    def learn(self, player: int, t: int, given: Given) -> Given:
+        """One player's half of iteration ``t``."""
+        solver = self.solver
+        if player == 0:
+            faded(self.state.learners, stretches(solver.weight, t - 1, 1)[0].fade)
+        playing = Playing(self.state.learners, solver.playing(self.state), self.frozen)
+        return self._below(playing, solver.rule, (player, layout.UPDATE, t), solver.schedules(t), given)
+
+    def play(self, player: int, mode: int, given: Given) -> Given:
         """A best response, or the value of the strategies."""
         stub = no_learner(self.solver.storage)
         sources = played(self.whole, self.solver, self.run, self.state, given["iterate"])
-        mode = layout.BEST if stamp.phase.startswith(BEST) else layout.VALUE
         playing = Playing((stub, stub), sources, self.frozen)
-        return self._below(playing, plain_rule(), (stamp.player, mode, 0), None, given)
+        return self._below(playing, plain_rule(), (player, mode, 0), None, given)
 
     def _below(
         self, playing: Playing, rule: Rule, step: tuple[int, int, int], schedules: Schedules | None, given: Given
@@ -90,4 +115,4 @@ class BoardShard:
                 with opened_part(file, stamp.iteration) as tensors:
                     for player in (0, 1):
                         carry(self.whole, player, arrays_of(tensors, player), source, learners[player], self.run)
-        self.state, self.turn = State(learners, stamp.iteration), 0
+        self.state, self.turn = State(self.taken(learners), stamp.iteration), 0

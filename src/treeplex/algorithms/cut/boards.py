@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.cut.board_part import arrays_of, fresh, played
 from treeplex.algorithms.cut.board_plan import exchanged, ordered, planned
-from treeplex.algorithms.cut.session import MANIFEST, Cutting, Session, files_of, on_cpus
+from treeplex.algorithms.cut.session import MANIFEST, Cutting, Session, files_of
 from treeplex.algorithms.cut.shards import BEST, LEARN, VALUE, Given
 from treeplex.algorithms.cut.trunk import Asked, Trunk
 from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded
@@ -199,11 +199,14 @@ class CutSpotted(Spotted):
         return super().files() | {"shards/": "the strategies below the cut: a file of each worker"}
 
 
-def cut_spot(game: HoldemGame, solver: HoldemCFR, cutting: Cutting, run: str, folder: Path | None) -> CutHoldem:
+def cut_spot(game: HoldemGame, solver: Any, cutting: Cutting, run: str, folder: Path | None) -> CutHoldem:
     """A spot cut into as many shards as there are workers; refused if they do not have the memory."""
     if len(game.streets) == 1:
         raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
-    on_cpus(solver.backend)
     runs = planned(game, solver, cutting)
-    orders = ordered(game, solver, cutting, runs)
-    return CutHoldem(solver, Session(cutting.shards, orders, run, folder), tuple(runs))
+    session = Session(cutting.shards, ordered(game, solver, cutting, runs), run, folder)
+    if solver.backend == "cuda":
+        from treeplex.algorithms.cut.gpu_boards import GPUCutHoldem  # noqa: PLC0415 - not without a GPU
+
+        return GPUCutHoldem(solver, session, tuple(runs))
+    return CutHoldem(solver, session, tuple(runs))

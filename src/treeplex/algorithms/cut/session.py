@@ -167,7 +167,9 @@ def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, i
 def on_cpus(backend: str) -> None:
     """Refuse what no worker can carry out."""
     if backend != "cpu":
-        raise ParameterError("Cut games are solved on CPUs: give backend=cpu with the option 'cluster'.")
+        raise ParameterError(
+            "Games are cut for CPUs, but for hold'em spots: give backend=cpu with the option 'cluster'."
+        )
 
 
 def sized(count: int) -> str:

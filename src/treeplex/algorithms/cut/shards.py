@@ -37,10 +37,14 @@ BEST, VALUE, GATHER = "best", "value", "gather"
 the last of some; passes that respond best, or play; strategies to be fetched."""
 
 
+BOARDS, GPU_BOARDS, SEQUENCES = "boards", "boards on a GPU", "sequences"
+"""Kinds of shards."""
+
+
 class Order(NamedTuple):
     """What a shard is made of."""
 
-    kind: str  # of shard: "boards" or "sequences"
+    kind: str  # of shard: BOARDS, GPU_BOARDS or SEQUENCES
     words: Mapping[str, Any]  # as JSON has them
     arrays: Mapping[str, Array]
 
@@ -90,10 +94,14 @@ def payload(given: Given) -> int:
 
 def made(order: Order) -> Shard:
     """A shard without anything learnt."""
-    if order.kind == "boards":
+    if order.kind == BOARDS:
         from treeplex.algorithms.cut.board_shard import BoardShard  # noqa: PLC0415 - its kernels take time to load
 
         return BoardShard(order)
+    if order.kind == GPU_BOARDS:
+        from treeplex.algorithms.cut.gpu_shard import GPUBoardShard  # noqa: PLC0415 - not without a GPU
+
+        return GPUBoardShard(order)
     from treeplex.algorithms.cut.sequence_shard import SequenceShard  # noqa: PLC0415
 
     return SequenceShard(order)

@@ -32,6 +32,11 @@ class Trunk(Algorithm[Game, State]):
         """As the solver."""
         return self.solver.stored_as
 
+    @property
+    def backend(self) -> str:
+        """As the solver."""
+        return self.solver.backend
+
     def work(self, game: Game, state: State) -> Work:
         """As the solver."""
         return self.solver.work(game, state)

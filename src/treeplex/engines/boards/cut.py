@@ -119,17 +119,26 @@ def locked_part(
         listed = list(pieces(game, player, whole(game), run))
         decisions = [piece for piece in listed if piece.kind == DECISIONS]
         where.append(np.concatenate([frozen.where[player][p.source : p.source + p.size] for p in decisions]))
-    for player, (places, numbers) in enumerate(told(game, storage) if game.locks else ()):
-        if learners is None:
-            break
-        for piece in pieces(game, player, whole(game), run):
-            inside = (places >= piece.source) & (places < piece.source + piece.size)
-            if piece.kind == ELEMENTS and inside.any():
-                here = places[inside] - piece.source + piece.target
-                for target in (learners[player].regret, learners[player].predicted, learners[player].average):
-                    if len(target):
-                        target[here] = numbers[inside]
+    if learners is not None and game.locks:
+        for learner, (places, numbers) in zip(learners, told_part(game, storage, run), strict=True):
+            for target in (learner.regret, learner.predicted, learner.average):
+                if len(target):
+                    target[places] = numbers
     return Locked((where[0], where[1]), Sources(*frozen.rows))
+
+
+def told_part(game: HoldemGame, storage: str, run: Run) -> list[tuple[Offsets, Array]]:
+    """What is written for locked hands of a part: as ``locks.told``, for a part of ``game``."""
+    found: list[tuple[Offsets, Array]] = []
+    for player, (places, numbers) in enumerate(told(game, storage)):
+        here, kept = [places[:0]], [numbers[:0]]
+        for piece in pieces(game, player, whole(game), run):
+            if piece.kind == ELEMENTS:
+                inside = (places >= piece.source) & (places < piece.source + piece.size)
+                here.append(places[inside] - piece.source + piece.target)
+                kept.append(numbers[inside])
+        found.append((np.concatenate(here), np.concatenate(kept)))
+    return found
 
 
 def board_work(game: HoldemGame) -> Offsets:

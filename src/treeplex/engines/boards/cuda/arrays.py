@@ -72,6 +72,7 @@ class Cards(NamedTuple):
 
     board: Words  # [B x BOARD_WORDS]
     storage: Offsets  # [B x 2] first numbers of the opponent's and of the learner's actions
+    shift: Offsets  # [B x 2] by how much further on they are in the whole game, where this is a part of one
     map: Small  # where the opponent's hands stand on the board above
     program: Words  # see ``matches``
     look: Words  # [sum H, 4]

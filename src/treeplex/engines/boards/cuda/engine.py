@@ -17,7 +17,7 @@ from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedu
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
-from treeplex.engines.boards.cuda.tables import Level, Sizes, Tuning, levels_of, sizes_of
+from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
 from treeplex.updates.storage import STORAGES
@@ -61,12 +61,13 @@ class Plan(NamedTuple):
     tuning: Tuning
 
 
-def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None) -> Plan:
-    """Build the tables; nothing is allocated on the GPU yet."""
+def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut | None = None) -> Plan:
+    """Build the tables, by default of all streets; nothing is allocated on the GPU yet."""
+    cut = cut or Cut(0, len(game.streets), game)
     work = STORAGES[storage].work
     chosen = tuning or (SMALL if SIMULATED else Tuning())
-    pair = (levels_of(game, 0, work, LANES, chosen), levels_of(game, 1, work, LANES, chosen))
-    sizes = (sizes_of(game, 0, pair[0], chosen.beside), sizes_of(game, 1, pair[1], chosen.beside))
+    pair = (levels_of(game, 0, work, LANES, chosen, cut), levels_of(game, 1, work, LANES, chosen, cut))
+    sizes = (sizes_of(game, 0, pair[0], chosen.beside, cut), sizes_of(game, 1, pair[1], chosen.beside, cut))
     either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
     numbers = sum(size.rows + size.factors for size in either) + sum(size.found for each in sizes for size in each)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
@@ -100,11 +101,9 @@ class BoardsOnGPU:
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
         self.frozen = self.sent_locks(fix(game, storage))
-        self._told_hands = [
-            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
-            for places, numbers in told(game, storage)
-        ]
+        self._told_hands = self.sent_hands(told(game, storage))
         self._clock = _new_clock(PLANNED)
+        self._entered = [(self._start[1 - player], self._clock.stamp) for player in (0, 1)]  # reach, and marks of rows
         self._told, self._now = np.ones((3, 0)), 0
         self._recorded: tuple[Any, Callable[[], None]] | None = None
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
@@ -114,6 +113,12 @@ class BoardsOnGPU:
         self.locks = any((where != FREE).any() for where in frozen.where)
         first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
         return (first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows))
+
+    def sent_hands(self, listed: Sequence[tuple[Array, Array]]) -> list[tuple[Any, Any, int]]:
+        """Places of locked hands' numbers, those numbers, and how many they are; of each player."""
+        return [
+            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places)) for places, numbers in listed
+        ]
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
         """Learners on the GPU."""
@@ -211,8 +216,7 @@ class BoardsOnGPU:
     def _down(self, player: int, depth: int, n: int, facing: Facing, rule: Rule, learn: bool) -> Launches:
         level, number = self._levels[player][depth], self._work
         begin, boards = level.stretches[n]
-        above = self._rows[depth - 1] if depth else self._start[1 - player]
-        marks = self._alive[depth - 1] if depth else self._clock.stamp
+        above, marks = (self._rows[depth - 1], self._alive[depth - 1]) if depth else self._entered[player]
         each, grid = self._grid(level.roots, boards, level.widths[1], learn)
         arguments = (
             level.betting, level.cards, begin, each, facing, self._clock, rule.prune, above, marks,
@@ -268,14 +272,18 @@ class BoardsOnGPU:
 
     def learning(self, learners: Learners, rule: Rule, player: int) -> list[list[Launches]]:
         """The launches of one player's half of an iteration."""
+        learning, facing = self._learners(learners, rule, player)
+        return self.launches(player, facing, learning, rule, learn=True, best=False)
+
+    def _learners(self, learners: Learners, rule: Rule, player: int) -> tuple[Learning, Facing]:
+        """Both players of a pass that learns."""
         ours, theirs = learners[player], learners[1 - player]
         source = [each.predicted if rule.predict > 0.0 else each.regret for each in (ours, theirs)]
         (where, rows), other = self.frozen, 1 - player
         learning = Learning(
             source[0], ours.regret, ours.predicted, ours.last, ours.regret_scale, where[player], rows[player]
         )
-        facing = Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
-        return self.launches(player, facing, learning, rule, learn=True, best=False)
+        return learning, Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
 
     def _evaluate(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> None:
         for n, (player, mode) in enumerate(passes):

@@ -120,6 +120,7 @@ def street16(storage: str, locks: bool) -> Street:
                     h = uint32(h + threads)
                 start = cards.storage[uint32(2 * board)] + np.int64(uint32(word(root, layout.THEIR_SLOT) * width))
                 source, average = tail(facing.source, uint64(start)), tail(facing.average, uint64(start))
+                in_whole = start + cards.shift[uint32(2 * board)]
                 d = uint32(word(root, layout.THEIRS) * layout.THEIRS_WORDS)
                 last = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
                 while d < last:
@@ -128,8 +129,8 @@ def street16(storage: str, locks: bool) -> Street:
                     reached = alive[uint32(marks + word(record, layout.ABOVE))] == stamp
                     place = uint64(word(told, layout.BOARD_THEIR_DECISION) + word(record, layout.NUMBER))
                     mark = uint32(marks + word(record, layout.OUT))
-                    down_decision(record, width, stride, reached, source, average, start, mine, facing, place, weight,
-                                  t, prune, alive, mark, stamp, shared, me, threads)  # fmt: skip
+                    down_decision(record, width, stride, reached, source, average, in_whole, mine, facing, place,
+                                  weight, t, prune, alive, mark, stamp, shared, me, threads)  # fmt: skip
                     d = uint32(d + layout.THEIRS_WORDS)
             n = uint32(n + 1)
 
@@ -195,7 +196,7 @@ def street16(storage: str, locks: bool) -> Street:
                 reached = alive[marks] == stamp
                 mine = tail(rows, uint32(word(told, layout.BOARD_ROWS) + uint32(first * stride)))
                 start = cards.storage[uint32(2 * board + 1)] + np.int64(uint32(word(root, layout.ROOT_SLOT) * width))
-                regret = tail(learning.regret, uint64(start))
+                regret, in_whole = tail(learning.regret, uint64(start)), start + cards.shift[uint32(2 * board + 1)]
                 d = uint32(word(root, layout.OWN_END) * layout.OWN_WORDS)
                 last = uint32(word(root, layout.OWN) * layout.OWN_WORDS)
                 kept = uint32(uint32(2 * uint32(board * owns)) + uint32(2 * word(root, layout.OWN_END)))
@@ -208,7 +209,7 @@ def street16(storage: str, locks: bool) -> Street:
                         teach, positive, negative = lock != ALL_LOCKED, one, one
                         if teach:
                             positive, negative = factors[kept], factors[uint32(kept + 1)]
-                        up_decision(betting, record, width, stride, teach, regret, start, mine, learning, place,
+                        up_decision(betting, record, width, stride, teach, regret, in_whole, mine, learning, place,
                                     positive, negative, lock, locked, t, shared, me, threads)  # fmt: skip
                     else:
                         h, out = uint32(me), uint32(word(record, layout.VALUE) * stride)

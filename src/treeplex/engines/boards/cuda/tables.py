@@ -50,6 +50,7 @@ class Level(NamedTuple):
     chance: float  # of the card that was dealt last
     rows: int  # on a board
     widths: tuple[int, int]  # hands of the learner and of the opponent on a board, at most
+    entry: Ints  # rows that lead to the next street's roots
     deals: Deals | None = None  # what the boards of the next street bring
     chances: int = 0  # chance nodes of all boards
 
@@ -63,44 +64,60 @@ class Sizes(NamedTuple):
     found: int
 
 
-def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tuning) -> list[Level]:
-    """Tables of every street."""
+class Cut(NamedTuple):
+    """Which streets of a subgame are on a GPU.
+
+    Reach of the first is given from outside unless it is the root's, and so are values of boards below the last.
+    """
+
+    first: int
+    end: int
+    like: HoldemGame  # the whole subgame: on a part of its boards rows are added up as if all were there
+
+
+def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tuning, cut: Cut) -> list[Level]:
+    """Tables of these streets."""
     levels: list[Level] = []
-    entry = np.zeros(1, np.int32)  # rows that lead to the street roots
-    values = np.zeros(0, np.int32)
+    entry = np.arange(game.streets[cut.first].roots, dtype=np.int32)  # rows that lead to the street roots
     size = np.dtype(work).itemsize
-    for depth, street in enumerate(game.streets):
+    for depth, street in enumerate(game.streets[: cut.end]):
+        if depth < cut.first:
+            continue
         last, boards = depth + 1 == len(game.streets), game.boards[depth]
         betting, rows, chance = betting_tables(game.spot, street, learner, entry, work)
-        widths = _widest(boards.hands[learner]), _widest(boards.hands[1 - learner])
+        alike = cut.like.boards[depth].hands
+        widths = _widest(alike[learner]), _widest(alike[1 - learner])
         each = -(-widths[1] // lanes) | 1
         matches = find_matches(boards, learner, street.name == "river", lanes, 1 + each * lanes)
         begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0, tuning.beside)
         above = levels[-1] if levels else None
-        over = None if above is None else _above(game, depth, above)
+        over = _given(game, depth, learner) if above is None else _above(game, depth, above)
         cards = _cards(boards, learner, matches, rows, begins, tuning.beside, over)
         owns = len(betting.own) // OWN_WORDS
         stretches = tuple(Stretch(low, high - low) for low, high in pairwise(begins))
         factor = 1.0 if depth == 0 else game.chances[1 if street.name == "river" else 0]
-        if above is not None:
-            deals = _deals(game, depth, learner, above, values)
-            levels[-1] = above._replace(deals=deals, chances=len(deals.above) * len(deals.row))
         groups = len(betting.group) // GROUP_WORDS
         sums = _sums(groups, each, int(matches.steps.max(initial=1)), lanes, size, tuning)
-        levels.append(Level(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths))
         entry, values = chance
+        level = Level(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths, entry)
+        if not last:
+            deals = _deals(game, depth + 1, learner, level, values)
+            level = level._replace(deals=deals, chances=len(deals.above) * len(deals.row))
+        levels.append(level)
     return levels
 
 
-def sizes_of(game: HoldemGame, learner: int, levels: list[Level], beside: int) -> list[Sizes]:
-    """Of every street."""
+def sizes_of(game: HoldemGame, learner: int, levels: list[Level], beside: int, cut: Cut) -> list[Sizes]:
+    """Of these streets; then of values of the boards below, where those are given."""
     found: list[Sizes] = []
-    for boards, level in zip(game.boards, levels, strict=True):
+    for boards, level in zip(game.boards[cut.first : cut.end], levels, strict=True):
         stride, count = _strides(boards.hands), len(boards.texture)
         begins = [*(each.begin for each in level.stretches), count]
         rows = _longest(stride, begins) * min(beside, len(level.stretches))
         values = level.roots * int(boards.hands[learner].start[-1])
         found.append(Sizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
+    for street, boards in list(zip(game.streets, game.boards, strict=True))[cut.end : cut.end + 1]:
+        found.append(Sizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
     return found
 
 
@@ -155,8 +172,11 @@ def _cards(
         1 + boards.texture, first, *over.T,
     )  # fmt: skip
     table = np.stack([_narrow(column) for column in columns], axis=1)
-    storage = np.stack((theirs.storage, ours.storage), axis=1).astype(np.int64)
-    return Cards(table.ravel(), storage.ravel(), place, matches.program, matches.look, ours.same)
+    storage, shift = (
+        np.stack(pair, axis=1).astype(np.int64).ravel()
+        for pair in ((theirs.storage, ours.storage), (theirs.shift, ours.shift))
+    )
+    return Cards(table.ravel(), storage, shift, place, matches.program, matches.look, ours.same)
 
 
 def _narrow(column: Any) -> Words:
@@ -174,14 +194,25 @@ def _kept(game: HoldemGame, depth: int, level: Level) -> Offsets:
 
 def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
     """[B, 3] those of the board above each board of street ``depth``."""
-    return _kept(game, depth - 1, level)[[deal.parent for deal in game.deals[depth]]]
+    return _kept(game, depth - 1, level)[_parents(game.boards[depth - 1])]
+
+
+def _given(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
+    """The same where reach is given from outside: rows of the only board above, one after the other."""
+    wide = int(game.boards[0].hands[1 - learner].start[-1])
+    return np.array([(0, wide, 0)] * len(game.boards[depth].texture), np.int64) if depth else None
+
+
+def _parents(above: Boards) -> Offsets:
+    """The board above each board of a street."""
+    return np.repeat(np.arange(len(above.texture)), np.diff(above.child))
 
 
 def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) -> Deals:
     """What the boards of street ``depth`` bring to the one above."""
     boards, over = game.boards[depth], game.boards[depth - 1]
     hands, wide = boards.hands[learner], np.diff(over.hands[learner].start)
-    parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
+    parent = _parents(over)
     board = np.repeat(np.arange(len(parent)), np.diff(boards.image))
     back_start = np.concatenate(([0], np.cumsum(wide[parent[board]]))).astype(np.int64)
     back = np.zeros(int(back_start[-1]), np.uint16)
