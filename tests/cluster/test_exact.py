@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,12 @@ def test_flops_have_the_bits_of_one_machine(algorithm: str, storage: str, tmp_pa
 def test_known_spots_have_the_bits_of_one_machine(name: str, workers: int, tmp_path: Path) -> None:
     one = alone(spot(name), "cfr+", 3, threads=2)
     same(one, over(LocalShards(), spot(name), "cfr+", 3, tmp_path / "a", workers), tmp_path / "a")
+
+
+def test_sizes_by_class_of_boards_have_the_bits_of_one_machine(tmp_path: Path) -> None:
+    by_class = replace(FLOP, oop_range="AA,QJs", ip_range="JJ,AQs", board_classes=True)
+    one = alone(by_class, "dcfr", 3)
+    same(one, over(LocalShards(), by_class, "dcfr", 3, tmp_path / "a"), tmp_path / "a")
 
 
 def test_locked_decisions_stay_locked(tmp_path: Path) -> None:

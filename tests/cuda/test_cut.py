@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ def test_a_turn_has_the_bits_of_one_gpu(monkeypatch: pytest.MonkeyPatch, tmp_pat
         (TURN, "dcfr", "int16"),
         (TINY, "pcfr+", "float32"),
         (TINY, "hs-dcfr(horizon=4)", "int16"),
+        (replace(TINY, board_classes=True), "dcfr", "float64"),
         (FLOP, "dcfr", "float32"),
     ],
 )

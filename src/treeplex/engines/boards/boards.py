@@ -122,7 +122,8 @@ def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
     if EVERY_BOARD in known:
         return np.tile(np.array(known[EVERY_BOARD], dtype=np.int64), (len(texture), 1))
     textures, board = np.unique(texture, return_inverse=True)
-    return np.array([known.get(each, Span()) for each in textures.tolist()], dtype=np.int64)[board]
+    spans = [known.get(each, Span()) for each in textures.tolist()]
+    return np.array(spans, dtype=np.int64).reshape(-1, len(Span._fields))[board]
 
 
 def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:

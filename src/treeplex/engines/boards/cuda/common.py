@@ -19,6 +19,7 @@ from treeplex.updates.storage import STORAGES
 
 TINY: Final = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
 SECTOR: Final = 32  # bytes that memory is asked for at a time
+WORD: Final = 2**32 - 1
 
 
 class Street(NamedTuple):
@@ -43,6 +44,14 @@ class Common(NamedTuple):
 def part(function):
     """A part of kernels."""
     return function if SIMULATED else callee(function)
+
+
+def _place(first, number):
+    """A decision's place. ``first`` may have begun below zero: boards of one class have numbers from the middle on."""
+    return uint64(uint32(first + number) & WORD)
+
+
+place_of: Any = part(_place)
 
 
 @cache
@@ -121,7 +130,7 @@ def factor(storage: str, locks: bool) -> Any:
 
         ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
         """
-        place = uint64(decision + uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
+        place = place_of(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
         if mark == stamp and lock_of(learning.where, place) != ALL_LOCKED:
             positive, negative = 1.0, 1.0
             for k in range(learning.last[place], t):

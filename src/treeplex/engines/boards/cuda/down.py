@@ -12,7 +12,7 @@ import numpy as np
 
 from treeplex.cuda.kernels import tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, part
+from treeplex.engines.boards.cuda.common import common, part, place_of
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -57,7 +57,7 @@ def going_down(storage: str, learn: bool, locks: bool) -> Any:
             at, to, k = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride), h
             first, second, fixed = False, False, facing.locked
             if learn and locks:
-                place = uint64(decision + word(record, layout.NUMBER))
+                place = place_of(decision, word(record, layout.NUMBER))
                 _, first, second, fixed = held_of(facing.where, facing.locked, place, actions, width, h)
             mark = uint32(marks + first_row)
             if not prune and h == 0:

@@ -18,7 +18,7 @@ import numpy as np
 from treeplex.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import TINY, Street, common, part
+from treeplex.engines.boards.cuda.common import TINY, Street, common, part, place_of
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, LARGEST, LATTICE, LEAST, REGRET, STORAGES, dither_seed
@@ -127,7 +127,7 @@ def street16(storage: str, locks: bool) -> Street:
                     record = tail(betting.theirs, d)
                     meet_block()  # marks of the row above are complete
                     reached = alive[uint32(marks + word(record, layout.ABOVE))] == stamp
-                    place = uint64(word(told, layout.BOARD_THEIR_DECISION) + word(record, layout.NUMBER))
+                    place = place_of(word(told, layout.BOARD_THEIR_DECISION), word(record, layout.NUMBER))
                     mark = uint32(marks + word(record, layout.OUT))
                     down_decision(record, width, stride, reached, source, average, in_whole, mine, facing, place,
                                   weight, t, prune, alive, mark, stamp, shared, me, threads)  # fmt: skip
@@ -204,7 +204,7 @@ def street16(storage: str, locks: bool) -> Street:
                     d, kept = uint32(d - layout.OWN_WORDS), uint32(kept - 2)
                     record = tail(betting.own, d)
                     if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
-                        place = uint64(word(told, layout.BOARD_DECISION) + word(record, layout.OWN_NUMBER))
+                        place = place_of(word(told, layout.BOARD_DECISION), word(record, layout.OWN_NUMBER))
                         lock, locked = lock_at(learning.where, learning.locked, place)
                         teach, positive, negative = lock != ALL_LOCKED, one, one
                         if teach:

@@ -12,7 +12,7 @@ import numpy as np
 
 from treeplex.cuda.kernels import rule, select, tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import TINY, common, part
+from treeplex.engines.boards.cuda.common import TINY, common, part, place_of
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -94,7 +94,7 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
             if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
                 all_locked, first, second, fixed = False, False, False, learning.locked
                 if locks:
-                    number_of = uint64(decision + word(record, layout.OWN_NUMBER))
+                    number_of = place_of(decision, word(record, layout.OWN_NUMBER))
                     all_locked, first, second, fixed = held_of(
                         learning.where, learning.locked, number_of, actions, width, h
                     )
