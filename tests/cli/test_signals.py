@@ -24,8 +24,9 @@ def loading(*arguments: str, **options: object) -> subprocess.Popen[str]:
     )
     status, deadline = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
     while time.monotonic() < deadline:
-        caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt"))
-        if int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1:
+        masks = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        caught, ignored = int(masks["SigCgt"], 16), int(masks["SigIgn"], 16)
+        if caught >> (signal.SIGTERM - 1) & 1 and (caught | ignored) >> (signal.SIGHUP - 1) & 1:
             return process
         time.sleep(0.001)
     raise AssertionError(process.communicate())

@@ -206,7 +206,7 @@ def cut_spot(game: HoldemGame, solver: Any, cutting: Cutting, run: str, folder: 
     runs = planned(game, solver, cutting)
     session = Session(cutting.shards, ordered(game, solver, cutting, runs), run, folder)
     if solver.backend == "cuda":
-        from treeplex.algorithms.cut.gpu_boards import GPUCutHoldem  # noqa: PLC0415 - not without a GPU
+        from treeplex.algorithms.cut.cuda_boards import GPUCutHoldem  # noqa: PLC0415 - not without a GPU
 
         return GPUCutHoldem(solver, session, tuple(runs))
     return CutHoldem(solver, session, tuple(runs))

@@ -99,7 +99,7 @@ def made(order: Order) -> Shard:
 
         return BoardShard(order)
     if order.kind == GPU_BOARDS:
-        from treeplex.algorithms.cut.gpu_shard import GPUBoardShard  # noqa: PLC0415 - not without a GPU
+        from treeplex.algorithms.cut.cuda_shard import GPUBoardShard  # noqa: PLC0415 - not without a GPU
 
         return GPUBoardShard(order)
     from treeplex.algorithms.cut.sequence_shard import SequenceShard  # noqa: PLC0415

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cut.boards import CutHoldem
-from treeplex.algorithms.cut.gpu_shard import learning, played
+from treeplex.algorithms.cut.cuda_shard import learning, played
 from treeplex.algorithms.cut.shards import BEST, LEARN, VALUE, Given
 from treeplex.algorithms.cut.trunk import Asked
 from treeplex.algorithms.holdem import State
