@@ -43,6 +43,8 @@ class Betting(NamedTuple):
     item_start: Words  # [roots + slots + 1] items of the learner's street roots, then of its actions
     item: Words  # row of the unit
     chips: npt.NDArray[np.floating[Any]]  # of each item
+    two: Words  # [roots + slots, 2] the rows of the first two items; NO_ROW if there is no second one
+    two_chips: npt.NDArray[np.floating[Any]]  # [roots + slots, 2]
 
 
 (
@@ -56,9 +58,12 @@ there are; the learner's."""
 ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
 """Of ``Betting.theirs``: the row above, the first row below, actions, the first action, the decision's number."""
 
-REACHED, VALUE, OWN_ACTIONS, OWN_SLOT, OWN_NUMBER, ITEM, MARK, OWN_WORDS = range(8)
+REACHED, VALUE, OWN_ACTIONS, OWN_SLOT, OWN_NUMBER, ITEM, MARK, MORE, OWN_WORDS = range(9)
 """Of ``Betting.own``: the row of the opponent's reach, the row of its value, actions, the first action, the decision's
-number, where ``item_start`` tells of its actions, the opponent's reach among all rows of the board."""
+number, where ``item_start`` tells of its actions, the opponent's reach among all rows of the board, and whether any of
+its actions has more than two items."""
+
+NO_ROW = 2**32 - 1
 
 ROW, KIND, EXTRA, TOP, GROUP_WORDS = range(5)
 """Of ``Betting.group``: reach row; do chips go by strength (SHOWS), by hands alone (FOLDS); the row for the latter; the

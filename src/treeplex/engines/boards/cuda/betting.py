@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.cuda.arrays import FOLDS, SHOWS, Betting, Words
+from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, Betting, Words
 from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
+
+FEW: Final = 2  # items of an action that are read at once
 
 
 class Parts(NamedTuple):
@@ -46,7 +48,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
     """Tables of a street; ``entry``: the rows that lead to its street roots."""
     opponent, parts = 1 - learner, parts_of(street)
     table: list[Sequence[int]] = []
-    nodes: tuple[list[Sequence[int]], list[Sequence[int]]] = ([], [])
+    nodes: tuple[list[list[int]], list[list[int]]] = ([], [])
     group: list[Sequence[int]] = []
     items: list[list[tuple[int, float]]] = [[] for _ in range(street.roots + street.slots(learner))]
     chance = np.zeros((2, len(street.chance_nodes)), np.int32)
@@ -72,10 +74,10 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
             size, player, above = len(decision.node.actions), decision.player, row.of(opponent, decision)
             slot = decision.slot - base[player]
             if player == opponent:
-                nodes[player].append((above, 1 + slot, size, slot, decision.number))
+                nodes[player].append([above, 1 + slot, size, slot, decision.number])
             else:
                 item = street.roots + decision.slot
-                nodes[player].append((above, rows, size, slot, decision.number, item, first_row + above))
+                nodes[player].append([above, rows, size, slot, decision.number, item, first_row + above, 0])
                 items[row.item(learner, decision)].append((rows, 1.0))
                 rows += 1
         for number, way in parts.chance_nodes[root]:
@@ -87,7 +89,10 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         table.append((int(entry[root]), first_row, 1 + max(street.textures[root], EVERY_BOARD), *theirs, *own))
         base = [base[0] + slots[0], base[1] + slots[1]]
         first_row += rows
+    for own in nodes[learner]:
+        own[MORE] = any(len(items[own[ITEM] + action]) > FEW for action in range(own[OWN_ACTIONS]))
     flat = [pair for each in items for pair in each]
+    first_two = [(*each[:FEW], *[(NO_ROW, 0.0)] * (FEW - len(each))) for each in items]
     betting = Betting(
         _words(table),
         _words(nodes[opponent]),
@@ -96,6 +101,8 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         np.cumsum([0, *(len(each) for each in items)]).astype(np.uint32),
         np.array([place for place, _ in flat], dtype=np.uint32),
         np.array([chips for _, chips in flat], dtype=work),
+        _words([[place for place, _ in each] for each in first_two]),
+        np.array([chips for each in first_two for _, chips in each], dtype=work),
     )
     return Tables(betting, first_row, chance)
 

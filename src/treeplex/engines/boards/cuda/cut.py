@@ -95,8 +95,8 @@ class TrunkOnGPU(PartOnGPU):
     def up(self, step: Pass, found: Array) -> Floats:
         """[H] the value to the learner's hands at the root; ``found``: that of all boards of the second street."""
         player = step.player
-        self._send(self._found[player][1:], found.reshape(1, -1))
-        self._launch([[self._up(player, 0, 0, step.learning, step.rule, step.learn, step.best)]])
+        self._send([self._found[player][1][: found.size]], found.reshape(1, -1))
+        self._launch([[self._up(player, 0, 0, step.learning, step.rule, step.learn, [step.best])]])
         self.stream.wait()
         return here(self._found[player][0], self.widths[player]).astype(np.float64)
 
@@ -118,6 +118,6 @@ class ShardOnGPU(PartOnGPU):
         entry.copy_to_device(np.ascontiguousarray(reach).ravel())
         marks.copy_to_device(np.where(alive, stamp, 0).astype(np.int32))
         cuda.synchronize()  # copies are on another stream
-        self._launch(self.launches(player, step.facing, step.learning, step.rule, learn=step.learn, best=step.best))
+        self._launch(self.launches(player, step.facing, step.learning, step.rule, learn=step.learn, best=[step.best]))
         self.stream.wait()
         return here(self._found[player][0], self.plan.sizes[player][0].found)

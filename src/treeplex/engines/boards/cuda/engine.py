@@ -69,7 +69,7 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut 
     pair = (levels_of(game, 0, work, LANES, chosen, cut), levels_of(game, 1, work, LANES, chosen, cut))
     sizes = (sizes_of(game, 0, pair[0], chosen.beside, cut), sizes_of(game, 1, pair[1], chosen.beside, cut))
     either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
-    numbers = sum(size.rows + size.factors for size in either) + sum(size.found for each in sizes for size in each)
+    numbers = sum(size.rows + size.factors + 2 * size.found for size in either)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
     marks = 4 * sum(size.alive for size in either)
     return Plan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
@@ -95,7 +95,7 @@ class BoardsOnGPU:
         self._rows = [zeros(size.rows, self._work) for size in either]
         self._alive = [zeros(size.alive, np.int32) for size in either]
         self._factors = [zeros(size.factors, self._work) for size in either]
-        self._found = [[zeros(size.found, self._work) for size in sizes] for sizes in self.plan.sizes]
+        self._found = [[zeros(size.found, self._work) for size in either] for _ in range(2)]
         self._kept = cuda.to_device(np.zeros((4, max(self.widths)), self._work))
         self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
@@ -195,9 +195,13 @@ class BoardsOnGPU:
         return found
 
     def launches(
-        self, player: int, facing: Facing, learning: Learning, rule: Rule, *, learn: bool, best: bool
+        self, player: int, facing: Facing, learning: Learning, rule: Rule, *, learn: bool, best: Sequence[bool]
     ) -> list[list[Launches]]:
-        """The launches of a pass, from the root and back: phases of launches that may go side by side."""
+        """The launches of a pass, from the root and back: phases of launches that may go side by side.
+
+        ``best``: is the learner's best response asked for, or the value of its strategy? For both together there is one
+        way down, and terminals once. The first answer is found in the learner's arrays, a second one in its opponent's.
+        """
         last = len(self._levels[player]) - 1
         found = [[self._down(player, depth, 0, facing, rule, learn)] for depth in range(last)]
         beside: list[Launches] = [[] for _ in range(self.plan.tuning.beside)]
@@ -224,19 +228,15 @@ class BoardsOnGPU:
         )  # fmt: skip
         return [Launch(f"down {depth}", kernels(self.storage, learn, self.locks).down, *grid, arguments)]
 
-    def _up(self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: bool) -> Launches:
+    def _up(
+        self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: Sequence[bool]
+    ) -> Launches:
         level, number = self._levels[player][depth], self._work
         begin, boards = level.stretches[n]
         sums, deals, clock = level.sums, level.deals, self._clock
         code = kernels(self.storage, learn, self.locks)
-        rows, alive, factors, found = (
-            each[depth] for each in (self._rows, self._alive, self._factors, self._found[player])
-        )
+        rows, alive, factors = (each[depth] for each in (self._rows, self._alive, self._factors))
         launches: Launches = []
-        if deals is not None:
-            blocks = level.chances, -(-level.widths[0] // BLOCK)
-            arguments = deals, self._found[player][depth + 1], rows
-            launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
         threads, shared = sums.warps * LANES, sums.warps * sums.size * np.dtype(number).itemsize
         blocks = sums.blocks + (-(-level.owns // threads) if learn else 0), boards
         if blocks[0]:
@@ -244,11 +244,16 @@ class BoardsOnGPU:
             arguments = (level.betting, level.cards, *counts, rows, alive, learning, clock, factors, sums)
             launches.append(Launch(f"settle {depth}", code.settle, blocks, threads, shared, arguments))
         each, grid = self._grid(level.roots, boards, level.widths[0], learn)
-        arguments = (
-            level.betting, level.cards, begin, each, level.owns, learning, clock, number(rule.predict), best, rows,
-            alive, factors, found,
-        )  # fmt: skip
-        launches.append(Launch(f"up {depth}", code.up, *grid, arguments))
+        for k, asked in enumerate(best):
+            found = self._found[(player + k) % 2]
+            if deals is not None:
+                blocks, arguments = (level.chances, -(-level.widths[0] // BLOCK)), (deals, found[depth + 1], rows)
+                launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
+            arguments = (
+                level.betting, level.cards, begin, each, level.owns, learning, clock, number(rule.predict), asked, rows,
+                alive, factors, found[depth],
+            )  # fmt: skip
+            launches.append(Launch(f"up {depth}", code.up, *grid, arguments))
         return launches
 
     def _grid(self, roots: int, boards: int, hands: int, learn: bool) -> tuple[int, Grid]:
@@ -273,7 +278,7 @@ class BoardsOnGPU:
     def learning(self, learners: Learners, rule: Rule, player: int) -> list[list[Launches]]:
         """The launches of one player's half of an iteration."""
         learning, facing = self._learners(learners, rule, player)
-        return self.launches(player, facing, learning, rule, learn=True, best=False)
+        return self.launches(player, facing, learning, rule, learn=True, best=[False])
 
     def _learners(self, learners: Learners, rule: Rule, player: int) -> tuple[Learning, Facing]:
         """Both players of a pass that learns."""
@@ -286,13 +291,17 @@ class BoardsOnGPU:
         return learning, Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
 
     def _evaluate(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> None:
-        for n, (player, mode) in enumerate(passes):
-            tick[1, 1, self.stream.numba](self._clock, 0)
-            learning, facing = self._sides(sources, player)
-            rule = Rule(0.0, True)
-            self._launch(self.launches(player, facing, learning, rule, learn=False, best=mode == BEST))
-            blocks = -(-max(self.widths) // BLOCK)
-            keep[blocks, BLOCK, self.stream.numba](self._found[player][0], self.widths[player], n, self._kept)
+        for player in (0, 1):
+            asked = [(n, mode == BEST) for n, (who, mode) in enumerate(passes) if who == player]
+            for both in (asked[:2], asked[2:]):
+                if both:
+                    tick[1, 1, self.stream.numba](self._clock, 0)
+                    learning, facing = self._sides(sources, player)
+                    best = [each for _, each in both]
+                    self._launch(self.launches(player, facing, learning, Rule(0.0, True), learn=False, best=best))
+                for k, (n, _) in enumerate(both):
+                    found, blocks = self._found[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
+                    keep[blocks, BLOCK, self.stream.numba](found, self.widths[player], n, self._kept)
 
     def _sides(self, sources: Sources, player: int) -> tuple[Learning, Facing]:
         """Both players of a pass that does not learn."""

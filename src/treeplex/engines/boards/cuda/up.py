@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.cuda.kernels import rule, select, tail, uint32
+from treeplex.cuda.kernels import load2, rule, select, tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.common import TINY, common, part, place_of
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
@@ -31,10 +31,22 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
     load, store, plus, minus, times, scaled, largest, positive, _ = pairs(number)
     four, held_of, kept = two_hands(storage, locks)
 
-    def value(betting, item, rows, stride):
-        """Of an action or a street root to both hands: its items, two at a time."""
-        total = none
-        k, end = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
+    def two_rows(betting, item, rows, stride):
+        """What an action or a street root brings to both hands: its first two items, rows and chips."""
+        one, two = load2(betting.two, uint32(2 * item))
+        one_chips, two_chips = load2(betting.two_chips, uint32(2 * item))
+        x, y = load(rows, uint32(one * stride)), none
+        if two != uint32(layout.NO_ROW):
+            y = load(rows, uint32(two * stride))
+        return x, y, one_chips, two_chips
+
+    def summed(of):
+        """Its value, as far as that is known by two items."""
+        return plus(scaled(of[0], of[2]), scaled(of[1], of[3]))
+
+    def with_more(total, betting, item, rows, stride):
+        """The items from the third on, two at a time."""
+        k, end = uint32(betting.item_start[item] + 2), uint32(betting.item_start[uint32(item + 1)])
         while uint32(k + 1) < end:
             x = load(rows, uint32(betting.item[k] * stride))
             y = load(rows, uint32(betting.item[uint32(k + 1)] * stride))
@@ -44,18 +56,34 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
             total = plus(total, scaled(load(rows, uint32(betting.item[k] * stride)), betting.chips[k]))
         return total
 
+    two_rows, summed, with_more = part(two_rows), part(summed), part(with_more)
+
+    def value(betting, item, rows, stride):
+        """Of an action or a street root to both hands."""
+        return with_more(summed(two_rows(betting, item, rows, stride)), betting, item, rows, stride)
+
     value = part(value)
 
-    def values(betting, item, actions, rows, stride):
-        """Of up to four actions."""
-        v1, v2, v3 = none, none, none
-        v0 = value(betting, item, rows, stride)
+    def values(betting, item, actions, more, rows, stride):
+        """Of up to four actions: all that is needed of the first two items is asked for before any of it is used."""
+        nothing = none, none, zero, zero
+        x1, x2, x3 = nothing, nothing, nothing
+        x0 = two_rows(betting, item, rows, stride)
         if actions > uint32(1):
-            v1 = value(betting, uint32(item + 1), rows, stride)
+            x1 = two_rows(betting, uint32(item + 1), rows, stride)
         if actions > uint32(2):
-            v2 = value(betting, uint32(item + 2), rows, stride)
+            x2 = two_rows(betting, uint32(item + 2), rows, stride)
         if actions > uint32(3):
-            v3 = value(betting, uint32(item + 3), rows, stride)
+            x3 = two_rows(betting, uint32(item + 3), rows, stride)
+        v0, v1, v2, v3 = summed(x0), summed(x1), summed(x2), summed(x3)
+        if more != 0:
+            v0 = with_more(v0, betting, item, rows, stride)
+            if actions > uint32(1):
+                v1 = with_more(v1, betting, uint32(item + 1), rows, stride)
+            if actions > uint32(2):
+                v2 = with_more(v2, betting, uint32(item + 2), rows, stride)
+            if actions > uint32(3):
+                v3 = with_more(v3, betting, uint32(item + 3), rows, stride)
         return v0, v1, v2, v3
 
     def decayed_pair(x, good, bad):
@@ -102,7 +130,7 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
                 s0, s1, s2, s3 = none, none, none, none
                 if plays:
                     s0, s1, s2, s3 = four(source, at, actions, width)
-                v0, v1, v2, v3 = values(betting, item, actions, rows, stride)
+                v0, v1, v2, v3 = values(betting, item, actions, word(record, layout.MORE), rows, stride)
                 a = uint32(4)
                 if plays:
                     x0, x1, x2, x3 = positive(s0), positive(s1), positive(s2), positive(s3)
