@@ -18,6 +18,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "one block": {},
     "phases": {"SMALL": 0, "CROWN": 2},
     "bundles": {"SMALL": 0, "CROWN": 0, "BUNDLE": 4, "TOGETHER": 2, "APART": 0},
+    "dealt": {"HANDS": 0, "LEAST": 0, "SMALL": 0, "CROWN": 2},
     "steps": {"SMALL": 0, "CROWN": 0, "APART": 0, "width": lambda n, infosets: 32},
 }
 CASES = [
@@ -25,6 +26,7 @@ CASES = [
     ("kuhn", "dcfr(turns=simultaneous)", "phases"),
     ("kuhn", "pcfr+", "bundles"),
     ("kuhn", "pdcfr+(turns=simultaneous)", "steps"),
+    pytest.param("one_card_poker(deck=17)", "cfr+(turns=simultaneous)", "dealt", marks=pytest.mark.slow),
     ("gaussian_matrix(size=5)", "hs-dcfr", "one block"),  # the third iteration has weights in another unit
     pytest.param("gaussian_matrix(size=40)", "cfr", "one block", marks=pytest.mark.slow),
     pytest.param("kuhn", "hs-pcfr+(horizon=2,discount=before)", "phases", marks=pytest.mark.slow),
@@ -38,15 +40,15 @@ if not SIMULATED:
         for game in ("leduc", "leduc5", "liars_dice", "goofspiel(cards=5)", "princess_and_monster")
         for algorithm in ("cfr+", "pdcfr+")
         for form in ("one block", "phases")
-    ]
+    ] + [("rhode_island(ranks=5)", f"{algorithm}(turns=simultaneous)", "dealt") for algorithm in ("cfr+", "pdcfr+")]
 
 
 def arranged(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Force a small game into a form that is meant for larger ones."""
-    from treeplex.engines.sequence.cuda import layout, plan  # noqa: PLC0415 - not without numba.cuda
+    from treeplex.engines.sequence.cuda import dealt, layout, plan  # noqa: PLC0415 - not without numba.cuda
 
     for key, value in FORMS[form].items():
-        monkeypatch.setattr(layout if hasattr(layout, key) else plan, key, value)
+        monkeypatch.setattr(next(room for room in (layout, plan, dealt) if hasattr(room, key)), key, value)
 
 
 def close(got: Any, wanted: Any) -> bool:
@@ -77,6 +79,33 @@ def test_iterations_and_evaluations_are_those_of_the_cpu(
         assert ours.value == pytest.approx(theirs.value, abs=REFERENCE * size)
         assert ours.best_response_values == pytest.approx(theirs.best_response_values, abs=REFERENCE * size)
         assert ours.nash_conv == pytest.approx(theirs.nash_conv, abs=REFERENCE * size)
+
+
+@pytest.mark.parametrize("name", ["one_card_poker(deck=20)", "rhode_island(ranks=2,suits=2)"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_sums_over_hands_are_those_of_the_cpu(name: str, player: int) -> None:
+    from treeplex.cuda.memory import fetch, send, sent  # noqa: PLC0415 - not without numba.cuda
+    from treeplex.engines.sequence.cpu.operators import gradient  # noqa: PLC0415
+    from treeplex.engines.sequence.cuda.dealt import deal_kernel, rows_of  # noqa: PLC0415
+
+    game, draws = compiled(name), np.random.default_rng(player)
+    place = [draws.permutation(treeplex.sequences).astype(np.int32) for treeplex in game.treeplexes]
+    plan = draws.random(game.treeplexes[1 - player].sequences)
+    wanted, earned = np.zeros(len(place[player])), np.full(len(place[player]), np.nan)
+    gradient(game.blocks[player], 1.0 - 2.0 * player, plan, wanted)
+    moved = np.empty_like(plan)
+    moved[place[1 - player]] = plan
+    rows = rows_of(game.blocks, (place[0], place[1]))[player]
+    if SIMULATED:  # the last rows alone
+        begin = int(rows.own_start[rows.row[-min(len(rows.row), 200)]])
+        starts = np.maximum(rows.own_start.astype(np.int64) - begin, 0).astype(np.uint32)
+        rows = rows._replace(row=rows.row[begin:], own=rows.own[begin:], own_start=starts)
+    count = len(rows.own)
+    received = send(earned)
+    deal_kernel("float64")[-(-count // 128), 128](sent(rows), send(moved), received)
+    found = fetch(received)[place[player]]
+    assert np.isfinite(found).sum() == count
+    assert np.abs(found - wanted)[np.isfinite(found)].max() <= REFERENCE * np.abs(wanted).max()
 
 
 def test_a_run_goes_on_with_the_other_backend() -> None:

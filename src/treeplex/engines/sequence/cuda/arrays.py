@@ -26,6 +26,7 @@ class Learning(NamedTuple):
     share: Any  # [homes] 1 / sum of what is played, or -1 / n where nothing is positive; not of bundles
     reached: Any  # [rows] of the first row of each tile: 0 where all plans are zero
     slot: Any  # [slots * 32] values of infosets, for the sequences above them
+    earned: Any  # [places] payoffs times the opponent's plan, where they are found before (``dealt``); else one number
 
 
 class Steps(NamedTuple):

@@ -18,10 +18,11 @@ from treeplex.cuda.kernels import BLOCK, LANES
 from treeplex.cuda.memory import fade, fetch, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
 from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
 from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
-from treeplex.engines.sequence.cuda.layout import Layout, lay_out
-from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, Part, Phase, Plan
+from treeplex.engines.sequence.cuda.layout import Layout, lay_out, lay_out_dealt, no_payoffs
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, Part, Phase, Plan
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
@@ -30,7 +31,7 @@ THREADS: Final = LANES if SIMULATED else 1024  # of that block
 LAUNCH: Final = 500  # iterations of one launch of that block
 SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
 RECORDED: Final = 16  # iterations of a graph, where they are short
-SHORT: Final = 1_000_000  # places of a game whose iterations are
+SHORT: Final = 20_000_000  # places of a game whose iterations are: to launch a graph takes some microseconds
 WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
 
@@ -51,7 +52,8 @@ class Engine:
         self._evaluator: Evaluator | None = None
         self.layout = layout
         self.stream = Stream()
-        self.kernels = kernels(storage, predict > 0.0)
+        self.kernels = kernels(storage, predict > 0.0, layout.dealt is not None)
+        self.dealt = [] if layout.dealt is None else [sent(side) for side in layout.dealt]
         tiles = layout.tiles.ravel()
         self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
@@ -80,6 +82,7 @@ class Engine:
             send(np.full(len(layout.above), -1.0, storage)),
             send(np.ones(layout.rows, np.uint8)),
             send(np.zeros(max(layout.slots, 1) * LANES, storage)),
+            send(np.zeros(1 if layout.dealt is None else layout.places, storage)),
         )
 
     def load(self, learners: tuple[Learner, Learner]) -> None:
@@ -111,7 +114,7 @@ class Engine:
     def evaluated(self, iterate: str) -> Found:
         """Value and best responses of the average or the current strategies."""
         if self._evaluator is None:
-            sides = payoff_sides(self.game)
+            sides = unmoved(self.game, self.layout)
             self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
         return self._evaluator.found(iterate)
 
@@ -193,6 +196,10 @@ class Engine:
             self._launch_block(begin, end, iteration, 1, stream)
             return
         shape, learning, steps = self.shape, self.learning, self.steps
+        if kind == DEAL:
+            own = self.dealt[player]
+            deal_kernel(self.storage)[-(-len(own.own) // BLOCK), BLOCK, stream](own, learning.plan, learning.earned)
+            return
         if number >= 0:
             bundle = self.layout.sides[player].bundles[number]
             made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
@@ -239,6 +246,8 @@ class Engine:
             made.down[1, BLOCK, stream](*arguments, empty)
         if any(part.kind == BLOCK_OF_PHASES for part in parts):
             self._launch_block(0, 0, 0, 0, stream)
+        for part in [part for part in parts if part.kind == DEAL]:
+            self._launch_part(part, 0, stream)
         self._tick(0)
         self.stream.wait()
 
@@ -255,6 +264,9 @@ def moved(layout: Layout, storage: str, predict: bool) -> int:
     infosets = sum(len(side.home) for side in layout.sides)
     bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
     state = (9 if predict else 7) * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
+    if layout.dealt is not None:
+        hands = sum(array.nbytes for side in layout.dealt for array in side)
+        return state + hands + 3 * size * sequences + layout.tiles.nbytes * 2
     return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
 
 
@@ -262,6 +274,8 @@ def device_bytes(layout: Layout, storage: str, predict: bool) -> int:
     """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
+    if layout.dealt is not None:
+        fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.places
     slots = max(layout.slots, 1) * LANES
     learning = (4 if predict else 3) * size * layout.places + size * (homes + slots) + layout.rows
     evaluation = 8 * (layout.rows + slots + layout.places + homes) + layout.rows
@@ -269,8 +283,18 @@ def device_bytes(layout: Layout, storage: str, predict: bool) -> int:
 
 
 def laid_out(game: Any, storage: str) -> Layout:
-    """The layout of a game, from its sparse payoff matrix."""
+    """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
+    blocks = blocks_of(game)
+    if blocks is not None:
+        return lay_out_dealt(game.treeplexes, blocks)
     return lay_out(game.treeplexes, payoff_sides(game), storage)
+
+
+def unmoved(game: Any, layout: Layout) -> tuple[Csr, Csr]:
+    """The payoff matrix, as far as it tells what is paid to a player that has not moved."""
+    if layout.dealt is None:
+        return payoff_sides(game)
+    return no_payoffs(game.treeplexes[0]), no_payoffs(game.treeplexes[1])
 
 
 def payoff_sides(game: Any) -> tuple[Csr, Csr]:

@@ -13,8 +13,9 @@ from treeplex.compile.payoffs import Csr
 from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import BLOCK, LANES, SIMULATED, callee, column_sum, column_top, cuda, kernel, real, select
 from treeplex.cuda.kernels import uint32 as u
-from treeplex.cuda.memory import fetch, send
+from treeplex.cuda.memory import fetch, send, sent
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, places_of, sizes_of, sums
 from treeplex.engines.sequence.cuda.layout import Layout
 from treeplex.engines.sequence.cuda.plan import Part, Plan
@@ -52,7 +53,11 @@ class Evaluator:
             reached=send(np.ones(layout.rows, np.uint8)),
             slot=self.slot,
         )
-        self.current = learning._replace(slot=self.slot)
+        self.dealt: Any = None
+        if layout.dealt is not None:
+            self.dealt = [sent(side) for side in layout.dealt]
+            self.average = self.average._replace(earned=send(np.zeros(layout.places)))
+        self.current = learning._replace(slot=self.slot, earned=self.average.earned)
         self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4)))
         self.roots = tuple(_Root(sides[player], layout.sides[1 - player].place, player) for player in (0, 1))
         self.sums = send(np.zeros(SUMS * PARTS))
@@ -76,6 +81,9 @@ class Evaluator:
             kept = self.average
             self._make_plans(kept)
         for player in (0, 1):
+            if self.dealt is not None:
+                own = self.dealt[player]
+                deal_kernel("float64")[-(-len(own.own) // BLOCK), BLOCK, self.stream.numba](own, kept.plan, kept.earned)
             for phase in self.plan.heights[player][0]:
                 for part in phase:
                     self._best(kept, part)
@@ -108,7 +116,7 @@ class Evaluator:
             chosen, tiles = _bundle_best(bundle.lengths), bundle.tiles
             which: Any = Bundle(*bundle[1:], part.player, 0)
         else:
-            chosen, tiles = _best(), part.end - part.begin
+            chosen, tiles = _best(self.dealt is not None), part.end - part.begin
             which = Range(part.begin, part.end, part.player, 0)
         chosen[_blocks(tiles), BLOCK, self.stream.numba](shape, kept, self.paid, which, layout.unit)
 
@@ -136,7 +144,7 @@ def _written(paid: Any, row: Any, lane: Any, total: Any) -> None:
 
 
 @cache
-def _best() -> Any:
+def _best(dealt: bool) -> Any:
     number = real("float64")
     zero, lowest = number(0.0), number(LOWEST)
     by_payoffs, below = sums("float64")
@@ -152,7 +160,10 @@ def _best() -> Any:
             top, total = lowest, zero
             a = select(row < high, row, n)
             while a < n:
-                value = by_payoffs(shape, learning.plan, entry, length, lane, number(unit), True)
+                if dealt:
+                    value = learning.earned[at]
+                else:
+                    value = by_payoffs(shape, learning.plan, entry, length, lane, number(unit), True)
                 total += learning.plan[at] * value
                 top = max(top, value + below(learning.slot, slot, children, lane))
                 entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)

@@ -135,8 +135,8 @@ def sums(storage: str) -> tuple[Any, Any]:
 
 
 @cache
-def kernels(storage: str, predict: bool) -> Kernels:
-    """The kernels of one storage."""
+def kernels(storage: str, predict: bool, dealt: bool = False) -> Kernels:
+    """The kernels of one storage; ``dealt``: are payoffs found before?"""
     number = real(storage)
     zero, one = number(0.0), number(1.0)
     paid, below = sums(storage)
@@ -181,7 +181,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         if row < n:
             old = learning.regret[at]
             played = learning.played[at] if predict else old
-            value = paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
             if children:
                 value += below(learning.slot, slot, below_each, lane)
             if not predict:
@@ -221,7 +221,7 @@ def kernels(storage: str, predict: bool) -> Kernels:
         a = select(row < high, row, n)  # lanes left over have no action
         while a < n:
             played = learning.played[at]
-            value = paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
             value += below(learning.slot, slot, children, lane)
             if predict:
                 total += select(some, played * value, value)

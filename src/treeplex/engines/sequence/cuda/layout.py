@@ -26,8 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Ints
+from treeplex.compile.blocks import ClassBlocks, RankedBlocks
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.sequence.cuda.dealt import Dealt, rows_of
 from treeplex.engines.sequence.tiles import common_unit, measure
 from treeplex.errors import GameError
 from treeplex.jit import kernel
@@ -88,6 +90,7 @@ class Layout(NamedTuple):
     unit: float
     rows: int
     slots: int  # rows
+    dealt: tuple[Dealt, Dealt] | None = None  # instead of entries
 
     @property
     def places(self) -> int:
@@ -126,6 +129,18 @@ class _Section(NamedTuple):
         return -(-self.actions // (LANES // self.wide))
 
 
+def lay_out_dealt(treeplexes: tuple[Treeplex, Treeplex], blocks: RankedBlocks | ClassBlocks) -> Layout:
+    """The same without entries: payoffs are sums over hands."""
+    first, second = (no_payoffs(treeplex) for treeplex in treeplexes)
+    layout = lay_out(treeplexes, (first, second), np.float64)
+    return layout._replace(dealt=rows_of(blocks, (layout.sides[0].place, layout.sides[1].place)))
+
+
+def no_payoffs(treeplex: Treeplex) -> Csr:
+    """A matrix without entries."""
+    return Csr(np.zeros(treeplex.sequences + 1, np.int32), np.zeros(0, np.int32), np.zeros(0))
+
+
 def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike) -> Layout:
     """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed."""
     sections = [_sections(treeplex, side) for treeplex, side in zip(treeplexes, sides, strict=True)]
@@ -153,7 +168,7 @@ def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype
     above, owner = np.full(homes, NOWHERE, dtype=np.uint32), np.full(homes, NOBODY, dtype=np.uint32)
     leave = np.zeros(homes, dtype=np.uint32)
     unit = common_unit(sides[0].data)
-    column = np.zeros(int(entry[-1]) * LANES, dtype=np.uint32)
+    column = np.zeros(max(int(entry[-1]), 1) * LANES, dtype=np.uint32)
     value = np.zeros(len(column), dtype=np.dtype(dtype) if unit is None else np.int16)
     found: list[Side] = []
     for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
@@ -217,7 +232,7 @@ def _bundles(
     for begin, end in _runs(alike) if len(members) * n >= BUNDLE else ((0, len(members)),):
         part = members[begin:end]
         own = lengths[treeplex.first[part][:, None] + np.arange(n)] if len(part) * n >= BUNDLE else None
-        if own is not None and (own == own[0]).all() and own[0].sum() <= LONGEST:
+        if own is not None and (own == own[0]).all() and 0 < own[0].sum() <= LONGEST:
             found.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
         else:
             left.append(part)

@@ -11,7 +11,9 @@ from treeplex.engines.sequence.cuda.kernels import ANY, BOTTOM, DOWN, FALL, ONE,
 from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, Layout
 from treeplex.updates.turns import SIMULTANEOUS
 
-BLOCK_OF_PHASES: Final = 3  # a kind of part, besides UP, DOWN and FALL: one block, phase by phase
+BLOCK_OF_PHASES, DEAL = 3, 4
+"""Kinds of parts, besides UP, DOWN and FALL: one block, phase by phase; what a player's sequences earn (``dealt``)."""
+
 SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
 CROWN: Final = 24  # tiles of each of the upper heights that one block goes up through
 APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
@@ -40,9 +42,11 @@ class Plan:
         self.layout = layout
         self._rows: list[Part] = []
         bundled = any(side.bundles for side in layout.sides)
-        self.alone = len(layout.tiles) <= SMALL and not bundled
+        self.alone = len(layout.tiles) <= SMALL and not bundled and layout.dealt is None
         self.heights = [self._heights(player) for player in (0, 1)]  # bottom-up, and top-down, of each player
         up, down = [self._crowned(player) for player in (0, 1)], [found[1] for found in self.heights]
+        if layout.dealt is not None:
+            up = [[(Part(DEAL, 0, 0, player),), *phases] for player, phases in enumerate(up)]
         parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])
         self.phases: list[Phase] = [phase for part in parts for phase in part]
         if self.alone:
