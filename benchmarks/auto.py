@@ -58,9 +58,14 @@ CANDIDATES = (
     "warm-start",
     "mccfr-external",
     "pure-mccfr",
+    "apcfr+",
+    "stable-pcfr+",
+    "smooth-pcfr+",
 )
 WIDE = 44  # letters of a game's name in the table
 RIVAL = "cfr+"  # what `auto` is compared with, beside the best
+PATIENCE = 4.0  # times the best's seconds, after which `auto` is given up
+ENOUGH = 10.0  # times the best's seconds, after which the rival is
 SHORTEST = 0.1  # seconds: cases in which the best algorithm needs less are left out
 
 
@@ -173,9 +178,10 @@ class Cells:
         for target in settled:
             best, _ = self.best(game, target)
             if best < math.inf and key(game, "auto", target) not in self.known:
-                yield "auto", [target], min(max(6.0 * best, 1.0), 2.0 * self.limits[-1])
+                yield "auto", [target], min(max(PATIENCE * best, 1.0), 2.0 * self.limits[-1])
             slow = SHORTEST <= best < math.inf and math.isinf(self.best(game, target, (RIVAL,))[0])
-            if slow and not self.alone and key(game, RIVAL, self.limits[-1]) not in self.known:
+            tried = max((own for own in self.limits if key(game, RIVAL, own) in self.known), default=0.0)
+            if slow and not self.alone and tried < min(ENOUGH * best, self.limits[-1]):
                 yield RIVAL, list(TARGETS), self.limits[-1]  # to say how much longer it takes
 
     def _still(self, game: str, place: int) -> list[str]:

@@ -4,7 +4,7 @@
 
 The file is that of ``trajectories.py``; seconds of the linear program are taken from ``benchmarks/auto.py``'s file.
 Decisions are those of ``treeplex.algorithms.race``, with the seconds of the trajectories for counted work. The best of
-all is taken to have spent a tenth more than its iterations on evaluations.
+all is taken to have spent a tenth more than its iterations on evaluations; programs take what they usually do.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ class Trajectory:
 class Race:
     """`auto` on one game, to one target."""
 
-    def __init__(self, members: list[Trajectory], evaluation: float, program: float, target: float) -> None:
-        self.members, self.evaluation, self.program, self.target = members, evaluation, program, target
+    def __init__(self, members: dict[str, Trajectory], evaluation: float, program: float, target: float) -> None:
+        self.names, self.members = list(members), list(members.values())
+        self.evaluation, self.program, self.target = evaluation, program, target
         self.rows: list[list[Row]] = [[] for _ in members]
         self.leader, self.granted = 0, 0.0
 
@@ -107,10 +108,11 @@ class Race:
         if place == self.leader or due < race.JOIN:
             return None
         rows = self.rows[place]
-        share, goal = race.following(place, rows[-1].iteration if rows else 0)
+        share = portfolio.share(self.names[place], race.is_distant(self.target, self.rows))
+        goal = race.next_row(rows[-1].iteration if rows else 0)
         row = self.members[place].at(goal)
         needed = math.inf if row is None else row.work + (len(rows) + 1) * self.evaluation
-        return goal if needed <= share * self.spent(self.leader) else None
+        return goal if needed <= share * self.spent(self.leader) and goal <= due else None
 
     def forecasts(self) -> list[float]:
         return [race.forecast(rows, self.target) for rows in self.rows]
@@ -118,8 +120,8 @@ class Race:
     def programmed(self, due: int) -> bool:
         rows, work = self.rows[self.leader], self.total() - self.granted
         left = race.forecast(rows, self.target) - rows[-1].work
-        allowed = race.allowance(work, left)
-        if due < race.PROGRAM or allowed <= self.granted or math.isinf(self.program):
+        allowed = race.allowance(due, work, left, self.program)
+        if allowed <= self.granted or math.isinf(self.program):
             return False
         self.granted = min(allowed, self.program)
         return allowed >= self.program
@@ -148,7 +150,7 @@ def main() -> None:
             best = min(named, key=lambda one: named[one])
             if not SHORTEST <= named[best] < math.inf:
                 continue
-            members = [every[one] for one in given.members.split(";") if one != portfolio.LP]
+            members = {one: every[one] for one in given.members.split(";") if one != portfolio.LP and one in every}
             ours = Race(members, looks, program, target).run(LONGEST * named[best])
             ratios.append(ours / named[best])
             print(f"{game[:48]:48} {target:6g} {best:16} {named[best]:8.2f} {ours:8.2f} {ratios[-1]:6.2f}")

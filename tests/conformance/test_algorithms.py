@@ -358,7 +358,7 @@ RBP = {"threshold": 25.0, "bound": "payoff"}  # Brown & Sandholm 2015: 25 in (10
 LASTING = {"length": "bound", "longest": 0}  # section 4: while (9) holds
 DEFAULTS: dict[str, dict[str, Any]] = {
     "auto": {
-        "members": "hs-pcfr+;dcfr;sapcfr+;lp",
+        "members": "hs-pcfr+;dcfr;sapcfr+;cfr+-restarted;lp",
         "spots": "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)",
     },  # ours, measured
     "lp": {},

@@ -72,8 +72,18 @@ def test_decisions_are_where_they_are() -> None:
 
 
 def test_others_follow_with_shares_of_the_work_and_in_strides() -> None:
-    assert [race.following(place, 0) for place in range(4)] == [(0.4, 8), (0.5, 8), (0.1, 8), (0.1, 8)]
-    assert [race.following(1, done)[1] for done in (1, 8, 12, 100)] == [8, 16, 24, 200]
+    names = ["hs-pcfr+", "dcfr", "sapcfr+", "cfr+-restarted", "pcfr+"]
+    assert [portfolio.share(name, distant=False) for name in names] == [0.1, 1.0, 0.1, 0.4, 0.3]
+    assert [portfolio.share(name, distant=True) for name in names] == [1.0, 0.0, 0.0, 0.5, 0.3]
+    assert [race.next_row(done) for done in (0, 1, 8, 12, 100)] == [8, 8, 16, 24, 200]
+
+
+def test_a_target_is_distant_by_what_the_first_had_at_first() -> None:
+    rows = [[Row(14, 1.0, 0.5), Row(20, 2.0, 1e-3)], [Row(8, 1.0, 1e-9)]]
+    assert race.is_distant(4.9e-7, rows)
+    assert not race.is_distant(5.1e-7, rows)
+    assert not race.is_distant(None, rows)
+    assert not race.is_distant(1e-9, [[], []])
 
 
 def test_who_seems_to_need_less_is_the_challenger() -> None:
@@ -85,9 +95,18 @@ def test_who_seems_to_need_less_is_the_challenger() -> None:
 
 
 def test_the_linear_program_gets_a_share_of_the_work_and_a_part_of_what_is_left() -> None:
-    assert race.allowance(100.0, 1000.0) == pytest.approx(100.0)
-    assert race.allowance(100.0, 1e6) == pytest.approx(800.0)  # far
-    assert race.allowance(100.0, 20.0) == pytest.approx(10.0)
+    assert race.allowance(602, 100.0, 1000.0, 1e9) == pytest.approx(50.0)
+    assert race.allowance(602, 100.0, 1e6, 1e9) == pytest.approx(400.0)  # far
+    assert race.allowance(602, 100.0, 20.0, 1e9) == pytest.approx(6.0)
+    assert race.allowance(599, 100.0, 1000.0, 1e9) == 0.0
+
+
+def test_a_linear_program_that_should_be_short_gets_what_it_takes_at_once() -> None:
+    assert race.allowance(219, 100.0, 1e5, 4999.0) == pytest.approx(2 * 4999.0)
+    assert race.allowance(219, 100.0, 1e5, 5001.0) == 0.0  # too long beside the work so far
+    assert race.allowance(219, 100.0, 1e4, 501.0) == 0.0  # and beside what the leader needs
+    assert race.allowance(199, 100.0, 1e5, 10.0) == 0.0
+    assert race.allowance(602, 100.0, 1e6, 10.0) == pytest.approx(400.0)  # the larger of the two
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "gaussian_matrix", "liars_dice(sides=4)"])

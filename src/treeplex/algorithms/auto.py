@@ -261,10 +261,12 @@ class Auto(Tabular[AutoState]):
         if place == state.leader or state.due < race.JOIN or led_now:  # the last: cut short after it was decided
             return None
         rows, price = state.rows[place], portfolio.prices(game, self.members[place].backend)
-        share, goal = race.following(place, rows[-1].iteration if rows else 0)
+        share = portfolio.share(self.names[place], race.is_distant(self.goal.nash_conv, state.rows))
+        goal = race.next_row(rows[-1].iteration if rows else 0)
         each = rows[-1].work / rows[-1].iteration if rows else price.iteration
         needed = goal * each + (len(rows) + 1) * price.evaluation
-        return goal if needed <= share * self._spent(game, state, state.leader) else None
+        within = needed <= share * self._spent(game, state, state.leader)
+        return goal if within and goal <= state.due else None  # nobody is ahead of the leader
 
     def _tried(self, game: CompiledGame, state: AutoState, place: int, goal: int, stop: Stop) -> tuple[AutoState, bool]:
         """Someone else brought to iteration ``goal`` and measured, who leads at once if that is good enough."""
@@ -318,7 +320,7 @@ class Auto(Tabular[AutoState]):
     def _granted(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[Program, bool]:
         """The linear program after its share of the work; False if ``stop`` cut that short."""
         program, price = state.program, portfolio.prices(game, self.backend)
-        if program.standing != WAITING or not self.programmed or state.due < race.PROGRAM:
+        if program.standing != WAITING or not self.programmed:
             return program, True
         rows = state.rows[state.leader]
         target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
@@ -326,7 +328,7 @@ class Auto(Tabular[AutoState]):
         left = race.forecast(rows, target) - rows[-1].work
         if self.goal.nash_conv is None:  # nothing else would end the run
             left = max(left, work)
-        allowed = race.allowance(work, left)
+        allowed = race.allowance(state.due, work, left, price.typical)
         calls = price.calls(allowed)
         if calls <= program.calls or calls < race.LEAST * price.rows:
             return program, True

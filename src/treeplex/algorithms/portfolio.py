@@ -7,21 +7,29 @@ once, by ``make calibrate``, and are read from ``costs.json``.
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from treeplex.algorithms import race
 from treeplex.algorithms.hybrid import Hybrid, walk_cost
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import Restarted
 from treeplex.compile.game import CompiledGame, operator_bytes
 
 LP: Final = "lp"
-GAMES: Final = "hs-pcfr+;dcfr;sapcfr+;lp"
+GAMES: Final = "hs-pcfr+;dcfr;sapcfr+;cfr+-restarted;lp"
 """For compiled games: the first leads until another is found to be faster. One rule that forgets its first iterations
-at once, which solves games with pure equilibria in twenty, and is often the fastest to high accuracy; one that is best
-at most games of poker; one that is far ahead of both in few games, and is given little; the linear program where its
-accuracy is wanted. Others were tried in place of the third (pcfr+, pdcfr+, cfr+, cfr+-restarted) and beside it."""
+at once, which solves games with pure equilibria in twenty; one that is best at most games of poker; one that is far
+ahead of both in few games; one that converges faster than any power where it does, and is often best to high accuracy;
+and the linear program. Others were tried in place of the third and the fourth: pcfr+, pdcfr+, cfr+, pcfr+-restarted."""
+
+SHARES: Final = {"hs-pcfr+": (0.1, 1.0), "dcfr": (1.0, 0.0), "sapcfr+": (0.1, 0.0), "cfr+-restarted": (0.4, 0.5)}
+"""Of the leader's work: what each may take while it does not lead, if the target is near and if it is distant."""
+
+OTHERS: Final = (0.3, 0.3)
+"""The same of all other algorithms."""
 
 SPOTS: Final = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
 """For hold'em spots: to 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md.
@@ -67,6 +75,11 @@ class Prices(NamedTuple):
         known, touched = costs(), self.nonzeros / self.rows * calls * min(calls, self.rows)
         return known.setup * self.nonzeros + known.call * calls + known.touched * touched
 
+    @property
+    def typical(self) -> float:
+        """What the linear program of a game usually costs."""
+        return self.program(math.ceil(race.TYPICAL * self.rows))
+
     def calls(self, work: float) -> int:
         """How many iterations of the linear program ``work`` pays for."""
         low, high = 0, 1
@@ -76,6 +89,12 @@ class Prices(NamedTuple):
             middle = (low + high) // 2
             low, high = (middle, high) if self.program(middle) <= work else (low, middle)
         return low
+
+
+def share(name: str, distant: bool) -> float:
+    """What a member may take of the leader's work."""
+    near, far = SHARES.get(name, OTHERS)
+    return far if distant else near
 
 
 def prices(game: CompiledGame, backend: str = "cpu") -> Prices:

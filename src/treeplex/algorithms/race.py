@@ -3,13 +3,15 @@
 NashConv of one member falls about as a power of its iterations. Along the power of its last rows, each member is taken
 to reach the target after so much work in all, its *forecast*. The leader's iterations are the run's. The others follow
 with a share of its work, because early rows say little: what is slow at first is often the fastest in the end. Who has
-a lower forecast than the leader catches up, step by step and as long as that stays so, and then leads.
+a lower forecast than the leader catches up, step by step and as long as that stays so, and then leads. Shares are those
+of a near or of a distant target (``portfolio``): what is best to 1e-5 is never best to 1e-8.
 
-Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), without the games
-that are set aside there.
+Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), targets and costs
+changed at random by some tenths, without the games that are set aside there.
 
-The linear program tells nothing before it is done. It is granted a share of the work of the race so far, and never more
-than a part of what the leader still needs: if it is slow, little is lost; if it is quick, it is done early.
+The linear program tells nothing before it is done. If what such programs usually take is little beside what the leader
+seems to need, it is granted some times that at once. Else it is granted a share of the work of the race so far, and
+never more than a part of what the leader still needs: if it is slow, little is lost; if it is quick, it is done early.
 """
 
 from __future__ import annotations
@@ -23,17 +25,22 @@ STEP: Final = 1.4  # between decisions, as a factor of iterations
 JOIN: Final = 20  # the first member is alone for so many iterations: games with pure equilibria need no more
 BEGIN: Final = 8  # iterations of who joins
 STRIDE: Final = 2.0  # between the rows of who follows, as a factor of iterations
-FOLLOW: Final = (0.4, 0.5, 0.1)  # of the leader's work: what the first, the second and each other member may take
-WINDOW: Final = 3.0  # a slope is taken from a row of so many times fewer iterations on
+WINDOW: Final = 2.0  # a slope is taken from a row of so many times fewer iterations on
 FLATTEST, STEEPEST = 1.0, 10.0  # bounds on a slope
 AIM: Final = 0.1  # without a target: who first gets to this share of the lowest NashConv
 EXACT: Final = 1e-8  # without a target: what the leader is taken to be after, of the first NashConv, beside the program
-PROGRAM: Final = 300  # iterations before the linear program is granted anything: forecasts are too rough before
-SHARE: Final = 1.0  # of the work of the race so far, that the linear program may take in all
-FAR_SHARE: Final = 8.0  # the same while the target is far
-FAR: Final = 16.0  # which it is if the leader needs so many times the work so far
-PART: Final = 0.5  # of what the leader still needs, that the linear program may take in all
-LEAST: Final = 0.3  # the linear program begins when it is granted so many iterations per row: few need less
+DISTANT: Final = 1e-6  # of the first member's first NashConv: a target below is distant
+SOON: Final = 200  # iterations before the linear program may be granted what it usually takes
+TYPICAL: Final = 0.7  # which is so many iterations per row of it: those of games took 0.2 to 1.4
+EAGER: Final = 0.05  # if that is less than this part of what the leader still needs
+MOST: Final = 50.0  # and not more than so many times the work so far
+GENEROUS: Final = 2.0  # then it is granted so many times that
+PROGRAM: Final = 600  # iterations before the linear program is granted a share: forecasts are too rough before
+SHARE: Final = 0.5  # of the work of the race so far, that it may take in all
+FAR_SHARE: Final = 4.0  # the same while the target is far
+FAR: Final = 32.0  # which it is if the leader needs so many times the work so far
+PART: Final = 0.3  # of what the leader still needs, that its share may be
+LEAST: Final = 0.3  # it begins when it is granted so many iterations per row: few need less
 
 
 class Row(NamedTuple):
@@ -65,9 +72,14 @@ def aim_of(target: float | None, rows: Sequence[Sequence[Row]]) -> float:
     return target if target else AIM * min(own[-1].nash_conv for own in rows if own)
 
 
-def following(place: int, done: int) -> tuple[float, int]:
-    """Of who does not lead: the share of the leader's work it may take, and the iteration it is measured at next."""
-    return FOLLOW[min(place, len(FOLLOW) - 1)], max(math.ceil(STRIDE * done), BEGIN)
+def is_distant(target: float | None, rows: Sequence[Sequence[Row]]) -> bool:
+    """Is the target far below what the first member had at first?"""
+    return target is not None and bool(rows[0]) and target < DISTANT * rows[0][0].nash_conv
+
+
+def next_row(done: int) -> int:
+    """Of who does not lead: the iteration it is measured at next."""
+    return max(math.ceil(STRIDE * done), BEGIN)
 
 
 def challenger(forecasts: Sequence[float], leader: int) -> int | None:
@@ -81,6 +93,11 @@ def later(iteration: int) -> int:
     return math.ceil(STEP * iteration)
 
 
-def allowance(work: float, left: float) -> float:
-    """The work that the linear program may have taken by now, if the race has taken ``work`` and needs ``left``."""
-    return min(PART * left, (FAR_SHARE if left > FAR * work else SHARE) * work)
+def allowance(due: int, work: float, left: float, typical: float) -> float:
+    """The work that the linear program may have taken by iteration ``due``.
+
+    ``work``: what the race has taken; ``left``: what the leader still needs; ``typical``: what such programs take.
+    """
+    share = min(PART * left, (FAR_SHARE if left > FAR * work else SHARE) * work) if due >= PROGRAM else 0.0
+    eager = due >= SOON and typical <= min(EAGER * left, MOST * work)
+    return max(share, GENEROUS * typical) if eager else share
