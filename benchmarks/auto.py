@@ -3,12 +3,16 @@
     .venv/bin/python benchmarks/auto.py --save-games DIR                 # for a machine without OpenSpiel
     .venv/bin/python benchmarks/auto.py --games DIR --processes 15 --minutes 5
     .venv/bin/python benchmarks/auto.py --games DIR --processes 15 --minutes 5 --again   # auto alone, once more
+    .venv/bin/python benchmarks/auto.py --games DIR --processes 8 --beside 3             # beside the best, in turns
     .venv/bin/python benchmarks/auto.py --table                          # write the table again
 
 Accuracies are shares of the uniform policy's NashConv. To find the best algorithm, all candidates run with the same
 time limit, four times as long each round, until one has reached every accuracy: the others cannot be better. Whoever is
 a hundred times further off than the best at one limit is left out from the next one on. Then `auto` runs to each
 accuracy. Seconds are those of the run loop: evaluations included, compilation of kernels not.
+
+Seconds of one session may be half as many again as those of another. So in the end `--beside` runs `auto` and the best named algorithms of each case once more, in turns and in the same pool; where that was done, the table has
+the least seconds of these runs on both sides.
 
 `--minutes` ends it in time, short runs first; the same command then goes on where it ended, from the JSON file. Every
 process solves on one thread. The games in UNTOUCHED were set aside before anything was tuned; `--only` leaves them out.
@@ -64,6 +68,8 @@ CANDIDATES = (
 )
 WIDE = 44  # letters of a game's name in the table
 RIVAL = "cfr+"  # what `auto` is compared with, beside the best
+RIVALS = 3  # named algorithms that run beside `auto`, if they take at most twice as long as the best
+LONG = 5.0  # seconds: cases whose best takes longer are run once
 PATIENCE = 4.0  # times the best's seconds, after which `auto` is given up
 ENOUGH = 10.0  # times the best's seconds, after which the rival is
 SHORTEST = 0.1  # seconds: cases in which the best algorithm needs less are left out
@@ -164,6 +170,17 @@ class Cells:
         ]
         return min(found, default=(math.inf, ""))
 
+    def ranked(self, game: str, target: float) -> list[tuple[float, str]]:
+        """Seconds of all named algorithms to an accuracy, the least first."""
+        found = [(self.best(game, target, (one,))[0], one) for one in self.candidates]
+        return sorted(one for one in found if one[0] < math.inf)
+
+    def beside(self, game: str, target: float, names: tuple[str, ...]) -> tuple[float, str] | None:
+        """The least seconds of runs side by side, and whose; infinite: not done in time; None: there are none."""
+        cells = [(self.known.get(f"{game} | {one} | beside {target:g}"), one) for one in names]
+        taken = [(math.inf if each is None else each, one) for cell, one in cells if cell for each in cell["all"]]
+        return min(taken, default=None)
+
     def work(self, game: str) -> Iterator[tuple[str, list[float], float]]:
         """What may be done now for a game: algorithm, accuracies, limit."""
         settled = list(TARGETS)  # accuracies whose best algorithm is known
@@ -225,6 +242,42 @@ def measure(cells: Cells, games: dict[str, str], processes: int, minutes: float)
                 print(f"{at}: {answer['seconds']} {answer.get('error', '')}", flush=True)
 
 
+def measure_beside(cells: Cells, games: dict[str, str], processes: int, minutes: float, rounds: int) -> None:
+    """In each round `auto` and the best of the named algorithms, of all cases in which `auto` was measured."""
+    ends = time.monotonic() + 60.0 * minutes
+    work: list[tuple[int, float, str, str, float]] = []
+    for name in games:
+        for target in TARGETS:
+            ranked = cells.ranked(name, target)
+            if not ranked or ranked[0][0] < SHORTEST:
+                continue
+            rivals = [one for seconds, one in ranked[:RIVALS] if seconds <= 2.0 * ranked[0][0]]
+            count = rounds if ranked[0][0] < LONG else 1
+            work += [(k, -ranked[0][0], name, one, target) for k in range(count) for one in (*rivals, "auto")]
+    context = multiprocessing.get_context("spawn")
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[variable] = "1"
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        flying: dict[Future[dict[str, Any]], str] = {}
+        left = sorted(work)  # long ones first
+        while left or flying:
+            while left and len(flying) < processes:
+                _, best, name, one, target = left.pop(0)
+                limit = min(max(-PATIENCE * best, 1.0), 2.0 * LIMITS[-1])
+                if time.monotonic() + limit < ends:
+                    at = f"{name} | {one} | beside {target:g}"
+                    flying[pool.submit(solved, games[name], one, [target], limit)] = at
+            if flying:
+                done, _ = wait(flying, return_when=FIRST_COMPLETED)
+                for future in done:
+                    at, answer = flying.pop(future), future.result()
+                    before = cells.known.get(at, {"all": []})
+                    taken = [*before["all"], answer["seconds"].get(at.rpartition(" ")[2])]
+                    by = answer.get("note", {}).get("solved_by", "")
+                    cells.keep(at, {"all": taken, "limit": answer["limit"], "solved_by": by})
+                    print(f"{at}: {taken}", flush=True)
+
+
 # The table ------------------------------------------------------------------------------------------------------------
 
 
@@ -242,14 +295,20 @@ def table(cells: Cells, names: list[str]) -> str:
         for target in TARGETS:
             seconds, best = cells.best(name, target)
             own = cells.known.get(key(name, "auto", target))
-            if own is None or seconds < SHORTEST or math.isinf(seconds):
+            aside, rivals = cells.beside(name, target, ("auto",)), cells.beside(name, target, cells.candidates)
+            if (own is None and aside is None) or seconds < SHORTEST or math.isinf(seconds):
                 continue
+            own = own or {"seconds": {}, "limit": 0.0}
             ours = own["seconds"].get(f"{target:g}", math.inf)
+            by = own.get("note", {}).get("solved_by", own.get("error", "?"))
+            if aside is not None and rivals is not None and rivals[0] < math.inf:
+                (ours, _), (seconds, best) = aside, rivals
+                own = cells.known[f"{name} | auto | beside {target:g}"]
+                by = own["solved_by"]
             plus, _ = cells.best(name, target, (RIVAL,))
             tried = max((limit for limit in cells.limits if key(name, RIVAL, limit) in cells.known), default=0.0)
             ratios[name in UNTOUCHED].append(ours / seconds)
             gains.append((tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
-            by = own.get("note", {}).get("solved_by", own.get("error", "?"))
             mark = " (untouched)" if name in UNTOUCHED else ""
             label = name if len(name) <= WIDE else f"{name[: WIDE - 1]}…"
             shown = f"{plus:.2f}" if plus < math.inf else f"> {tried:g}"
@@ -309,6 +368,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=LIMITS[-1], help="seconds")
     parser.add_argument("--out", type=Path, default=HERE / "auto.json")
     parser.add_argument("--table", action="store_true", help="only write the table")
+    parser.add_argument("--beside", type=int, default=0, metavar="ROUNDS", help="auto and the best once more, in turns")
     parser.add_argument("--again", action="store_true", help="forget what is known of auto, and run it alone")
     options = parser.parse_args()
     if options.save_games is not None:
@@ -319,13 +379,18 @@ def main() -> None:
         parts = options.only or [""]
         names = [name for name in names if name not in UNTOUCHED and any(part in name for part in parts)]
     cells = Cells(options.out, tuple(options.candidates), options.longest, options.again)
+    if options.again or options.beside:
+        cells.known = {at: found for at, found in cells.known.items() if " | beside " not in at}
     if options.again:
         cells.known = {at: found for at, found in cells.known.items() if " | auto | " not in at}
     if not options.table:
         with TemporaryDirectory() as scratch:
             kept = {} if options.games is None else unpacked(options.games, Path(scratch))
             paths = {name: kept.get(name, name) for name in names}
-            measure(cells, paths, options.processes, options.minutes)
+            if options.beside:
+                measure_beside(cells, paths, options.processes, options.minutes, options.beside)
+            else:
+                measure(cells, paths, options.processes, options.minutes)
     text = table(cells, names)
     options.out.with_name(f"{options.out.stem.upper()}.md").write_text(text)
     print(text)
