@@ -34,7 +34,6 @@ from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
-from treeplex.runs import folder as folders
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Plan, run
 from treeplex.runs.request import Request
@@ -55,18 +54,6 @@ FILES = {
     "result.json",
     "run.json",
 }
-
-
-@pytest.fixture(autouse=True)
-def no_pictures(request, monkeypatch) -> None:
-    """A picture takes half a second; only tests marked by asking for ``pictures`` draw them."""
-    if "pictures" not in request.fixturenames:
-        monkeypatch.setattr(folders, "plot_convergence", lambda *_: None)
-
-
-@pytest.fixture
-def pictures() -> None:
-    """Draw the picture of every run folder, as users get it."""
 
 
 def same_answer(one: Path, two: Path) -> None:
