@@ -400,15 +400,15 @@ def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
 
 
 def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
-    """Of two seconds, 0.8 are spent before Ctrl-C; going on takes the rest (test_clock.py: and no more)."""
+    """Of one second, 0.4 are spent before Ctrl-C; going on takes the rest (test_clock.py: and no more)."""
 
     def watch(moment: Progress) -> None:
-        if moment.seconds > 0.8:
+        if moment.seconds > 0.4:
             press()
 
-    assert tp.solve("kuhn", "cfr+", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
+    assert tp.solve("kuhn", "cfr+", seconds=1.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
     solution = tp.resume(tmp_path / "run")
-    assert (solution.status, solution.seconds >= 2.0) == ("seconds", True)
+    assert (solution.status, solution.seconds >= 1.0) == ("seconds", True)
 
 
 def test_the_target_of_a_run_is_kept(tmp_path) -> None:
