@@ -16,7 +16,9 @@ from scipy import sparse
 from thinned import EVERY
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame
+from treeplex.evaluation.plot import plot_convergence
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
+from treeplex.runs import folder
 
 HOLDEM = "holdem"
 CLUSTER = "tests/cluster"
@@ -72,6 +74,20 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_pictures() -> Iterator[None]:
+    """A picture takes half a second: run folders get an empty file; only tests that ask for ``pictures`` draw them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder, "plot_convergence", lambda logs, title, path: path.touch())
+        yield
+
+
+@pytest.fixture
+def pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the picture of every run folder, as users get it."""
+    monkeypatch.setattr(folder, "plot_convergence", plot_convergence)
 
 
 Walk = Callable[[Game], Iterator[tuple[History, int]]]

@@ -354,7 +354,7 @@ def test_titles_and_labels_are_printed_as_they_are(title, cli, tmp_path) -> None
 
 
 @pytest.mark.parametrize("algorithm", ["lp", "cfr"])
-def test_an_exact_equilibrium_is_saved_like_any_other(algorithm, cli) -> None:
+def test_an_exact_equilibrium_is_saved_like_any_other(algorithm, cli, pictures) -> None:
     """NashConv is 0 at once, and 0 has no place on the picture's axis."""
     game = "matrix([[1,-1],[-1,1]])"
     code, out, _ = cli("solve", game, "--algorithm", algorithm, "--nash-conv", 0, "--out", "run", "--json")
@@ -363,7 +363,7 @@ def test_an_exact_equilibrium_is_saved_like_any_other(algorithm, cli) -> None:
     assert {"policy.parquet", "result.json", "convergence.png"} <= {path.name for path in Path("run").iterdir()}
 
 
-def test_titles_with_dollars_do_not_break_the_picture(cli, tmp_path) -> None:
+def test_titles_with_dollars_do_not_break_the_picture(cli, tmp_path, pictures) -> None:
     (tmp_path / "odd.efg").write_text(EFG.format(title="win $5^$ or lose", label="i"))
     code, out, _ = cli("solve", "odd.efg", "--iterations", 3, "--json")
     assert code == 0

@@ -18,9 +18,8 @@ COMPARE = ("compare", "kuhn", "cfr", "cfr+", "--out", "both", "--json")
 
 
 @pytest.fixture(autouse=True)
-def no_pictures(monkeypatch) -> None:
+def no_pictures_of_comparisons(monkeypatch) -> None:
     """A picture takes half a second."""
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
     monkeypatch.setattr("treeplex.cli.compare.plot_convergence", lambda *_: None)
 
 

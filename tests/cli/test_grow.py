@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-m", "treeplex"]
 GROW = ("grow", "continuous_leduc")
 
 
-def test_sizes_are_told_and_a_folder_is_left(cli) -> None:
+def test_sizes_are_told_and_a_folder_is_left(cli, pictures) -> None:
     said = cli(*GROW, "--iterations", 300, "--show", 4)
     assert said.code == 0
     assert "sizes found; the abstraction grew from 12,519 to" in said.out

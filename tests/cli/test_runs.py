@@ -42,12 +42,6 @@ RESULT = {
 UNTIMED = ["iteration", "nodes_touched", "value", "nash_conv", "exploitability"]
 
 
-@pytest.fixture
-def no_pictures(monkeypatch) -> None:
-    """A picture takes half a second."""
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
-
-
 def check_result(told: dict[str, Any]) -> None:
     for name, kind in RESULT.items():
         assert isinstance(told[name], kind), name
@@ -89,7 +83,7 @@ def test_list_algorithms(cli) -> None:
     assert told == expected
 
 
-def test_what_is_listed_can_be_typed(cli, no_pictures) -> None:
+def test_what_is_listed_can_be_typed(cli) -> None:
     """NAME(parameter=default,...) is the algorithm NAME."""
     for name in ITERATIVE:
         plain = cli("solve", "kuhn", "--algorithm", name, "--iterations", 9, "--out", f"plain {name}", "--json").last
@@ -113,7 +107,7 @@ def test_what_is_listed_can_be_typed(cli, no_pictures) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_solve_with_every_algorithm(algorithm, cli, no_pictures) -> None:
+def test_solve_with_every_algorithm(algorithm, cli) -> None:
     code, out, err = cli("solve", "kuhn", "--algorithm", algorithm, "--nash-conv", 0.05, "--out", "run", "--json")
     told = json.loads(out)
     assert code == 0
@@ -128,7 +122,7 @@ def test_solve_with_every_algorithm(algorithm, cli, no_pictures) -> None:
 
 
 @pytest.mark.parametrize("iterate", ["average", "current", "best"])
-def test_solve_reports_the_iterate_asked_for(iterate, cli, no_pictures) -> None:
+def test_solve_reports_the_iterate_asked_for(iterate, cli) -> None:
     told = cli(
         "solve", "leduc", "--algorithm", "cfr", "--iterations", 50, "--iterate", iterate, "--out", "run", "--json"
     ).last
@@ -157,7 +151,7 @@ def test_solve_tells_people_how_it_ended(cli) -> None:
     ],
     ids=str,
 )
-def test_exit_codes_of_solve_and_resume(arguments, code, status, cli, no_pictures) -> None:
+def test_exit_codes_of_solve_and_resume(arguments, code, status, cli) -> None:
     """0: done, or no target was given; 1: stopped before the target."""
     ended = cli("solve", "kuhn", *arguments, "--out", "run", "--json")
     assert (ended.code, ended.last["status"]) == (code, status)
@@ -171,7 +165,7 @@ def test_exit_codes_of_solve_and_resume(arguments, code, status, cli, no_picture
     assert (resumed.code, resumed.last["status"]) == (code, status)
 
 
-def test_the_picture_of_a_run(cli) -> None:
+def test_the_picture_of_a_run(cli, pictures) -> None:
     cli("solve", "leduc", "--iterations", 50, "--out", "run", "--json")
     check_png(Path("run/convergence.png"))
 
@@ -208,7 +202,7 @@ def test_what_is_wrong_is_said_in_one_sentence(arguments, said, cli, tmp_path) -
 
 
 @pytest.mark.parametrize("value", ["-1", "nan"])
-def test_wrong_checkpoint_seconds_are_said(value, cli, no_pictures) -> None:
+def test_wrong_checkpoint_seconds_are_said(value, cli) -> None:
     said = cli("solve", "kuhn", "--iterations", 1, "--checkpoint-seconds", value).sentence
     assert "checkpoint_seconds" in said
 
@@ -224,7 +218,7 @@ def test_large_parameters_are_refused_or_work(algorithm, cli) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ITERATIVE)
-def test_resume_ends_in_the_bits_of_an_undisturbed_run(algorithm, cli, no_pictures) -> None:
+def test_resume_ends_in_the_bits_of_an_undisturbed_run(algorithm, cli) -> None:
     algorithm = settled(algorithm, 100)  # a horizon is the limit that a run begins with
     solve = ("solve", "leduc", "--algorithm", algorithm, "--json")
     cli(*solve, "--iterations", 120, "--out", "whole")
@@ -238,7 +232,7 @@ def test_resume_ends_in_the_bits_of_an_undisturbed_run(algorithm, cli, no_pictur
     same_answer(Path("whole"), Path("parts"))
 
 
-def test_resume_for_people(cli) -> None:
+def test_resume_for_people(cli, pictures) -> None:
     cli("solve", "leduc", "--iterations", 10, "--out", "run")
     code, out, err = cli("resume", "run", "--iterations", 20, "--show", 1)
     assert code == 0
@@ -248,7 +242,7 @@ def test_resume_for_people(cli) -> None:
     check_png(Path("run/convergence.png"))
 
 
-def test_resume_of_an_efg_file_that_is_gone(cli, tmp_path, no_pictures) -> None:
+def test_resume_of_an_efg_file_that_is_gone(cli, tmp_path) -> None:
     """The game is in the run folder."""
     cli("export", "kuhn", "--efg", "k.efg")
     cli("solve", "k.efg", "--iterations", 50, "--out", "whole", "--json")
@@ -258,7 +252,7 @@ def test_resume_of_an_efg_file_that_is_gone(cli, tmp_path, no_pictures) -> None:
     same_answer(Path("whole"), Path("parts"))
 
 
-def test_an_exact_run_that_is_resumed_gives_its_answer(cli, no_pictures) -> None:
+def test_an_exact_run_that_is_resumed_gives_its_answer(cli) -> None:
     """There is no checkpoint to continue from: the linear program is solved again."""
     first = cli("solve", "kuhn", "--algorithm", "lp", "--out", "run", "--json").last
     again = cli("resume", "run", "--json")
@@ -299,7 +293,7 @@ def test_compare_for_people(cli) -> None:
     assert cli("compare", "kuhn", "cfr", "fp", "--iterations", 10).err.count("runs/kuhn-compare-2") == 1
 
 
-def test_compare_runs_an_algorithm_as_often_as_it_is_named_and_each_can_be_resumed(cli, no_pictures) -> None:
+def test_compare_runs_an_algorithm_as_often_as_it_is_named_and_each_can_be_resumed(cli) -> None:
     ended = cli("compare", "leduc", "cfr", "cfr+", "cfr", "--iterations", 30, "--out", "both", "--json")
     assert [told["algorithm"] for told in ended.lines[:-1]] == ["cfr", "cfr+", "cfr"]
     same_answer(Path("both/cfr"), Path("both/cfr (2)"))
@@ -308,7 +302,7 @@ def test_compare_runs_an_algorithm_as_often_as_it_is_named_and_each_can_be_resum
     same_answer(Path("whole"), Path("both/cfr"))
 
 
-def test_compare_that_misses_its_target_is_exit_code_1(cli, no_pictures) -> None:
+def test_compare_that_misses_its_target_is_exit_code_1(cli) -> None:
     assert (
         cli("compare", "kuhn", "cfr", "cfr+", "--nash-conv", 0, "--iterations", 5, "--out", "both", "--json").code == 1
     )
@@ -384,12 +378,12 @@ QUARTERS = [float(np.random.default_rng(quarter).uniform(quarter / 4, quarter / 
 @pytest.mark.parametrize(
     "moment", [*QUARTERS, *np.random.default_rng(20).uniform(0, 0.95, size=20).tolist()], ids="{:.2f}".format
 )
-def test_killed_at_any_moment_nothing_is_lost(moment, undisturbed, tmp_path, cli, no_pictures) -> None:
+def test_killed_at_any_moment_nothing_is_lost(moment, undisturbed, tmp_path, cli) -> None:
     check_killed(moment, undisturbed, tmp_path, cli)
 
 
 @pytest.mark.slow
-def test_killed_twice_after_a_checkpoint(undisturbed, tmp_path, cli, no_pictures) -> None:
+def test_killed_twice_after_a_checkpoint(undisturbed, tmp_path, cli) -> None:
     """The first kill comes right after the first checkpoint, the second right after the next of the resumed run."""
     folder = tmp_path / "run"
     process = started(folder)
@@ -412,7 +406,7 @@ def test_killed_twice_after_a_checkpoint(undisturbed, tmp_path, cli, no_pictures
     same_answer(undisturbed, folder)
 
 
-def test_killed_while_the_answer_is_written(tmp_path, cli, no_pictures) -> None:
+def test_killed_while_the_answer_is_written(tmp_path, cli) -> None:
     """There is half a second for it: the picture is drawn when all else is done."""
     cli("solve", GAME, "--iterations", 2000, "--out", "whole", "--json")
     process = started(tmp_path / "killed", 2000)
@@ -423,7 +417,7 @@ def test_killed_while_the_answer_is_written(tmp_path, cli, no_pictures) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_and_resume(tmp_path, undisturbed, cli, no_pictures) -> None:
+def test_ctrl_c_and_resume(tmp_path, undisturbed, cli) -> None:
     """As a person does it: Ctrl-C ends the run with an answer and exit code 1; resume goes on to what was asked for."""
     process = started(tmp_path / "run")
     wait_for(tmp_path / "run" / "checkpoint.safetensors", process)

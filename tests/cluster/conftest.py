@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from cluster_helpers import STORE
 
+NICENESS = "RAY_worker_niceness"  # 15 if nobody says otherwise: workers would wait for all other tests
 RAY_WARNS = [
     "ignore::ResourceWarning",  # sockets and logs of processes that Ray leaves to the operating system
     "ignore:subprocess .* is still running:ResourceWarning",
@@ -33,6 +35,7 @@ def nodes() -> Iterator[Any]:
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster  # noqa: PLC0415 - only where Ray has wheels
 
+    os.environ[NICENESS] = "0"
     arguments = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}
     found = Cluster(initialize_head=True, head_node_args=arguments)
     found.add_node(num_cpus=1, object_store_memory=STORE)

@@ -63,7 +63,7 @@ def test_on_this_machine(tmp_path) -> None:
 
 
 def test_on_a_cluster(cluster, tmp_path) -> None:
-    jobs = [*GAMES, *rivers(4), *turns(1)]
+    jobs = [*GAMES, *rivers(2), *turns(1)]
     found = tp.batch(jobs, out=tmp_path / "out", cluster=cluster)
     check(jobs, found, tmp_path)
     assert found.whole

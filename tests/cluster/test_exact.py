@@ -31,12 +31,6 @@ GAMES = [
 SPOTS = [("cfr+", "float32"), ("dcfr", "int16"), ("pcfr+", "float64"), ("hs-dcfr(horizon=20)", "float32")]
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes longer than solving here."""
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *arguments: None)
-
-
 @pytest.mark.parametrize(("game", "algorithm", "storage"), GAMES)
 def test_compiled_games_have_the_bits_of_one_machine(
     game: str, algorithm: str, storage: str | None, tmp_path: Path

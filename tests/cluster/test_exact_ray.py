@@ -27,12 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::treeplex.errors.Note")
 kill_9 = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes longer than solving here."""
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *arguments: None)
-
-
 class Watched(RayShards):
     """Shards that somebody interferes with, when some pass has been sent to all of them and none has answered."""
 

@@ -557,9 +557,8 @@ def nothing_new() -> Callable[..., None]:
     ["average", pytest.param("current", marks=pytest.mark.slow), pytest.param("best", marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("algorithm", ITERATIVE)
-def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path, monkeypatch) -> None:
+def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_path) -> None:
     """Nor does one of another game, with another number of iterations, or one that goes on from a file."""
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)  # takes half a second
     tp.solve("kuhn", algorithm, iterations=3)
     if algorithm == "warm-start":
         tp.solve("kuhn", "warm-start(warmup=2)", iterations=500)  # its second part, which a fast machine gets to below

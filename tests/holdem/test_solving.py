@@ -285,7 +285,7 @@ def test_impossible_locks(small_river, lock, words):
         solve(small_river, iterations=1, storage="float64", locks=(lock,))
 
 
-def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river):
+def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river, pictures):
     whole = solve(small_river, iterations=60, storage="float32", folder=tmp_path / "whole")
     solve(small_river, iterations=25, storage="float32", folder=tmp_path / "part")
     resumed = resume(tmp_path / "part", iterations=60)

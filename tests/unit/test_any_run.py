@@ -19,7 +19,6 @@ from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.runs import folder as folders
 from treeplex.runs.games import rules_of, sized_game
 
 CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}
@@ -28,11 +27,6 @@ GROWTH = Growth(factor=1.0)
 
 class KilledError(Exception):
     """Stands for a kill: nothing is written after it."""
-
-
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch) -> None:
-    monkeypatch.setattr(folders, "plot_convergence", lambda *_: None)
 
 
 def solving(algorithm: str, game: str = "random_tree(seed=10,depth=7)", **fixed: Any) -> Callable[..., Any]:

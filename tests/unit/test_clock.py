@@ -23,11 +23,6 @@ def clock(monkeypatch) -> None:
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks) / 20)
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch) -> None:
-    monkeypatch.setattr("treeplex.runs.folder.plot_convergence", lambda *_: None)
-
-
 def solve(folder: Any, **options: Any) -> Any:
     return tp.solve("kuhn", "cfr", folder=folder, **options)
 

@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "cuda"
+# The simulator has a thread of Python per thread of a GPU, of which one runs at a time: on one core, twice as fast.
+PYTEST = """
+import os, sys, pytest
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+sys.exit(pytest.main(sys.argv[1:]))
+"""
 
 
 @pytest.mark.parametrize("which", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
 def test_kernels_under_the_simulator(which: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", which, str(FOLDER)]
+    command = [sys.executable, "-c", PYTEST, "-q", "-p", "no:cacheprovider", "-m", which, str(FOLDER)]
     ran = subprocess.run(
         command, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=False
     )

@@ -42,10 +42,20 @@ print(compiled.count)
 """
 
 
+def copied(folder: Path) -> Path:
+    return Path(shutil.copytree(PACKAGE, folder / "treeplex", ignore=shutil.ignore_patterns("__pycache__")))
+
+
 @pytest.fixture
 def package(tmp_path) -> Path:
     """A copy of the package's files."""
-    return Path(shutil.copytree(PACKAGE, tmp_path / "treeplex", ignore=shutil.ignore_patterns("__pycache__")))
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory) -> Path:
+    """One to which tests add lines, one after the other."""
+    return copied(tmp_path_factory.mktemp("edited"))
 
 
 def test_the_key_is_that_of_the_files(package) -> None:
@@ -71,11 +81,11 @@ def test_the_key_is_that_of_the_files(package) -> None:
         "compile/treeplex.py",
     ],
 )
-def test_the_key_changes_with_whatever_is_copied_into_kernels(package, file) -> None:
-    before = cache_key(package)
-    with (package / file).open("a") as text:
+def test_the_key_changes_with_whatever_is_copied_into_kernels(edited, file) -> None:
+    before = cache_key(edited)
+    with (edited / file).open("a") as text:
         text.write("\n# changed\n")
-    assert cache_key(package) != before
+    assert cache_key(edited) != before
 
 
 def test_versions_of_numba_have_folders_of_their_own(monkeypatch) -> None:
@@ -94,11 +104,11 @@ def test_versions_of_numba_have_folders_of_their_own(monkeypatch) -> None:
         "cli/output.py",
     ],
 )
-def test_the_key_does_not_change_with_other_files(package, file) -> None:
-    before = cache_key(package)
-    with (package / file).open("a") as text:
+def test_the_key_does_not_change_with_other_files(edited, file) -> None:
+    before = cache_key(edited)
+    with (edited / file).open("a") as text:
         text.write("\n# changed\n")
-    assert cache_key(package) == before
+    assert cache_key(edited) == before
 
 
 @pytest.mark.slow

@@ -34,7 +34,6 @@ from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
-from treeplex.runs import folder as folders
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Plan, run
 from treeplex.runs.request import Request
@@ -55,18 +54,6 @@ FILES = {
     "result.json",
     "run.json",
 }
-
-
-@pytest.fixture(autouse=True)
-def no_pictures(request, monkeypatch) -> None:
-    """A picture takes half a second; only tests marked by asking for ``pictures`` draw them."""
-    if "pictures" not in request.fixturenames:
-        monkeypatch.setattr(folders, "plot_convergence", lambda *_: None)
-
-
-@pytest.fixture
-def pictures() -> None:
-    """Draw the picture of every run folder, as users get it."""
 
 
 def same_answer(one: Path, two: Path) -> None:
@@ -413,15 +400,15 @@ def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
 
 
 def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
-    """Of two seconds, 0.8 are spent before Ctrl-C; going on takes the rest (test_clock.py: and no more)."""
+    """Of one second, 0.4 are spent before Ctrl-C; going on takes the rest (test_clock.py: and no more)."""
 
     def watch(moment: Progress) -> None:
-        if moment.seconds > 0.8:
+        if moment.seconds > 0.4:
             press()
 
-    assert tp.solve("kuhn", "cfr+", seconds=2.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
+    assert tp.solve("kuhn", "cfr+", seconds=1.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
     solution = tp.resume(tmp_path / "run")
-    assert (solution.status, solution.seconds >= 2.0) == ("seconds", True)
+    assert (solution.status, solution.seconds >= 1.0) == ("seconds", True)
 
 
 def test_the_target_of_a_run_is_kept(tmp_path) -> None:
