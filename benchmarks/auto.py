@@ -11,8 +11,9 @@ time limit, four times as long each round, until one has reached every accuracy:
 a hundred times further off than the best at one limit is left out from the next one on. Then `auto` runs to each
 accuracy. Seconds are those of the run loop: evaluations included, compilation of kernels not.
 
-Seconds of one session may be half as many again as those of another. So in the end `--beside` runs `auto` and the best named algorithms of each case once more, in turns and in the same pool; where that was done, the table has
-the least seconds of these runs on both sides.
+Seconds of one session may be half as many again as those of another. So in the end `--beside` runs `auto` and the best
+named algorithms of each case once more, in turns and in the same pool; where that was done, the table has the least
+seconds of these runs on both sides.
 
 `--minutes` ends it in time, short runs first; the same command then goes on where it ended, from the JSON file. Every
 process solves on one thread. The games in UNTOUCHED were set aside before anything was tuned; `--only` leaves them out.

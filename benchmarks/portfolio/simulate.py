@@ -95,7 +95,7 @@ class Race:
             while (goal := self.goal(place, due)) is not None:
                 if self.measured(place, goal):
                     return True
-        while (place := race.challenger(self.forecasts(), self.leader)) is not None:
+        while (place := race.challenger(self.needed(), self.leader)) is not None:
             at = self.rows[place][-1].iteration
             if at == due:
                 self.leader = place
@@ -114,12 +114,12 @@ class Race:
         needed = math.inf if row is None else row.work + (len(rows) + 1) * self.evaluation
         return goal if needed <= share * self.spent(self.leader) and goal <= due else None
 
-    def forecasts(self) -> list[float]:
-        return [race.forecast(rows, self.target) for rows in self.rows]
+    def needed(self) -> list[float]:
+        return [race.still_needed(rows, self.target) for rows in self.rows]
 
     def programmed(self, due: int) -> bool:
         rows, work = self.rows[self.leader], self.total() - self.granted
-        left = race.forecast(rows, self.target) - rows[-1].work
+        left = race.still_needed(rows, self.target)
         allowed = race.allowance(due, work, left, self.program)
         if allowed <= self.granted or math.isinf(self.program):
             return False

@@ -241,7 +241,7 @@ class Auto(Tabular[AutoState]):
                 state, done = self._tried(game, state, place, goal, stop)
                 if not done or self.finished(state):
                     return state, done
-        while (place := race.challenger(self._forecasts(state), state.leader)) is not None:
+        while (place := race.challenger(self._needed(state), state.leader)) is not None:
             at = state.rows[place][-1].iteration
             if at == state.due:
                 state = self._led(state, place)
@@ -317,6 +317,11 @@ class Auto(Tabular[AutoState]):
         aim = race.aim_of(self.goal.nash_conv, state.rows)
         return [race.forecast(own, aim) for own in state.rows]
 
+    def _needed(self, state: AutoState) -> list[float]:
+        """What everyone seems to need from now on."""
+        aim = race.aim_of(self.goal.nash_conv, state.rows)
+        return [race.still_needed(own, aim) for own in state.rows]
+
     def _granted(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[Program, bool]:
         """The linear program after its share of the work; False if ``stop`` cut that short."""
         program, price = state.program, portfolio.prices(game, self.backend)
@@ -325,7 +330,7 @@ class Auto(Tabular[AutoState]):
         rows = state.rows[state.leader]
         target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
         work = sum(self._spent(game, state, place) for place in range(len(self.members)))
-        left = race.forecast(rows, target) - rows[-1].work
+        left = race.still_needed(rows, target)
         if self.goal.nash_conv is None:  # nothing else would end the run
             left = max(left, work)
         allowed = race.allowance(state.due, work, left, price.typical)

@@ -25,7 +25,7 @@ at once, which solves games with pure equilibria in twenty; one that is best at 
 ahead of both in few games; one that converges faster than any power where it does, and is often best to high accuracy;
 and the linear program. Others were tried in place of the third and the fourth: pcfr+, pdcfr+, cfr+, pcfr+-restarted."""
 
-SHARES: Final = {"hs-pcfr+": (0.1, 1.0), "dcfr": (1.0, 0.0), "sapcfr+": (0.1, 0.0), "cfr+-restarted": (0.4, 0.5)}
+SHARES: Final = {"hs-pcfr+": (0.1, 1.0), "dcfr": (1.0, 0.0), "sapcfr+": (0.1, 0.0), "cfr+-restarted": (0.3, 0.7)}
 """Of the leader's work: what each may take while it does not lead, if the target is near and if it is distant."""
 
 OTHERS: Final = (0.3, 0.3)

@@ -2,9 +2,9 @@
 
 NashConv of one member falls about as a power of its iterations. Along the power of its last rows, each member is taken
 to reach the target after so much work in all, its *forecast*. The leader's iterations are the run's. The others follow
-with a share of its work, because early rows say little: what is slow at first is often the fastest in the end. Who has
-a lower forecast than the leader catches up, step by step and as long as that stays so, and then leads. Shares are those
-of a near or of a distant target (``portfolio``): what is best to 1e-5 is never best to 1e-8.
+with a share of its work, because early rows say little: what is slow at first is often the fastest in the end. Who
+seems to need less from now on than the leader catches up, step by step and as long as that stays so, and then leads.
+Shares are those of a near or of a distant target (``portfolio``): what is best to 1e-5 is never best to 1e-8.
 
 Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), targets and costs
 changed at random by some tenths, without the games that are set aside there.
@@ -31,10 +31,10 @@ AIM: Final = 0.1  # without a target: who first gets to this share of the lowest
 EXACT: Final = 1e-8  # without a target: what the leader is taken to be after, of the first NashConv, beside the program
 DISTANT: Final = 1e-6  # of the first member's first NashConv: a target below is distant
 SOON: Final = 200  # iterations before the linear program may be granted what it usually takes
-TYPICAL: Final = 0.7  # which is so many iterations per row of it: those of games took 0.2 to 1.4
+TYPICAL: Final = 0.4  # which is so many iterations per row of it: those of games took 0.2 to 1.4, half of them less
 EAGER: Final = 0.05  # if that is less than this part of what the leader still needs
 MOST: Final = 50.0  # and not more than so many times the work so far
-GENEROUS: Final = 2.0  # then it is granted so many times that
+GENEROUS: Final = 4.0  # then it is granted so many times that
 PROGRAM: Final = 600  # iterations before the linear program is granted a share: forecasts are too rough before
 SHARE: Final = 0.5  # of the work of the race so far, that it may take in all
 FAR_SHARE: Final = 4.0  # the same while the target is far
@@ -82,10 +82,15 @@ def next_row(done: int) -> int:
     return max(math.ceil(STRIDE * done), BEGIN)
 
 
-def challenger(forecasts: Sequence[float], leader: int) -> int | None:
-    """Who seems to need less than the leader."""
-    best = min(range(len(forecasts)), key=lambda place: forecasts[place])
-    return best if forecasts[best] < forecasts[leader] else None
+def still_needed(rows: Sequence[Row], target: float) -> float:
+    """What is left of the forecast: what was done before is lost, whoever leads."""
+    return forecast(rows, target) - (rows[-1].work if rows else 0.0)
+
+
+def challenger(needed: Sequence[float], leader: int) -> int | None:
+    """Who seems to need less from now on than the leader."""
+    best = min(range(len(needed)), key=lambda place: needed[place])
+    return best if needed[best] < needed[leader] else None
 
 
 def later(iteration: int) -> int:
