@@ -33,7 +33,7 @@ OTHERS: Final = (0.3, 0.3)
 
 SPOTS: Final = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
 """For hold'em spots: to 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md.
-A race would take twice the memory."""
+A race would take four times the memory."""
 
 FILE: Final = Path(__file__).with_name("costs.json")
 
