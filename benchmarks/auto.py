@@ -13,7 +13,8 @@ accuracy. Seconds are those of the run loop: evaluations included, compilation o
 
 Seconds of one session may be half as many again as those of another. So in the end `--beside` runs `auto` and the best
 named algorithms of each case once more, in turns and in the same pool; where that was done, the table has the least
-seconds of these runs on both sides.
+seconds of these runs on both sides. Seconds of `cfr+` are those of the session before; to compare, they are multiplied
+by what the best needs in one and in the other.
 
 `--minutes` ends it in time, short runs first; the same command then goes on where it ended, from the JSON file. Every
 process solves on one thread. The games in UNTOUCHED were set aside before anything was tuned; `--only` leaves them out.
@@ -307,9 +308,10 @@ def table(cells: Cells, names: list[str]) -> str:
                 own = cells.known[f"{name} | auto | beside {target:g}"]
                 by = own["solved_by"]
             plus, _ = cells.best(name, target, (RIVAL,))
+            scale = seconds / cells.best(name, target)[0]  # of seconds beside `auto` to those of the session before
             tried = max((limit for limit in cells.limits if key(name, RIVAL, limit) in cells.known), default=0.0)
             ratios[name in UNTOUCHED].append(ours / seconds)
-            gains.append((tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
+            gains.append(scale * (tried if math.isinf(plus) else plus) / (own["limit"] if math.isinf(ours) else ours))
             mark = " (untouched)" if name in UNTOUCHED else ""
             label = name if len(name) <= WIDE else f"{name[: WIDE - 1]}…"
             shown = f"{plus:.2f}" if plus < math.inf else f"> {tried:g}"
