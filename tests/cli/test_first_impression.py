@@ -70,7 +70,7 @@ def test_list_fits_the_terminal_and_names_every_parameter(columns, cli, monkeypa
     words = set(said.replace(",", " ").split())
     for entry in (*CATALOG.values(), *ALGORITHMS.values()):
         name, _, parameters = entry.usage.partition("(")
-        assert {name, *parameters.rstrip(")").split(",")} - {""} <= words
+        assert {name, *parameters.rstrip(")").replace(",", " ").replace(";", "; ").split()} <= words
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ def test_kernels_that_compile_are_announced_at_once(capsys, monkeypatch) -> None
         compiled = numba.njit(twice)
         assert (compiled(1), compiled(2), compiled(1.5)) == (2, 4, 3.0)
     assert counted == [1, 2]
-    assert capsys.readouterr().err == (
-        "loading: compiling kernels, once on this machine; this does not count as solving\n"
-    )
+    told = "loading: compiling kernels, once on this machine; this does not count as solving\n"
+    assert (
+        capsys.readouterr().err.removesuffix("loading\n") == told
+    )  # the last line after two seconds, if it takes them

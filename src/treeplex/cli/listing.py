@@ -61,6 +61,6 @@ def _described(entries: list[dict[str, Any]]) -> Iterator[str]:
         about = f"{entry['summary']} ({entry['source']})"
         first, *rest = wrap(about, width - indent)
         yield f"  {name:<{indent - 2}}{first}"
-        given = str(entry["name"]).removeprefix(name).strip("()").replace(",", ", ")
+        given = str(entry["name"]).removeprefix(name).strip("()").replace(",", ", ").replace(";", "; ")
         for line in [*rest, *wrap(given, width - indent)]:
             yield " " * indent + line
