@@ -121,4 +121,4 @@ def test_kernels_that_compile_are_announced_at_once(capsys, monkeypatch) -> None
     told = "loading: compiling kernels, once on this machine; this does not count as solving\n"
     assert (
         capsys.readouterr().err.removesuffix("loading\n") == told
-    )  # the last line after two seconds, if it takes them
+    )  # a line more if it takes two seconds
