@@ -119,6 +119,4 @@ def test_kernels_that_compile_are_announced_at_once(capsys, monkeypatch) -> None
         assert (compiled(1), compiled(2), compiled(1.5)) == (2, 4, 3.0)
     assert counted == [1, 2]
     told = "loading: compiling kernels, once on this machine; this does not count as solving\n"
-    assert (
-        capsys.readouterr().err.removesuffix("loading\n") == told
-    )  # a line more if it takes two seconds
+    assert capsys.readouterr().err.removesuffix("loading\n") == told  # a line more if it takes two seconds
