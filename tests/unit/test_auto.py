@@ -193,6 +193,16 @@ def test_who_follows_takes_no_more_than_its_share() -> None:
         assert 2.0 * rows[-1].work + (len(rows) + 1) * price.evaluation > most * leader / 1.5  # as soon as it may
 
 
+def test_nobody_passes_the_leader(monkeypatch) -> None:
+    monkeypatch.setitem(portfolio.SHARES, "sapcfr+", (50.0, 50.0))
+    solver = prepared(nash_conv=1e-3, counted=True)
+    state = solver.start(GAME)
+    for _ in range(20):
+        state = solver.advance(GAME, state, 10)
+        assert max(own.iteration for own in state.entrants) <= state.due
+    assert [row.iteration for row in state.rows[2]] == [8, 16, 32, 64, 128]
+
+
 def test_no_slope_from_a_row_that_was_exact() -> None:
     rows = [Row(10, 10.0, 0.0), Row(40, 40.0, 1e-9)]
     assert race.forecast(rows, 1e-10) == pytest.approx(400.0)  # as 1 / t
