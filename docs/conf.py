@@ -23,7 +23,6 @@ exclude_patterns = [
     "dist",
     "runs",
     ".pytest_cache",
-    "docs/developer/progress.md",
     "benchmarks/holdem/notes.md",
 ]
 source_suffix = {".md": "markdown"}
