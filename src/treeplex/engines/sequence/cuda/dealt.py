@@ -8,8 +8,9 @@ with w(o) = n(o) (weight of o) for n(o) cards of a class,
     amount[e] n(h) (sum of all w(o), minus the weight of h itself)      at a fold
 
 as ``compile.blocks.ClassRows``; where hands are single cards, every n is one. A thread goes through all hands of the
-opponent, which its neighbours read as well: each number comes from memory once and then from the L1 cache. So an
-iteration reads 12 bytes per sequence and nothing per pair of hands, of which a matrix reads 6 bytes each.
+opponent, which its neighbours read as well, so most reads are from the L1 cache. Nothing is read from memory per pair
+of hands, of which a matrix has 6 bytes each; per sequence of either player 8 bytes of places and its plan are read, and
+one number is written.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -30,8 +31,8 @@ from treeplex.cuda.kernels import uint32 as u
 
 Words = npt.NDArray[np.uint32]
 
-HANDS: Final = 8  # of a player, from which on sums are faster than a matrix
-LEAST: Final = 1_000_000  # entries of a matrix from which on they are
+HANDS: Final = 8  # of a player, from which on there are sums in place of a matrix: as on the CPU
+LEAST: Final = 1_000_000  # entries of a matrix up to which it is kept; neither was tuned on a GPU
 
 
 class Dealt(NamedTuple):
@@ -53,7 +54,7 @@ class Dealt(NamedTuple):
 
 
 def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:
-    """The operator, if its sums are faster than its matrix and nobody is paid before both have moved."""
+    """The operator, if its matrix would be large and nobody is paid before both have moved."""
     blocks = game.blocks
     if not isinstance(blocks, RankedBlocks | ClassBlocks) or blocks.hands < HANDS or blocks.entries < LEAST:
         return None

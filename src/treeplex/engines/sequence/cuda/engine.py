@@ -31,7 +31,7 @@ THREADS: Final = LANES if SIMULATED else 1024  # of that block
 LAUNCH: Final = 500  # iterations of one launch of that block
 SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
 RECORDED: Final = 16  # iterations of a graph, where they are short
-SHORT: Final = 20_000_000  # places of a game whose iterations are: to launch a graph takes some microseconds
+SHORT: Final = 1_000_000  # places of a game whose iterations are
 WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
 
