@@ -5,7 +5,7 @@ to reach the target after so much work in all, its *forecast*. The leader's iter
 with a share of its work, because early rows say little: what is slow at first is often the fastest in the end. Who
 seems to need less from now on than the leader catches up, step by step and as long as that stays so, and then leads.
 Shares are those of a near or of a distant target (``portfolio``): ``dcfr`` and ``sapcfr+``, often the best to 1e-5 of
-the first NashConv, were the best to 1e-8 in no game that was measured.
+the first NashConv, were the best to 1e-8 in no game that takes 0.1 seconds.
 
 Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), targets and costs
 changed at random by some tenths, without the games that are set aside there.
