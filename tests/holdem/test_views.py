@@ -30,20 +30,31 @@ def blocked(first, second):
     return bool({first[:2], first[2:]} & {second[:2], second[2:]})
 
 
-def taken(spot, node, line, hands, player, strategies):
-    """Chips that ``player`` takes of the pot in the end, less what it puts in after the start: one deal, played out."""
+def worth(spot, node, line, hand, weights, player, strategies, best):
+    """Chips that a hand of ``player`` takes of the pot in the end, less what it puts in after the start, summed over
+    the opponent's hands by weight; it plays its strategy, or its best reply."""
     half = spot.pot / 2 + node.paid
-    rake = spot.rake(2 * half)
+    rake, total = spot.rake(2 * half), sum(weights.values())
     if node.kind == "fold":
-        return spot.pot / 2 + (-half if node.player == player else half - rake)
+        return total * (spot.pot / 2 + (-half if node.player == player else half - rake))
     if node.kind == "showdown":
-        ahead = np.sign(STRENGTH[hands[player]] - STRENGTH[hands[1 - player]])
-        return spot.pot / 2 + {1: half - rake, 0: -rake / 2, -1: -half}[int(ahead)]
-    plays = strategies[line][:, number(hands[node.player])]
-    ways = zip(plays, node.actions, node.children, strict=True)
-    return sum(
-        p * taken(spot, child, (*line, action.name), hands, player, strategies) for p, action, child in ways if p > 0
-    )
+        shares = {1: half - rake, 0: -rake / 2, -1: -half}
+        ahead = {h: int(np.sign(STRENGTH[hand] - STRENGTH[h])) for h in weights}
+        return sum(weights[h] * (spot.pot / 2 + shares[ahead[h]]) for h in weights)
+    found = []
+    for k, (action, child) in enumerate(zip(node.actions, node.children, strict=True)):
+        plays = strategies[line][k]
+        left = weights if node.player == player else {h: w * plays[number(h)] for h, w in weights.items()}
+        found.append(worth(spot, child, (*line, action.name), hand, left, player, strategies, best))
+    if node.player != player:
+        return sum(found)
+    return max(found) if best else float(np.dot(strategies[line][:, number(hand)], found))
+
+
+def put_in(node, action):
+    """Chips that an action costs at once."""
+    before = node.faced - node.to_call
+    return {"fold": 0, "check": 0, "call": node.to_call}.get(action.kind, action.amount - before)
 
 
 def all_views(solution):
@@ -66,39 +77,48 @@ def test_ev_of_every_action_is_what_counting_all_deals_gives(storage, rake):
     _, found = all_views(solution)
     strategies = {line: view.strategy for line, (_, view) in found.items()}
     assert len(found) == 8
+    rules = set()
     near = 1e-9 if storage == "float64" else 2e-4
     for line, (node, view) in found.items():
         other = solution.at(", ".join(line), player=1 - view.player)
         for shown in (view, other):
             theirs = HANDS[1 - shown.player]
-            put_in = node.paid + (0 if shown is view else node.to_call)
+            paid = node.paid + (0 if shown is view else node.to_call)
             for hand in HANDS[shown.player]:
                 weights = {h: shown.opponent[number(h)] for h in theirs if not blocked(hand, h)}
                 total = sum(weights.values())
                 if total < 1e-6:
                     continue
 
-                def mean(after, way, hand=hand, weights=weights, total=total, put_in=put_in, shown=shown):
-                    deals = {h: (hand, h) if shown.player == 0 else (h, hand) for h in weights}
-                    each = [
-                        weights[h] * (taken(spot, after, way, deals[h], shown.player, strategies) + put_in)
-                        for h in weights
-                    ]
-                    return sum(each) / total
+                weight, frequency = shown.reach[number(hand)] / spot.weights(shown.player)[number(hand)], 1.0
+
+                def ev(after, way, best, hand=hand, weights=weights, total=total, paid=paid, shown=shown):
+                    return worth(spot, after, way, hand, weights, shown.player, strategies, best) / total + paid
 
                 for k, (action, child) in enumerate(zip(shown.actions, node.children, strict=bool(shown.actions))):
-                    assert shown.ev[k, number(hand)] == pytest.approx(mean(child, (*line, action.name)), abs=near)
-                assert shown.values[number(hand)] == pytest.approx(mean(node, line), abs=near)
+                    own, best = (ev(child, (*line, action.name), reply) for reply in (False, True))
+                    frequency = weight * shown.strategy[k, number(hand)]
+                    well = own if frequency >= 0.01 and own >= -put_in(node, action) - near else best
+                    rules.add("own" if well == own else "best")
+                    assert shown.ev[k, number(hand)] == pytest.approx(well, abs=near)
+                    assert shown.ev[k, number(hand)] >= -put_in(node, action) - near
+                own, best = (ev(node, line, reply) for reply in (False, True))
                 if shown is view:
                     row = view[hand]
-                    assert row.value == pytest.approx(np.dot(row.strategy, row.ev), abs=1e-9)
+                    mixed = np.dot(row.strategy, row.ev)
+                    assert row.value == pytest.approx(own if weight >= 0.01 else mixed, abs=near)
                     fold = [ev for action, ev in zip(view.actions, row.ev, strict=True) if action.kind == "fold"]
                     assert fold in ([], [0.0])
-        both = [np.nansum(shown.share * shown.values) for shown in (view, other)]
+                else:
+                    well = own if weight >= 0.01 and own >= -near else best
+                    assert shown.values[number(hand)] == pytest.approx(well, abs=near)
+                assert shown.played[number(hand)] == pytest.approx(own, abs=near)
+        both = [shown.range_ev for shown in (view, other)]
         if rake:
             assert view.pot - 4.0 - near <= sum(both) < view.pot
         else:
             assert sum(both) == pytest.approx(view.pot, abs=near)
+    assert rules == {"own", "best"}
 
 
 def test_what_nobody_reaches_is_not_known(small_river):

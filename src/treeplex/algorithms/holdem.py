@@ -200,7 +200,8 @@ class Spotted(Extras):
     @cached_property
     def root_strategy(self) -> dict[str, float]:
         """How often each action is taken first, over all hands."""
-        return self.reader.at("").totals()
+        actions = self.game.streets[0].decisions[0].node.actions
+        return {action.name: x for action, x in zip(actions, self.reader.frequencies(), strict=True)}
 
     @property
     def percent_of_pot(self) -> float:

@@ -60,9 +60,16 @@ class Kept:
                 self._found[player, best] = self._pass(player, BEST_KEPT if best else VALUE_KEPT)
             return self._found[player, best]
 
+    def has_room(self, player: int, *, best: bool = False) -> bool:
+        """Are these values known, or is there memory for them? Best replies are worth no refusal: see ``Reader.ev``."""
+        return not best or (player, best) in self._found or self._bytes_of(player) <= available()
+
+    def _bytes_of(self, player: int) -> int:
+        return self._game.elements(player) * np.dtype(self.storage).itemsize
+
     def _pass(self, player: int, mode: int) -> Array:
         game, storage = self._game, self.storage
-        need, free = game.elements(player) * np.dtype(storage).itemsize, available()
+        need, free = self._bytes_of(player), available()
         if need > free:
             raise GameError(
                 f"The values of all nodes take {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; close"
@@ -91,22 +98,25 @@ class Kept:
         values = self.rows(decision, depth, board, player, best=best)
         source = self._cut(self.playing.source[player], player, decision.slot, len(values), depth, board)
         played: Floats = (matched(source) * values).sum(axis=0)
-        told = self.locked(decision, depth, board)
-        return np.where(told, played, values.max(axis=0)) if best else played
-
-    def locked(self, decision: Decision, depth: int, board: int) -> npt.NDArray[np.bool_]:
-        """[H] which hands play what they are told at a decision."""
-        player, (where, rows) = decision.player, self.playing.frozen
-        hands, actions = self._game.boards[depth].hands[player], len(decision.node.actions)
-        width = int(hands.start[board + 1] - hands.start[board])
-        at = int(where[player][int(hands.decision[board]) + decision.number])
-        if at < 0:
-            return np.full(width, at == ALL_LOCKED)
-        told: Array = rows[player][at : at + actions * width].reshape(actions, width)
-        return (told != 0).any(axis=0)
+        if not best:
+            return played
+        locked = locked_hands(self._game, self.playing.frozen, decision, depth, board)
+        return np.where(locked, played, values.max(axis=0))
 
     def _cut(self, numbers: Array, player: int, slot: int, count: int, depth: int, board: int) -> Floats:
         hands = self._game.boards[depth].hands[player]
         width = int(hands.start[board + 1] - hands.start[board])
         start = int(hands.storage[board]) + slot * width
         return numbers[start : start + count * width].reshape(count, width).astype(np.float64)
+
+
+def locked_hands(game: HoldemGame, frozen: Locked, decision: Decision, depth: int, board: int) -> npt.NDArray[np.bool_]:
+    """[H] which hands of a stored board play a locked strategy at a decision."""
+    player, (where, rows) = decision.player, frozen
+    hands, actions = game.boards[depth].hands[player], len(decision.node.actions)
+    width = int(hands.start[board + 1] - hands.start[board])
+    at = int(where[player][int(hands.decision[board]) + decision.number])
+    if at < 0:
+        return np.full(width, at == ALL_LOCKED)
+    strategies: Array = rows[player][at : at + actions * width].reshape(actions, width)
+    return (strategies != 0).any(axis=0)

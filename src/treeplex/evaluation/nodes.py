@@ -34,8 +34,8 @@ class Row:
     reach: float  # of its weight in the range; of a class, the sum over its hands
     share: float  # of all deals that get here
     strategy: tuple[float, ...]  # how often each action is taken
-    ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on
-    value: float | None  # the same, playing its strategy
+    ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on, if the hand plays on well
+    value: float | None  # the same, acting by its strategy
     equity: float | None  # of the pot if nobody bets any more
     indifferent: bool  # are two actions or more as good as the best, within the view's ``tolerance``?
 
@@ -58,8 +58,9 @@ class View:
     opponent: Floats  # [1326] the same for the other player
     share: Floats  # [1326] of all deals that get here; sums to 1
     strategy: Floats  # [actions, 1326]
-    ev: Floats  # [actions, 1326] chips taken of the pot from here on
-    values: Floats  # [1326] the same, playing the strategy
+    ev: Floats  # [actions, 1326] chips taken of the pot from here on, playing on well: ``evaluation.continuation``
+    values: Floats  # [1326] the same, acting by the strategy
+    played: Floats  # [1326] chips taken of the pot from here on, playing the strategy at every decision to come
     equity: Floats  # [1326] of the pot if nobody bets any more
     accuracy: float = INDIFFERENT  # of the pot: actions whose EVs differ by less are as good as each other
 
@@ -106,6 +107,11 @@ class View:
     def value(self, hand: int) -> float:
         """What a hand takes of the pot from here on, playing its strategy."""
         return float(self.values[hand])
+
+    @property
+    def range_ev(self) -> float | None:
+        """Chips that the player takes of the pot if all hands play their strategies; both players' add up to it."""
+        return average(self.played, self.share)
 
     @property
     def tolerance(self) -> float:
@@ -233,6 +239,13 @@ def _by_class(hand: int) -> tuple[int, ...]:
     """Aces first, pairs before suited before offsuit hands, then by suits."""
     high, low = (int(card) for card in HAND_CARDS[hand])
     return (-(high // 4), -(low // 4), int(high % 4 != low % 4), -(high % 4), -(low % 4))
+
+
+def average(values: Floats, weights: Floats) -> float | None:
+    """Mean of the values that are known, by weight; ``None`` if none is."""
+    known = ~np.isnan(values) & (weights > 0.0)
+    total = float(weights[known].sum())
+    return float(values[known] @ weights[known]) / total if total > 0.0 else None
 
 
 def _mean(values: Floats, share: Floats) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
@@ -16,9 +17,10 @@ from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError
+from treeplex.evaluation.continuation import RARE, action_values, answered, avoided, waiting_values
 from treeplex.evaluation.equity import Equity, chance_of, met, per_meeting
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.kept import Kept
+from treeplex.evaluation.kept import Kept, locked_hands
 from treeplex.evaluation.nodes import INDIFFERENT, View
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
@@ -80,8 +82,8 @@ class Reader:
         acts = shown == decision.player
         actions = node.actions if acts else []
         reach, opponent = self.reach(place, shown), self.reach(place, 1 - shown)
-        found = self.ev(place, decision, shown, opponent)
         strategy = self.expand(self.strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
+        ev, values, played = self._values(place, decision, shown, reach, opponent, strategy)
         return View(
             line,
             place.cards,
@@ -94,11 +96,53 @@ class Reader:
             opponent,
             shares_of(reach, opponent),
             strategy,
-            found if acts else found[:0],
-            (strategy * found).sum(axis=0) if acts else found[0],
+            ev,
+            values,
+            played,
             self.equities.at(place, shown, reach, opponent),
             self.accuracy,
         )
+
+    def _values(
+        self, place: Place, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """EV of each action and of each hand if it plays on well, and of each hand if it plays its own strategy.
+
+        [actions, 1326], [1326], [1326]; see ``evaluation.continuation``.
+        """
+        node, weights = decision.node, self.game.spot.weights(player)
+        played, best = (self.ev(place, decision, player, opponent, best=best) for best in (False, True))
+        part = np.divide(reach, weights, out=np.zeros(HANDS), where=weights > 0.0)
+        free = not self.game.locks
+        if player == decision.player:
+            ev = action_values(node, part * strategy, played, best, free=free)
+            own: Floats = (strategy * played).sum(axis=0)
+            values: Floats = np.where(part >= RARE, own, (strategy * ev).sum(axis=0))
+        else:
+            ev, own, values = played[:0], played[0], waiting_values(part, played[0], best[0], free=free)
+        if not free:
+            never = self._is_avoided(place, player)
+            values = np.full(HANDS, np.nan) if never else values
+            gone = avoided(reach, strategy, self.locked(place, decision))
+            for k in np.flatnonzero(gone | never).tolist() if len(ev) else []:
+                if answered(node.children[k], player):
+                    ev[k] = np.nan
+        return ev, values, own
+
+    def _is_avoided(self, place: Place, player: int) -> bool:
+        """Do locks keep the whole range of ``player`` from the line to a place?"""
+        for number, step in enumerate(place.steps):
+            if step.decision.player == player:
+                at = Place(step.decision.node, step.depth, step.board, place.cards, step.suits, place.steps[:number])
+                strategy = self.expand(self.strategy(step.decision, step), step, player)
+                if avoided(self.reach(at, player), strategy, self.locked(step, step.decision))[step.action]:
+                    return True
+        return False
+
+    def locked(self, at: Place | Step, decision: Decision) -> npt.NDArray[np.bool_]:
+        """[1326] which hands of the player who acts play a locked strategy at a decision."""
+        stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
+        return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
 
     def frequencies(self, line: str = "") -> list[float]:
         """How often each action of a decision is taken, over all hands that get there."""
@@ -194,17 +238,17 @@ class Reader:
     def ev(self, place: Place, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
         """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
 
-        ``opponent``: reach of the other player's hands. ``best``: if ``player`` responds best afterwards, which takes
-        values that are kept.
+        ``opponent``: reach of the other player's hands. ``best``: if ``player`` replies best afterwards, instead of
+        playing its own strategy.
         """
         game, node, acts = self.game, decision.node, player == decision.player
-        if self.kept is not None:
+        if self.kept is not None and self.kept.has_room(player, best=best):
             rows = self.kept.rows(decision, place.depth, place.board, player, best=best)
             weights = game.spot.weights(1 - player)
             unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, place.depth)
             gained = per_meeting(self.expand(rows, place, player, np.nan), unit * opponent)
         else:
-            gained = self._gained(place, decision, player)
+            gained = self._gained(place, decision, player, layout.BEST if best else layout.VALUE)
         put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
         found = game.spot.chip * gained + put_in
         for k, action in enumerate(node.actions if acts else []):
@@ -212,8 +256,8 @@ class Reader:
                 found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
         return found
 
-    def _gained(self, place: Place, decision: Decision, player: int) -> Floats:
-        """[actions or 1, 1326] chips beside half of the pot, from one pass that plays both strategies."""
+    def _gained(self, place: Place, decision: Decision, player: int, mode: int) -> Floats:
+        """[actions or 1, 1326] chips beside half of the pot, from one pass: ``mode`` is ``VALUE`` or ``BEST``."""
         game, depth, board, node = self.game, place.depth, place.board, decision.node
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
@@ -221,7 +265,7 @@ class Reader:
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         with runner.busy:
-            runner.run(self._playing, whole, [(player, layout.VALUE, 0)], taken)
+            runner.run(self._playing, whole, [(player, mode, 0)], taken)
             reach, value = runner.rows(player)
         if taken is not None:
             reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)

@@ -176,12 +176,6 @@ class CutSpotted(Spotted):
         passes = [(1, layout.VALUE)]
         return first, taken(self.game, passes, self._cut.values(self.game, self._strategies, passes))[0]
 
-    @cached_property
-    def root_strategy(self) -> dict[str, float]:
-        """As ``Spotted``."""
-        actions = self.game.streets[0].decisions[0].node.actions
-        return {action.name: x for action, x in zip(actions, self.reader.frequencies(), strict=True)}
-
     def at(self, line: str = "", player: int | str | None = None) -> View:
         """Refused: values of a node take all of the spot."""
         raise ParameterError("A spot that was solved on a cluster is browsed in its run folder: treeplex holdem show.")

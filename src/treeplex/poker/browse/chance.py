@@ -12,12 +12,13 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.equity import met
+from treeplex.evaluation.nodes import average
 from treeplex.evaluation.spots import Reader, shares_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
-from treeplex.poker.browse.nodes import mean, realisation
+from treeplex.poker.browse.nodes import realisation
 
 
 def chance_line(game: HoldemGame, line: str) -> str:
@@ -50,7 +51,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
         often = float((left[0] * met(left[1])).sum())
         told: dict[str, Any] = {"card": card_name(card), "line": to_line}
         shares = shares_of(left[0], left[1])
-        equity = mean(equities(to), shares)
+        equity = average(equities(to), shares)
         ev: list[float | None]
         if to.node.kind == DECISION:
             ev, frequencies = _played(reader, to, left)
@@ -93,8 +94,8 @@ def _played(reader: Reader, place: Place, reach: list[Floats]) -> tuple[list[flo
     own = reader.ev(place, decision, first, reach[second])
     share, other = shares_of(reach[first], reach[second]), shares_of(reach[second], reach[first])
     ev = {
-        first: mean((strategy * own).sum(axis=0), share),
-        second: mean(reader.ev(place, decision, second, reach[first])[0], other),
+        first: average((strategy * own).sum(axis=0), share),
+        second: average(reader.ev(place, decision, second, reach[first])[0], other),
     }
     return [ev[0], ev[1]], [float(np.nansum(share * row)) for row in strategy]
 

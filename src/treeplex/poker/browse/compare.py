@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.evaluation.nodes import View
+from treeplex.evaluation.nodes import View, average
 from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.cards import hand_name
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.nodes import mean
 
 
 def compared(first: Reader, second: Reader, line: str, player: str | None) -> dict[str, Any]:
@@ -39,8 +38,8 @@ def compared(first: Reader, second: Reader, line: str, player: str | None) -> di
         "pot": [view.pot for view in views],
         "actions": [[action.name for action in view.actions] for view in views],
         "totals": [list(view.totals().values()) for view in views],
-        "ev": [mean(view.values, view.share) for view in views],
-        "regret": [mean(regret, view.share) for regret, view in zip(regrets, views, strict=True)],
+        "ev": [view.range_ev for view in views],
+        "regret": [average(regret, view.share) for regret, view in zip(regrets, views, strict=True)],
         "tolerance": max(view.tolerance for view in views),
         "rows": rows,
     }

@@ -13,7 +13,7 @@ from treeplex.engines.boards.arrays import FREE
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.nodes import Row, View, class_of
+from treeplex.evaluation.nodes import Row, View, average, class_of
 from treeplex.evaluation.spots import Reader, shares_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import card_name, hand_number, parse_card
@@ -48,14 +48,13 @@ def exploit(reader: Reader, line: str, player: str | None) -> dict[str, Any]:
     found, view = _decision(reader, place, told["line"], player)
     decision = decision_at(game, place)
     values = reader.ev(place, decision, view.player, view.opponent, best=True)
-    known = np.where(np.isnan(values), -np.inf, values)
+    known = np.where(np.isnan(values) | np.isnan(view.values), -np.inf, values)
     best, choice = known.max(axis=0), known.argmax(axis=0)
     free = np.ones(len(best), np.bool_)
     if view.actions:  # a locked hand plays what it is told, in a best response, too
-        told_hands = reader.keep().locked(decision, place.depth, place.board).astype(np.float64)
-        free = reader.expand(told_hands[None], place, view.player)[0] == 0.0
-        best = np.where(free, best, np.where(np.isnan(view.values), -np.inf, view.values))
-    gain = np.where(np.isfinite(best), np.maximum(best - view.values, 0.0), np.nan)
+        free = ~reader.locked(place, decision)
+        best = np.where(free, best, np.where(np.isnan(view.played), -np.inf, view.played))
+    gain = np.where(np.isfinite(best), np.maximum(best - view.played, 0.0), np.nan)
     for row in found["hands"]:
         hand = _number(row["hand"])
         row |= {
@@ -88,8 +87,8 @@ def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tu
     mine, theirs = view.player, 1 - view.player
     other = reader.ev(place, decision, theirs, view.reach)
     if view.actions:
-        strategy, ev, share = view.strategy, view.ev, view.share
-        opponent = other[0]
+        strategy, share, opponent = view.strategy, view.share, other[0]
+        ev = reader.ev(place, decision, mine, view.opponent)
     else:
         strategy = reader.expand(reader.strategy(decision, place), place, theirs)
         ev, share = other, shares_of(view.opponent, view.reach)
@@ -97,14 +96,14 @@ def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tu
     actions = actions_at(game, place.node, line)
     for k, action in enumerate(actions):
         weight = share * strategy[k]
-        action |= {"frequency": float(np.nansum(weight)), "ev": mean(ev[k], weight)}
+        action |= {"frequency": float(np.nansum(weight)), "ev": average(ev[k], weight)}
     where = game.boards[place.depth].hands[decision.player].decision[place.board] + decision.number
-    equity = mean(view.equity, view.share)
+    equity = average(view.equity, view.share)
     both = {
-        mine: _range(view.reach, mean(view.values, view.share), equity, view.pot),
+        mine: _range(view.reach, view.range_ev, equity, view.pot),
         theirs: _range(
             view.opponent,
-            mean(opponent, shares_of(view.opponent, view.reach)),
+            average(opponent, shares_of(view.opponent, view.reach)),
             None if equity is None else 1.0 - equity,
             view.pot,
         ),
@@ -125,7 +124,7 @@ def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tu
 def shown_down(reader: Reader, place: Place) -> dict[str, Any]:
     """Both ranges at a node after which nobody bets any more."""
     reach = [reader.reach(place, player) for player in (0, 1)]
-    equity = mean(reader.equities.at(place, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
+    equity = average(reader.equities.at(place, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
     pot = pot_of(reader.game, place.node)
     left = pot - reader.game.spot.rake(pot)
     parts = [None, None] if equity is None else [equity, 1.0 - equity]
@@ -180,13 +179,6 @@ def _classes(view: View, weights: Floats) -> list[dict[str, Any] | None]:
         full = rows[name].reach / start if start > 0.0 else 0.0
         found.append({"class": name, "full": full} | _told(rows[name], view.pot))
     return found
-
-
-def mean(values: Floats, weights: Floats) -> float | None:
-    """Over what is known."""
-    known = ~np.isnan(values) & (weights > 0.0)
-    total = float(weights[known].sum())
-    return float(values[known] @ weights[known]) / total if total > 0.0 else None
 
 
 @cache

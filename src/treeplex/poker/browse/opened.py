@@ -1,4 +1,4 @@
-"""A solved spot opened for browsing: after two passes over its tree, every view is looked up."""
+"""A solved spot opened for browsing: after four passes over its tree, every view is looked up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeplex.poker.solving import open_run
 Watch = Callable[[int, int], None]
 """Called with the passes done and those needed."""
 
-PASSES: Final = 2
+PASSES: Final = tuple((player, best) for best in (False, True) for player in (0, 1))  # own strategy, then best reply
 REMEMBERED: Final = 64  # chance nodes whose cards are kept
 
 
@@ -23,12 +23,13 @@ class OpenedSpot:
 
     def __init__(self, reader: Reader, watch: Watch | None = None) -> None:
         self.reader, self.kept = reader, reader.keep()
-        for player in range(PASSES):
+        for done, (player, best) in enumerate(PASSES):
             if watch is not None:
-                watch(player, PASSES)
-            self.kept.values(player)
+                watch(done, len(PASSES))
+            if self.kept.has_room(player, best=best):
+                self.kept.values(player, best=best)
         if watch is not None:
-            watch(PASSES, PASSES)
+            watch(len(PASSES), len(PASSES))
         self._runouts: dict[str, dict[str, Any]] = {}
         self._dealing = threading.Lock()
 

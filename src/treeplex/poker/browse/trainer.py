@@ -21,6 +21,7 @@ from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended
 
 FINE: Final = 0.005  # of the pot: no better action is worth more than this
 INACCURATE: Final = 0.02
+UNKNOWN: Final = "unknown"  # the verdict on an action that the solution never answers: it is not graded
 FIELDS: Final = ("line", "hand", "opponent", "player", "seed", "number")
 
 
@@ -56,21 +57,19 @@ def mark(reader: Reader, given: Mapping[str, Any], action: int) -> dict[str, Any
         raise ParameterError(
             f"The 'action' parameter must be from 0 to {len(place.node.actions) - 1}, got {quoted(action)}."
         )
-    hand, decision = deal.hands[deal.player], decision_at(reader.game, place)
-    opponent = reader.reach(place, 1 - deal.player)
-    values = reader.ev(place, decision, deal.player, opponent)[:, hand]
-    strategy = reader.expand(reader.strategy(decision, place), place, deal.player)[:, hand]
-    pot, known = pot_of(reader.game, place.node), not np.isnan(values).any()
-    lost = float(values.max() - values[action]) if known else 0.0
+    view, hand = reader.at(line), deal.hands[deal.player]
+    values, pot = view.ev[:, hand], pot_of(reader.game, place.node)
+    known = ~np.isnan(values)
+    lost = float(np.nanmax(values) - values[action]) if known[action] else 0.0
     after = extended(line, word(reader.game, place.node, action))
     return {
         "chosen": action,
-        "ev": [float(x) if known else None for x in values],
-        "best": int(np.argmax(values)) if known else None,
+        "ev": [float(x) if is_known else None for x, is_known in zip(values, known, strict=True)],
+        "best": int(np.nanargmax(values)) if known.any() else None,
         "lost": lost,
         "lost_percent_of_pot": 100.0 * lost / pot,
-        "frequencies": [float(x) for x in strategy],
-        "verdict": verdict(lost / pot, reader.accuracy),
+        "frequencies": [float(x) for x in view.strategy[:, hand]],
+        "verdict": verdict(lost / pot, reader.accuracy) if known[action] else UNKNOWN,
         "next": _advance(reader, deal, after),
     }
 

@@ -12,12 +12,13 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.equity import chance_of, met
+from treeplex.evaluation.nodes import average
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import crumbs, extended, next_cards
-from treeplex.poker.browse.nodes import mean, realisation
+from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
@@ -138,18 +139,20 @@ def _both(node: dict[str, Any], player: int, rows: list[dict[str, Any]]) -> tupl
     def column(name: str) -> Floats:
         return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
 
-    own = {name: mean(column(name), share) for name in ("value", "equity")}
-    told = {PLAYERS[player]: (own["value"], own["equity"], realisation(own["value"], own["equity"], node["pot"]))}
+    equity = average(column("equity"), share)
+    whole = len(rows) == len(node["hands"])  # then both players' EVs add up to the pot, less rake
+    ev = node["ranges"][PLAYERS[player]]["ev"] if whole else average(column("value"), share)
+    told = {PLAYERS[player]: (ev, equity, realisation(ev, equity, node["pot"]))}
     other = node["ranges"][PLAYERS[1 - player]]
     told[PLAYERS[1 - player]] = (other["ev"], other["equity"], other["realisation"])
     pairs = [tuple(told[name][k] for name in PLAYERS) for k in range(3)]
     frequencies: list[float] = []
     worth: list[float | None] = []
-    for k in range(len(node["actions"])):
+    for k, action in enumerate(node["actions"]):
         played = np.array([row["strategy"][k] for row in rows])
-        frequencies.append(mean(played, share) or 0.0)
+        frequencies.append(average(played, share) or 0.0)
         values = np.array([np.nan if row["ev"][k] is None else row["ev"][k] for row in rows], dtype=np.float64)
-        worth.append(mean(values, share * played))
+        worth.append(action["ev"] if whole else average(values, share * played))
     return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(worth))
 
 

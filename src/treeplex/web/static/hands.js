@@ -56,7 +56,7 @@ export function handTable(
             el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
             ` ${action.short ?? action.name}`,
           ],
-          title: `${action.label ?? action.name}: how often, and its EV`,
+          title: `${action.label ?? action.name}: how often, and its EV if the hand plays on well. Hands that take it less than 1 % of the time play their best reply afterwards.`,
         }))
       : []),
     { name: head("value", "EV"), number: true, title: "Chips it takes of the pot from here on" },

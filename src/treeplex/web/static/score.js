@@ -5,9 +5,9 @@ import { fixed, percent } from "./format.js";
 import { link } from "./route.js";
 import { load, save } from "./store.js";
 
-export const WORDS = { best: "Best", fine: "Fine", inaccurate: "Inaccurate", mistake: "Mistake" };
-export const SIGNS = { best: "✓", fine: "✓", inaccurate: "≈", mistake: "✗" };
-const NONE = { decisions: 0, lost: 0, lost_percent: 0, best: 0, fine: 0, inaccurate: 0, mistake: 0 };
+export const WORDS = { best: "Best", fine: "Fine", inaccurate: "Inaccurate", mistake: "Mistake", unknown: "Not graded" };
+export const SIGNS = { best: "✓", fine: "✓", inaccurate: "≈", mistake: "✗", unknown: "–" };
+const NONE = { decisions: 0, lost: 0, lost_percent: 0, best: 0, fine: 0, inaccurate: 0, mistake: 0, unknown: 0 };
 const KEPT = 50; // decisions that went wrong
 
 export function score(run) {
@@ -21,7 +21,7 @@ export function forget(run) {
 /** Counts an answer. A decision that went wrong is kept until it is answered well. */
 export function counted(run, question, marked) {
   const now = score(run);
-  now.decisions += 1;
+  if (marked.verdict !== "unknown") now.decisions += 1;
   now.lost += marked.lost;
   now.lost_percent += marked.lost_percent_of_pot;
   now[marked.verdict] = (now[marked.verdict] ?? 0) + 1;
@@ -48,7 +48,7 @@ export function statistics(now, run, repeating, on) {
         ["lost in all, chips", fixed(now.lost, 1)],
         ...Object.entries(WORDS).map(([word, name]) => [
           `${SIGNS[word]} ${name.toLowerCase()}`,
-          now.decisions ? `${now[word]} (${percent(now[word] / now.decisions, 0)})` : "0",
+          word === "unknown" ? String(now[word]) : now.decisions ? `${now[word]} (${percent(now[word] / now.decisions, 0)})` : "0",
         ]),
       ].map((cells) => row(cells, columns)),
     ),

@@ -170,7 +170,9 @@ export function mount(root, first) {
         el("strong", {}, `${SIGNS[marked.verdict]} ${WORDS[marked.verdict] ?? marked.verdict}`),
         marked.lost > 0
           ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot${marked.verdict === "best" ? ", less than the run's accuracy" : ""}`
-          : " · nothing lost",
+          : marked.verdict === "unknown"
+            ? " · the solution never answers this action, so its EV is not known"
+            : " · nothing lost",
       ),
       over && !repeating
         ? el(
