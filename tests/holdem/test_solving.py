@@ -82,7 +82,7 @@ def test_ev_below_the_first_street():
     assert above.ev[call, hand] == pytest.approx(expected, abs=1e-6)
     above = reader.at("check")
     checked = [action.kind for action in above.actions].index("check")
-    hand = above.hands()[0]
+    hand = int(np.argmax(above.reach * above.strategy[checked]))  # one that plays on by its own strategy
     total = met_above = 0.0
     for card in range(52):
         if card in spot.cards or card in HAND_CARDS[hand]:
@@ -93,12 +93,12 @@ def test_ev_below_the_first_street():
         held = [h for h in range(1326) if not set(HAND_CARDS[h]) & {*HAND_CARDS[hand].tolist(), card}]
         bets = {action.name: k for k, action in enumerate(river_first.actions)}
         opponent = river_first.reach
-        total += sum(opponent[h] * river_first.strategy[bets["check"], h] for h in held) * below.value(hand)
+        total += sum(opponent[h] * river_first.strategy[bets["check"], h] for h in held) * below.played[hand]
         for name, k in bets.items():
             if name == "check":
                 continue
             answer = reader.at(f"check, check, {card_name(card)}, {name}")
-            total += sum(opponent[h] * river_first.strategy[k, h] for h in held) * answer.value(hand)
+            total += sum(opponent[h] * river_first.strategy[k, h] for h in held) * answer.played[hand]
         met_above += sum(opponent[h] for h in held)
     assert total / met_above == pytest.approx(above.ev[checked, hand], abs=1e-6)
 

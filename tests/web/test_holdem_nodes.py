@@ -51,7 +51,7 @@ def test_views_are_the_librarys(poker, folder):
         told = client.ask("node", run="turn", line=line, **({} if player is None else {"player": player}))
         assert told == plain(opened.node(line, player))
         schemas.Node.model_validate(told)
-    assert client.tell("open", run="turn") == {"run": "turn", "state": "open", "passes": [2, 2]}
+    assert client.tell("open", run="turn") == {"run": "turn", "state": "open", "passes": [4, 4]}
     told = client.ask("runouts", run="turn", line="x/x")
     assert told == plain(opened.runouts("x/x"))
     schemas.Runouts.model_validate(told)

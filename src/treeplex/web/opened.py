@@ -18,7 +18,7 @@ from treeplex.web.runs import request_of
 MOST: Final = 6  # runs
 SHARE: Final = 0.5  # of the memory that is free
 AGAIN: Final = 5.0  # seconds after which what failed may be tried again
-PASSES: Final = 2
+PASSES: Final = 4
 
 Answer = TypeVar("Answer")
 Opener = Callable[..., Any]
