@@ -59,10 +59,11 @@ def choose_folders(key: str, package: Path) -> tuple[Path, ...]:
             problem = objection(folder)  # before a folder is made where others could replace it
             if problem is None:
                 make_private(folder)
+                os.scandir(folder).close()  # may it be read?
                 problem = objection(folder)
         except OSError as error:
             problem = reason(error) if candidate.requested else ""
-        if problem is None and os.access(folder, os.R_OK | os.X_OK):
+        if problem is None:
             folders.append(folder)
             if os.access(folder, os.W_OK):
                 break

@@ -452,6 +452,21 @@ def test_a_folder_that_can_only_be_read_does_not_end_the_search(places, monkeypa
     assert choose_folders(KEY, places["package"].parent) == (folder, places["package"] / NAME)
 
 
+def test_a_folder_that_cannot_even_be_read_is_named(places, monkeypatch, caplog) -> None:
+    """As one that root made and did not open to others."""
+    scan, closed = os.scandir, places["variable"] / NAME
+
+    def refuse(path: Path) -> Any:
+        if path == closed:
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert choose_folders(KEY, places["package"].parent) == (places["package"] / NAME,)
+    (line,) = sentences(caplog)
+    assert f"not cached in NUMBA_CACHE_DIR={places['variable']}: Permission denied." in line
+
+
 # --- old folders
 
 
