@@ -2,29 +2,31 @@
 
 None uses fastmath: sums keep their order, so equal input gives equal bits.
 
-Numba keeps machine code on disk and looks only at the file of the kernel itself, not at files whose functions are
-inlined into it, called by it or chosen for it by type. So the folder is named by a hash of ``updates/`` and of all
-files that kernels import from: when one of them changes, all kernels are compiled anew, and nobody ever deletes caches
-by hand. A user's ``NUMBA_CACHE_DIR`` is the parent of that folder.
+Machine code is kept on disk with a hash of the file of the kernel itself, not of files whose functions are inlined
+into it, called by it or chosen for it by type. So the folder is named by a hash of ``updates/`` and of all files that
+kernels import from: when one of them changes, all kernels are compiled anew, and nobody ever deletes caches by hand.
+``kernel_cache`` decides where that folder is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import numba
 import numba.core.event as events  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
+from numba.core.caching import FunctionCache  # pyright: ignore[reportMissingTypeStubs]
 from numba.extending import intrinsic  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
+
+from treeplex.kernel_cache import choose_folders
+from treeplex.kernel_cache import enable as enable_cache
 
 Index = int | np.uint64
 """Loops over short runs are twice as fast with unsigned indices."""
@@ -32,7 +34,6 @@ Index = int | np.uint64
 Function = TypeVar("Function", bound=Callable[..., object])
 
 PACKAGE: Final = Path(__file__).parent
-KEPT_DAYS: Final = 7  # how long machine code of other versions of the kernels stays on disk
 
 _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.(jit|cuda\.kernels) import", re.MULTILINE)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
@@ -44,7 +45,8 @@ def cache_key(package: Path = PACKAGE) -> str:
     And of Numba's version: one version throws away what another has kept in the same folder.
     """
     texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
-    wanted, engines = {package / "jit.py", *package.glob("updates/*.py")}, package / "engines"
+    engines = package / "engines"
+    wanted = {package / "jit.py", package / "kernel_cache.py", *package.glob("updates/*.py")}
     scanned = [path for path, text in texts.items() if _HAS_KERNELS.search(text)]
     for path in scanned:  # it grows: parts of kernels that import no decorator have imports of their own
         for module, names in _IMPORT.findall(texts[path]):
@@ -59,30 +61,7 @@ def cache_key(package: Path = PACKAGE) -> str:
     return digest.hexdigest()
 
 
-def cache_folder() -> str:
-    """Beside the package, or among the user's caches where the package cannot be written."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        parent = Path(given)
-    elif os.access(PACKAGE, os.W_OK):
-        parent = PACKAGE / "__pycache__"
-    else:
-        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treeplex"
-    folder = parent / f"kernels-{cache_key()}"
-    if not folder.exists():
-        remove_old(parent)
-    return str(folder)
-
-
-def remove_old(parent: Path) -> None:
-    """Delete folders of machine code that no process has written to for a week."""
-    for folder in parent.glob("kernels-*"):
-        with suppress(OSError):
-            if time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-CACHE_FOLDER: Final = cache_folder()
+CACHE_FOLDERS: Final = choose_folders(cache_key(), PACKAGE)
 
 
 def kernel(function: Function, *, counted: bool = True) -> Function:
@@ -90,14 +69,11 @@ def kernel(function: Function, *, counted: bool = True) -> Function:
 
     It is kept in our folder; the user's own functions stay where they are.
     """
-    settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
     options: Any = {} if counted else {"_nrt": False}
-    before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
-    try:
-        jitted = numba.njit(cache=True, nogil=True, fastmath=False, **options)
-        return cast(Function, jitted(function))
-    finally:
-        settings.CACHE_DIR = before
+    jitted: Any = numba.njit(nogil=True, fastmath=False, **options)(function)
+    if jitted is not function:  # NUMBA_DISABLE_JIT
+        enable_cache(jitted, FunctionCache, CACHE_FOLDERS)
+    return cast(Function, jitted)
 
 
 def uncounted_kernel(function: Function) -> Function:

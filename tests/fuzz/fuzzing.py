@@ -21,6 +21,7 @@ from types import FrameType
 sys.path.insert(0, str(Path(__file__).parent))
 
 import doors
+from caches import caches
 from command_line import RefusedError, command_line
 
 from treeplex.errors import TreeplexError
@@ -41,8 +42,9 @@ DOORS: dict[str, doors.Door] = {
     "run folders": doors.run_folders,
     "own rules": doors.own_rules,
     "command line": command_line,
+    "caches": caches,
 }
-SHARES = {"run folders": 0.5, "command line": 0.5, "locks": 0.5}
+SHARES = {"run folders": 0.5, "command line": 0.5, "locks": 0.5, "caches": 0.5}
 LONGEST = 300  # characters of a sentence
 PATIENCE = 30.0  # seconds for one input
 TAKEN, REFUSED, FAILED = "taken", "refused", "failed"

@@ -1,4 +1,4 @@
-"""The cache of machine code: named by what is copied into kernels, hit by later processes, cleaned of old folders."""
+"""How kernels are compiled; their cache is named by what is copied into them, and hit by later processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.jit import KEPT_DAYS, PACKAGE, cache_key, kernel, remove_old, timed_compilation, uncounted_kernel
+from treeplex.jit import PACKAGE, cache_key, kernel, timed_compilation, uncounted_kernel
 
 COUNT = """
 import treeplex as tp
@@ -68,6 +68,7 @@ def test_the_key_is_that_of_the_files(package) -> None:
     "file",
     [
         "jit.py",
+        "kernel_cache.py",  # the format of files
         "updates/rules.py",  # inlined
         "updates/hedge.py",  # called
         "engines/sequence/cpu/operators.py",  # chosen by the operator's type
@@ -127,16 +128,6 @@ def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package
         text.write("\n# changed\n")
     assert compiled() == first
     assert len(list((tmp_path / "cache").glob("kernels-*"))) == 2
-
-
-def test_folders_older_than_a_week_are_removed(tmp_path) -> None:
-    ages = {"kernels-old": KEPT_DAYS + 1, "kernels-young": KEPT_DAYS - 1, "mine": 100 * KEPT_DAYS}
-    for name, days in ages.items():
-        (tmp_path / name / "inside").mkdir(parents=True)
-        then = time.time() - days * 86_400
-        os.utime(tmp_path / name, (then, then))
-    remove_old(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"kernels-young", "mine"}
 
 
 @pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (uncounted_kernel, False)])

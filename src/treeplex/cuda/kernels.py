@@ -20,7 +20,8 @@ import numba
 import numpy as np
 
 from treeplex.cuda.found import SIMULATED, module
-from treeplex.jit import CACHE_FOLDER
+from treeplex.jit import CACHE_FOLDERS
+from treeplex.kernel_cache import enable as enable_cache
 
 cuda: Any = module()
 
@@ -43,20 +44,9 @@ def kernel(function: Callable[..., None], **options: Any) -> Any:
     """
     if SIMULATED:
         return cuda.jit()(function)
-    settings = _settings()
-    before, settings.CACHE_DIR = settings.CACHE_DIR, CACHE_FOLDER
-    try:
-        return cuda.jit(cache=True, **options)(function)
-    finally:
-        settings.CACHE_DIR = before
-
-
-def _settings() -> Any:
-    """Where numba-cuda looks for the folder of machine code."""
-    try:
-        return importlib.import_module("numba.cuda.core.config")
-    except ImportError:  # numba-cuda before it had its own
-        return _numba.config
+    compiled = cuda.jit(**options)(function)
+    enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
+    return compiled
 
 
 def callee(function: Callable[..., Any]) -> Any:
