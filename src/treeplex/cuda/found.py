@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -40,15 +41,30 @@ def module() -> Any:
         raise MissingExtraError("numba-cuda", "cuda", "The backend 'cuda'")
     if not hasattr(np, "row_stack"):  # NumPy 2.5 has none, and numba-cuda up to 0.30 asks for it when it is imported
         cast(Any, np).row_stack = np.vstack
-    os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # upper levels of a tree are small
     try:
-        return importlib.import_module("numba.cuda")
+        with warnings.catch_warnings():  # whatever libraries say of each other while they are imported
+            warnings.simplefilter("ignore")
+            cuda = importlib.import_module("numba.cuda")
+        _silence()
+        return cuda
     except Exception as error:  # whatever a half-installed package leads to
         words = " ".join(str(error).split())[:120]
         raise NoDeviceError(
             f"The backend 'cuda' cannot be used, because numba.cuda cannot be imported ({words}); reinstall it with:"
             " pip install 'treeplex[cuda]'"
         ) from error
+
+
+def _silence() -> None:
+    """No warnings of small grids, unless a user asks for them: upper levels of a tree are small.
+
+    Numba may have read its settings long before, so the variable of the environment would come too late.
+    """
+    if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+        for name in ("numba.cuda.core.config", "numba.core.config"):  # numba-cuda, and before it had its own
+            settings: Any = sys.modules.get(name)
+            if hasattr(settings, "CUDA_LOW_OCCUPANCY_WARNINGS"):
+                settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 def require(index: object = 0) -> Device:
