@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import treeplex as tp
 from treeplex.engines.boards.lines import follow
-from treeplex.evaluation.continuation import RARE, answered, avoided, chips_put_in
+from treeplex.evaluation.continuation import RARE, action_values, answered, avoided, chips_put_in, waiting_values
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import CARDS, card_name, hand_number, parse_card
 from treeplex.holdem import Lock, Spot, sizes_for, solve
@@ -199,6 +199,22 @@ def test_locks_of_some_hands_leave_the_rest_known():
     root = follow(solve(TURN, iterations=1).game, "").node
     assert answered(root, 1)
     assert not answered(follow(solve(TURN, iterations=1).game, "x/a/c").node, 0)
+
+
+def test_whose_play_counts_after_an_action():
+    """Own play if the action is taken often enough and that is no worse than giving up; else the best reply."""
+    node = follow(solve(TURN, iterations=1).game, "b100").node
+    assert [action.kind for action in node.actions] == ["fold", "call", "all-in"]
+    taken = np.array([[0.5, 0.2, 0.98, 0.5], [0.5, 0.8, RARE / 2, 0.5], [0.0, 0.0, 0.0, 0.0]])
+    played = np.array([[0.0] * 4, [30.0, -150.0, 30.0, np.nan], [-900.0] * 4])
+    best = np.array([[0.0] * 4, [40.0, 20.0, 40.0, np.nan], [-800.5, 10.0, -20.0, np.nan]])
+    expected = np.array([[0.0] * 4, [30.0, 20.0, 40.0, np.nan], [-800.0, 10.0, -20.0, np.nan]])
+    assert np.array_equal(action_values(node, taken, played, best, free=True), expected, equal_nan=True)
+    expected[2, 0] = -800.5  # what follows is locked: giving up may not be possible
+    assert np.array_equal(action_values(node, taken, played, best, free=False), expected, equal_nan=True)
+    reach, own, reply = np.array([1.0, 1.0, 0.001]), np.array([5.0, -3.0, 5.0]), np.array([6.0, -1e-9, 7.0])
+    assert waiting_values(reach, own, reply, free=True).tolist() == [5.0, 0.0, 7.0]
+    assert waiting_values(reach, own, reply, free=False).tolist() == [5.0, -1e-9, 7.0]
 
 
 def test_price_of_actions():
