@@ -119,6 +119,13 @@ def test_options_with_odd_numbers_are_refused(option, text, cli) -> None:
     assert len(cli("solve", "kuhn", "--algorithm", "cfr+", "--no-save", option, text).sentence) < 400
 
 
+@pytest.mark.parametrize("text", [DIGITS, "1e400", "nan", "0", "-1"])
+def test_a_big_blind_is_a_positive_number(text, cli, tmp_path) -> None:
+    (tmp_path / "spot.json").write_text(json.dumps(SPOT))
+    asked = cli("holdem", "solve", "spot.json", "--iterations", 1, "--no-save", "--big-blind", text)
+    assert asked.sentence.startswith("The 'big_blind' parameter must be a number of chips > 0, got ")
+
+
 @pytest.mark.parametrize("text", [DIGITS, MANY, "1e400", "NaN", DEEPER])
 @pytest.mark.parametrize(
     ("game", "algorithm"),
