@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import json
+import math
 import os
 import secrets
 import stat
@@ -10,7 +12,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NoReturn, cast
 
 from treeplex.errors import ParameterError
 from treeplex.system import finishing, tidied
@@ -19,6 +21,10 @@ from treeplex.system import lock as _take
 PREFIX, SUFFIX = ".treeplex-", ".tmp"
 LOCK: Final = ".treeplex-lock"
 BUSY: Final = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)  # somebody else holds the lock; all else: no locks here
+
+
+MOST_NESTED: Final = 100  # lists and objects inside of each other that JSON may have
+MOST_DIGITS: Final = 308  # of a whole number in JSON: what a float can hold
 
 
 class BusyError(ParameterError):
@@ -57,6 +63,45 @@ def replace_text(path: Path, text: str) -> None:
     """Write a whole text file, or none."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def parse_json(text: str) -> Any:
+    """Return what JSON from outside says; ``ValueError`` where it is not JSON that a computer can work with.
+
+    That is also what is nested very deeply, numbers that no float can hold, and NaN and infinity, which are not JSON.
+    """
+    try:
+        found = json.loads(text, parse_constant=_no_number, parse_int=_whole_number, parse_float=_real_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    level: list[Any] = [found]
+    for _ in range(MOST_NESTED):
+        if not level:
+            return found
+        level = [part for whole in level for part in _parts(whole)]
+    raise ValueError("it is nested too deeply")
+
+
+def _parts(whole: Any) -> list[Any]:
+    """What a list or an object holds."""
+    if isinstance(whole, dict):
+        return list(cast(dict[str, Any], whole).values())
+    return cast(list[Any], whole) if isinstance(whole, list) else []
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text):,} digits is too large")
+    return int(text)
+
+
+def _real_number(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:20]} is not a number, or too large")
 
 
 def refuse_special(path: Path) -> None:

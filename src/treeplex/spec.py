@@ -18,6 +18,8 @@ def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
     >>> parse('leduc5(sizes="dt")')
     ('leduc5', [('sizes', 'dt')])
     """
+    if not isinstance(spec, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from a file
+        raise ParameterError(f"Write name(parameter=value,...), got {quoted(spec)}.")
     name, bracket, rest = spec.strip().partition("(")
     if not bracket:
         return name, []

@@ -11,12 +11,15 @@ import sys
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import treeplex as tp
+from treeplex.algorithms import linear_program
 from treeplex.algorithms.registry import ALGORITHMS
 from treeplex.cli.main import app
 from treeplex.evaluation import Policy
@@ -167,6 +170,23 @@ def test_stopping_before_the_target_is_exit_code_1(cli) -> None:
     assert code == 1
     assert json.loads(out)["status"] == "iterations"
     assert json.loads(out)["iterations"] == 3
+
+
+def test_an_exact_answer_above_the_target_is_exit_code_1(cli, monkeypatch) -> None:
+    def careless(game: Any, *rest: Any) -> Any:
+        return linear_program.normalised(game, tuple(np.ones(own.sequences) for own in game.treeplexes)), 7
+
+    monkeypatch.setattr(linear_program, "_solve", careless)
+    code, out, _ = cli("solve", "kuhn", "--algorithm", "lp", "--nash-conv", 1e-6)
+    assert code == 1
+    assert "kuhn, lp: ended above the target after" in out
+    assert "NashConv: 0.917" in out
+
+
+def test_small_payoffs_count_beside_large_ones(cli) -> None:
+    game = "matrix([[0.001,-0.001,1000000],[-0.001,0.001,1000000],[-1000000,-1000000,0]])"
+    code, out, _ = cli("solve", game, "--algorithm", "lp", "--nash-conv", 1e-6, "--no-save", "--json")
+    assert (code, json.loads(out)["status"], json.loads(out)["nash_conv"]) == (0, "solved", 0.0)
 
 
 def test_an_exact_solver_without_time_is_exit_code_1(cli) -> None:

@@ -399,7 +399,7 @@ class Failing:
 
     ended, found = True, None
 
-    def __init__(self, game: Any) -> None:
+    def __init__(self, game: Any, target: float | None) -> None:
         pass
 
     def upto(self, calls: int, stop: Any) -> bool:

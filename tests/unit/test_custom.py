@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numba
 import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms import custom
+from treeplex.algorithms.cfr import CFR
 from treeplex.errors import ParameterError, SolverError
+from treeplex.updates import RegretMatchingPlus
+from treeplex.updates.schedules import linear, power
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 
 @tp.minimizer(memory=1)
@@ -34,12 +42,12 @@ def counting(t, values, strategy, memory):
 @tp.minimizer()
 def nonsense(t, values, strategy, memory):
     for a in range(len(values)):
-        strategy[a] = np.nan
+        strategy[a] = 1.0 / len(values) if t < 4.0 else np.nan
 
 
 @tp.minimizer()
 def uncompilable(t, values, strategy, memory):
-    strategy.sort(by="value")
+    strategy[:] = float(f"{1.0 / len(values):.17g}")
 
 
 @pytest.mark.parametrize("name", ["leduc", "one_card_poker(20)", "leduc_ext(9,2,2)", "random_tree(seed=4,depth=6)"])
@@ -71,7 +79,7 @@ def test_an_own_rule_resumes_to_the_same_bits(tmp_path) -> None:
 
 
 def test_a_rule_that_runs_out_of_numbers_is_stopped() -> None:
-    with pytest.raises(SolverError, match=r"The strategies contain NaN or infinity at iteration 1\."):
+    with pytest.raises(SolverError, match=r"The strategies contain NaN or infinity at iteration 5\."):
         tp.solve("kuhn", nonsense, iterations=5)
 
 
@@ -108,7 +116,8 @@ def test_the_cause_is_told_without_the_stages_of_compilation() -> None:
     with pytest.raises(ParameterError) as error:
         tp.solve("kuhn", misspelt, iterations=5)
     assert str(error.value) == (
-        "The rule 'misspelt' is not one that Numba can compile: NameError: name 'undefined' is not defined."
+        "The rule 'misspelt' fails as plain Python with 2 actions: NameError: name 'undefined' is not defined. Treeplex"
+        " tries a rule on NumPy arrays before it is compiled."
     )
 
 
@@ -119,3 +128,211 @@ def test_wrong_parameters_are_named() -> None:
         tp.minimizer(turns="both")
     with pytest.raises(ParameterError, match="'algorithm' parameter must be a name or made by minimizer"):
         tp.solve("kuhn", 5, iterations=1)
+
+
+# --- what a rule may not do ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_compiler(monkeypatch):
+    """What is wrong is said before anything is compiled."""
+
+    def compiled(*_: Any) -> None:
+        raise AssertionError("it was compiled")
+
+    monkeypatch.setattr(custom, "_iterate", compiled)
+
+
+def predictive(t, values, strategy, memory):
+    """PCFR+: row 0 is regret, row 1 the last instantaneous regret."""
+    expected, total = 0.0, 0.0
+    for a in range(len(values)):
+        expected += strategy[a] * values[a]
+    for a in range(len(values)):
+        memory[1, a] = values[a] - expected
+        memory[0, a] = max(memory[0, a] + memory[1, a], 0.0)
+        strategy[a] = max(memory[0, a] + memory[1, a], 0.0)
+        total += strategy[a]
+    for a in range(len(values)):
+        strategy[a] = strategy[a] / total if total > 0 else 1 / len(values)
+
+
+def one_action_more(t, values, strategy, memory):
+    for a in range(len(values) + 1):
+        strategy[a] = 1.0 / len(values)
+
+
+def three_actions(t, values, strategy, memory):
+    strategy[:] = 1.0 / len(values)
+    if len(values) == 3:
+        memory[0, 3] = 1.0
+
+
+def row_by_iteration(t, values, strategy, memory):
+    strategy[:] = 1.0 / len(values)
+    memory[int(t) % 4, 0] += 1.0
+
+
+def row_of_nothing(t, values, strategy, memory):
+    strategy[:] = 1.0 / len(values)
+    if values.max() == values.min() == 0.0:
+        memory[2, 0] = 1.0
+
+
+@pytest.mark.usefixtures("no_compiler")
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        (predictive, "The rule 'predictive' uses row 1 of memory but asked for 1 row; give memory=2."),
+        (row_by_iteration, "The rule 'row_by_iteration' uses row 3 of memory but asked for 1 row; give memory=4."),
+        (row_of_nothing, "The rule 'row_of_nothing' uses row 2 of memory but asked for 1 row; give memory=3."),
+        (one_action_more, "The rule 'one_action_more' uses an index that is out of bounds with 2 actions and memory=1"),
+        (three_actions, "The rule 'three_actions' uses an index that is out of bounds with 3 actions and memory=1"),
+    ],
+)
+def test_what_is_not_there_is_not_used(rule, sentence) -> None:
+    with pytest.raises(ParameterError) as error:
+        tp.solve("leduc", tp.minimizer(rule), iterations=5)
+    assert str(error.value).startswith(sentence)
+
+
+def test_no_rows_of_memory_are_legal() -> None:
+    with pytest.raises(ParameterError, match=r"uses row 1 of memory but asked for 0 rows; give memory=2\."):
+        tp.solve("kuhn", tp.minimizer(memory=0)(predictive), iterations=5)
+
+
+@pytest.mark.usefixtures("no_compiler")
+@pytest.mark.parametrize("body", ["strategy = values", "values[:] = strategy", "return values / values.sum()"])
+def test_a_strategy_that_is_not_written_is_noticed(body) -> None:
+    names: dict[str, Any] = {}
+    exec(f"def idle(t, values, strategy, memory):\n    {body}", names)
+    with pytest.raises(ParameterError, match=r"The rule 'idle' must write the next strategy into 'strategy'"):
+        tp.solve("kuhn", tp.minimizer(names["idle"]), iterations=5)
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_a_rule_that_is_no_distribution_is_noticed_before_it_is_compiled() -> None:
+    with pytest.raises(ParameterError, match=r"of 2 actions they add up to 5, the lowest is 0, after iteration 1"):
+        tp.solve("kuhn", greedy, iterations=5)
+
+
+@pytest.mark.parametrize("rule", [lambda t: 0, lambda: 0, lambda t, v, s, m, more: 0, max, "rule", np.float64])
+def test_a_rule_takes_four_arguments(rule) -> None:
+    with pytest.raises(ParameterError, match=r"A rule must be a function \(t, values, strategy, memory\), got "):
+        tp.minimizer(rule)
+
+
+def test_an_index_that_is_out_of_bounds_later_is_an_error_and_no_crash() -> None:
+    """Compiled code checks it, too; without a check this would read what happens to lie behind memory."""
+
+    @tp.minimizer
+    def late(t, values, strategy, memory):
+        strategy[:] = 1.0 / len(values)
+        if t == 40.0:
+            strategy[0] += 0.0 * memory[int(t), 0]
+
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", late, iterations=1000)
+    assert str(error.value).startswith("The rule 'late' uses an index that is out of bounds in iterations ")
+    assert str(error.value).endswith("and memory=1.")
+
+
+def test_other_failures_of_a_rule_are_told(monkeypatch) -> None:
+    def failing(*_: Any) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(custom, "_iterate", failing)
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", own_plus, iterations=9)
+    assert str(error.value) == "The rule 'own_plus' fails in iterations 1 to 1: ZeroDivisionError: division by zero."
+
+
+def test_indices_are_checked_unless_told_otherwise() -> None:
+    rules = tp.minimizer(predictive), tp.minimizer(checked=False)(predictive)
+    assert [rule.update.targetoptions["boundscheck"] for rule in rules] == [True, False]
+
+
+def test_a_rule_that_is_compiled_already_is_compiled_with_checks() -> None:
+    rule = tp.minimizer(memory=2)(numba.njit(predictive))
+    assert (rule.name, rule.update.targetoptions["boundscheck"]) == ("predictive", True)
+
+
+# --- averaging weights -----------------------------------------------------------------------------------------------
+
+
+WRONG_WEIGHTS = [
+    (lambda t: t * np.nan, "must give finite numbers >= 0, got nan for iteration 1"),
+    (lambda t: -t, "must give finite numbers >= 0, got -1 for iteration 1"),
+    (lambda t: np.where(t % 2 == 0, 1, -1), "must give finite numbers >= 0, got -1 for iteration 1"),
+    (lambda t: 0 * t, "must give a positive number some time, got zero for ever"),
+    (lambda t: np.ones(1000), "must give an array with one number per iteration"),
+    (lambda t: t[:1], "must give an array with one number per iteration"),
+    (lambda t: 1.0, "must give an array with one number per iteration, got 1.0 for "),
+    (lambda t: None, "must give an array with one number per iteration, got None for "),
+    ("cubic", "must be one of uniform, linear, square, log, got 'cubic'"),
+    (3, "must be one of uniform, linear, square, log, got 3"),
+]
+
+
+@pytest.mark.parametrize(("weight", "sentence"), WRONG_WEIGHTS)
+def test_weights_of_ones_own_are_checked(weight, sentence) -> None:
+    with pytest.raises(ParameterError) as error:
+        tp.minimizer(weight=weight)(own_plus.update)
+    assert str(error.value).startswith(f"The 'weight' parameter {sentence}")
+    with pytest.raises(ParameterError) as error:
+        tp.solve("kuhn", CFR(RegretMatchingPlus(), weight, ALTERNATING), iterations=20)
+    assert str(error.value).startswith(f"The 'weight' parameter {sentence}")
+
+
+def test_weights_that_go_wrong_later_are_noticed() -> None:
+    with pytest.raises(ParameterError, match=r"must give finite numbers >= 0, got inf for iteration 50"):
+        tp.solve("kuhn", CFR(RegretMatchingPlus(), lambda t: np.where(t < 50, t, np.inf), ALTERNATING), iterations=90)
+
+
+@pytest.mark.parametrize("weight", ["linear", linear(), lambda t: t, lambda t: t.astype(int), list])
+def test_weights_by_name_and_by_function(weight) -> None:
+    expected = tp.solve("kuhn", "cfr+", iterations=30).nash_conv
+    assert tp.solve("kuhn", CFR(RegretMatchingPlus(), weight, ALTERNATING), iterations=30).nash_conv == expected
+    assert tp.minimizer(weight=weight)(own_plus.update).weight(np.array([3.0]))[0] == 3.0
+
+
+def test_weights_may_be_zero_at_first() -> None:
+    late = tp.solve("kuhn", CFR(RegretMatchingPlus(), linear(1000), ALTERNATING), iterations=20)
+    assert late.iterations == 20
+
+
+# --- assemblies ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("word", "constant"), [("simultaneous", SIMULTANEOUS), ("alternating", ALTERNATING)])
+def test_turns_of_an_assembly_by_word(word, constant) -> None:
+    by_word, by_constant = (
+        tp.solve("leduc", CFR(RegretMatchingPlus(), power(2.0), turns), iterations=50) for turns in (word, constant)
+    )
+    assert by_word.nash_conv == by_constant.nash_conv
+    assert by_word.nodes_touched == by_constant.nodes_touched == (2 - constant) * 50 * by_word.game.nodes
+
+
+@pytest.mark.parametrize("turns", [7, -1, None, "both", True, 1.0, "SIMULTANEOUS"])
+def test_other_turns_of_an_assembly_are_refused(turns) -> None:
+    with pytest.raises(ParameterError, match=r"The 'turns' parameter must be one of alternating, simultaneous, got "):
+        CFR(RegretMatchingPlus(), power(2.0), turns)
+
+
+@pytest.mark.parametrize("rule", [RegretMatchingPlus, None, "cfr+", own_plus])
+def test_the_minimizer_of_an_assembly_is_an_object(rule) -> None:
+    with pytest.raises(
+        ParameterError, match=r"The 'minimizer' parameter must be a rule such as RegretMatchingPlus\(\)"
+    ):
+        CFR(rule, power(2.0), ALTERNATING)
+
+
+def test_discounts_of_ones_own_are_one_per_iteration() -> None:
+    class Short:
+        predict = 0.0
+
+        def discounts(self, iteration: Any) -> Any:
+            return np.ones(1), np.ones(1)
+
+    with pytest.raises(ParameterError, match="The 'minimizer' parameter must give an array with one number per"):
+        tp.solve("kuhn", CFR(Short(), power(2.0), ALTERNATING), iterations=50)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -16,8 +18,10 @@ from scipy.optimize import linprog
 import treeplex as tp
 from treeplex.algorithms import linear_program
 from treeplex.compile import CompiledGame, Csr, Payoffs, compile_game
+from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import SolverError
 from treeplex.evaluation import Policy, best_response, evaluate_policy
+from treeplex.evaluation.exact import Evaluation
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.random_tree import RandomTree
@@ -338,10 +342,12 @@ def test_any_other_end_of_the_solver_is_an_error(status, monkeypatch) -> None:
         tp.solve("kuhn", "lp")
 
 
-def test_an_answer_that_is_no_equilibrium_is_an_error(monkeypatch) -> None:
-    def careless(game: CompiledGame, player: int, stop: Any) -> Any:
-        return (*(np.ones(game.treeplexes[p].sequences) for p in (player, 1 - player)), 0)
+def careless(game: CompiledGame, *rest: Any) -> Any:
+    """Uniform play as what a linear program found."""
+    return normalised(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences))), 7
 
+
+def test_an_answer_that_is_no_equilibrium_is_an_error(monkeypatch) -> None:
     monkeypatch.setattr(linear_program, "_solve", careless)
     with pytest.raises(SolverError) as error:
         tp.solve("kuhn", "lp")
@@ -349,6 +355,132 @@ def test_an_answer_that_is_no_equilibrium_is_an_error(monkeypatch) -> None:
         "The linear program of kuhn came back with NashConv 0.916667, more than rounding explains; use an iterative"
         " algorithm such as cfr+."
     )
+
+
+@pytest.mark.parametrize("target", [{"nash_conv": 1e-6}, {"exploitability": "0.1"}])
+def test_an_answer_above_the_target_is_there_and_said_to_miss_it(target, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(linear_program, "_solve", careless)
+    solution = tp.solve("kuhn", "lp", out=tmp_path / "run", **target)
+    assert (solution.status, solution.nash_conv) == ("missed", pytest.approx(11 / 12))
+    assert tp.evaluate("kuhn", solution.policy).nash_conv == solution.nash_conv
+    written = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (written["status"], written["nash_conv"]) == ("missed", solution.nash_conv)
+    assert (tmp_path / "run" / "policy.parquet").exists()
+    assert tp.solve("kuhn", "lp", nash_conv=1.0).status == "solved"
+
+
+@pytest.mark.parametrize("target", [{}, {"nash_conv": 1e-6}])
+def test_a_nash_conv_that_is_not_a_number_is_an_error(target, monkeypatch) -> None:
+    def unknown(*_: Any) -> Evaluation:
+        return Evaluation(0.0, np.nan, (np.nan, np.nan))
+
+    monkeypatch.setattr(linear_program, "evaluate_strategies", unknown)
+    with pytest.raises(SolverError, match="NashConv nan"):
+        tp.solve("kuhn", "lp", **target)
+
+
+def test_an_answer_is_not_lost_when_time_runs_out_while_it_is_made_better(monkeypatch) -> None:
+    programs = iter([careless, interrupted])
+
+    def one_after_the_other(*arguments: Any) -> Any:
+        program = next(programs)
+        return program(*arguments)
+
+    monkeypatch.setattr(linear_program, "_solve", one_after_the_other)
+    solution = tp.solve("kuhn", "lp", nash_conv=1e-6)
+    assert (solution.status, solution.iterations) == ("missed", 7)
+
+
+def interrupted(*_: Any) -> Any:
+    raise linear_program._InterruptedError("out of time")
+
+
+def test_a_program_that_fails_is_tried_otherwise(monkeypatch) -> None:
+    solve, players = linear_program._solve, []
+
+    def first_fails(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop: Any) -> Any:
+        players.append(player)
+        if len(players) == 1:
+            raise SolverError("HiGHS says 'unknown'")
+        return solve(game, payoffs, scale, player, stop)
+
+    monkeypatch.setattr(linear_program, "_solve", first_fails)
+    assert tp.solve("kuhn", "lp").value == pytest.approx(-1 / 18)
+    assert players == [0, 1]
+
+
+# --- payoffs of several sizes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [{"nash_conv": 1e-6}, {"exploitability": 1e-9}])
+@pytest.mark.parametrize(("small", "large"), [(1e-3, 1e6), (1e-3, 1e8), (1e-3, 1e10), (1e-6, 1e12)])
+def test_small_payoffs_count_beside_large_ones(small, large, target) -> None:
+    """Matching pennies for a small stake, which nobody leaves for the third action."""
+    table = [[small, -small, large], [-small, small, large], [-large, -large, 0.0]]
+    solution = tp.solve(MatrixGame(table), "lp", **target)
+    assert (solution.status, solution.nash_conv) == ("solved", pytest.approx(0.0, abs=1e-12))
+    for own in solution.strategies:
+        np.testing.assert_allclose(own[1:], [0.5, 0.5, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("large", [1e6, 1e8])
+def test_payoffs_of_two_sizes_take_one_program(large, monkeypatch) -> None:
+    solve, scales = linear_program._solve, []
+
+    def counted(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop: Any) -> Any:
+        scales.append(scale * large)
+        return solve(game, payoffs, scale, player, stop)
+
+    monkeypatch.setattr(linear_program, "_solve", counted)
+    table = [[1e-3, -1e-3, large], [-1e-3, 1e-3, large], [-large, -large, 0.0]]
+    assert tp.solve(MatrixGame(table), "lp", nash_conv=1e-6).status == "solved"
+    assert scales == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("target", [{}, {"nash_conv": 1e-6}])
+@pytest.mark.parametrize("constant", [1e6, 1e9, 1e12, -1e12])
+def test_a_constant_does_not_hide_the_payoffs(constant, target) -> None:
+    solution = tp.solve(MatrixGame(np.array([[3.0, -1.0], [-2.0, 4.0]]) + constant), "lp", **target)
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution.strategies[0][1:], [0.6, 0.4], atol=1e-9)
+    np.testing.assert_allclose(solution.strategies[1][1:], [0.5, 0.5], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_constant_does_not_hide_the_payoffs_of_a_tree_with_chance(seed) -> None:
+    class Shifted(RandomTree):
+        def payoff(self, history: Any) -> float:
+            return super().payoff(history) + 2.0**36
+
+    plain = tp.load(RandomTree(seed=seed, depth=6))
+    policy = tp.solve(Shifted(seed=seed, depth=6), "lp").policy
+    assert tp.evaluate(plain, policy).nash_conv < 1e-4  # payoffs are rounded when the constant is added
+
+
+def exact_nash_conv(table: Any, strategies: Any) -> Fraction:
+    """In rational numbers."""
+    row, column = ([Fraction(x) for x in own[1:].tolist()] for own in strategies)
+    row, column = ([x / sum(own) for x in own] for own in (row, column))
+    entries = [[Fraction(x) for x in line] for line in table]
+    above = max(sum(a * y for a, y in zip(line, column, strict=True)) for line in entries)
+    below = min(sum(x * line[j] for x, line in zip(row, entries, strict=True)) for j in range(len(column)))
+    return above - below
+
+
+sizes = st.builds(lambda digits, power: digits * 10.0**power, st.integers(-99, 99), st.integers(-5, 9))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(sizes, min_size=n, max_size=n), min_size=1, max_size=5)),
+    st.sampled_from([0.0, 1e-15, 1e-9, 1e-6, 1e-3, 1.0]),
+)
+def test_solved_means_that_the_target_is_met(table, target) -> None:
+    solution = tp.solve(MatrixGame(table), "lp", nash_conv=target)
+    assert solution.status == ("solved" if solution.nash_conv <= target else "missed")
+    rounding = 1e-15 * max(abs(x) for line in table for x in line)
+    assert float(exact_nash_conv(table, solution.strategies)) == pytest.approx(solution.nash_conv, abs=4 * rounding)
+    assert solution.status == "solved" or target < 100 * rounding
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

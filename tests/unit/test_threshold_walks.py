@@ -254,13 +254,17 @@ def bounds(game: CompiledGame, tables: Any, player: int) -> Any:
         return np.where(tables.pruned == 1, tables.limit + reach * best - value, 0.0)
 
 
-@pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=3)"])
-def test_condition_11_holds_of_all_that_is_pruned(name) -> None:
-    """Computed here from the sums kept, after every fiftieth iteration, where the infoset was met in the last one."""
-    game, algorithm = tp.load(name), hedge_dt_rbp()
+@pytest.mark.parametrize("d", [0.5, 1.0, 5.0, 30.0, 100.0])
+@pytest.mark.parametrize("name", ["leduc", "liars_dice(sides=3)", "random_tree(seed=5,depth=8)"])
+def test_condition_11_holds_of_all_that_is_pruned(name, d) -> None:
+    """Computed here from the stored sums, where the infoset was met in the last iteration.
+
+    The most likely action is played whatever the threshold, so nothing may be pruned that could have become it.
+    """
+    game, algorithm = tp.load(name), hedge_dt_rbp(d=d, threshold=0.0 if name.startswith("random") else 25.0)
     state, ever = algorithm.start(game), 0
-    for _ in range(40):
-        state = algorithm.advance(game, state, 50)
+    for step in [4] * 40 + [50] * 16:
+        state = algorithm.advance(game, state, step)
         t = float(state.iteration)
         for player, tables in enumerate(state.tables):
             first, most = game.treeplexes[player].first, bounds(game, tables, player)
@@ -276,11 +280,20 @@ def test_condition_11_holds_of_all_that_is_pruned(name) -> None:
                 spread = min(max(spread, 1e-6 * widest), widest)
                 eta = np.sqrt(np.log(n) / t) / spread
                 rest = tables.regret[own[tables.pruned[own] == 0]]
+                assert (most[gone] < rest.max()).all()
                 odds = np.exp(eta * (most[gone] - rest.max()))
                 share = odds / (odds + np.exp(eta * (rest - rest.max())).sum())
-                assert (share < np.sqrt(np.log(n)) / (np.sqrt(2) * n**2 * np.sqrt(t + 1)) * (1 + 1e-9)).all()
+                assert (share < d * np.sqrt(np.log(n)) / (np.sqrt(2) * n**2 * np.sqrt(t + 1)) * (1 + 1e-9)).all()
                 ever += len(gone)
     assert ever > 100
+
+
+@pytest.mark.parametrize("d", [30.0, 100.0])
+def test_pruning_with_a_large_threshold_does_not_stop_learning(d) -> None:
+    """An action that was never due again left NashConv at 0.32 and 0.72 instead of 0.043 and 0.060."""
+    game, names = tp.load("random_tree(seed=8,depth=6)"), ("hedge-dt", "hedge-dt-rbp")
+    plain, pruned = (tp.solve(game, f"{name}(d={d:g})", iterations=200).nash_conv for name in names)
+    assert pruned < 1.5 * plain
 
 
 def test_variance_counts_every_iteration() -> None:
@@ -364,6 +377,8 @@ SPECS = [
     "rm-dt(d=2",
     "hedge-dt-rbp(d=2,threshold=0",
     "hedge-dt-rbp(d=3,threshold=3",
+    "hedge-dt-rbp(d=10,threshold=1",
+    "rm-dt-rbp(d=10,threshold=1",
     "rm-dt-rbp(d=2,threshold=0",
     "rm-dt-rbp(d=3,threshold=3,bound=expected",
 ]

@@ -337,7 +337,7 @@ class Auto(Tabular[AutoState]):
         calls = price.calls(allowed)
         if calls <= program.calls or calls < race.LEAST * price.rows:
             return program, True
-        session = program.session or Session(game)
+        session = program.session or Session(game, self.goal.nash_conv)
         if not session.upto(calls, stop):
             return program._replace(session=session), False
         if not session.ended:

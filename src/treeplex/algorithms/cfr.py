@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.full_width import FullWidth, LearnerState
-from treeplex.algorithms.options import averaging, exponent, first_exponent, horizon_of, named, number, turn_order
+from treeplex.algorithms.options import (
+    TURNS,
+    averaging,
+    constant,
+    exponent,
+    first_exponent,
+    horizon_of,
+    named,
+    number,
+    turn_order,
+)
 from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
 from treeplex.algorithms.tabular import Strategies, require_finite, sweep
 from treeplex.arrays import Ints
@@ -33,7 +43,7 @@ from treeplex.engines.sequence.learners import (
     tiled_form,
 )
 from treeplex.engines.sequence.tiles import TiledGame, tiled
-from treeplex.errors import non_negative
+from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.evaluation.exact import Evaluation, evaluate_in_tiles
 from treeplex.evaluation.policy import Policy
 from treeplex.threads.crew import share
@@ -89,6 +99,17 @@ class CFR(FullWidth[State]):
     storage: str = "float64"
     threads: int = 0  # 0: all cores for large games; no bit depends on it
     order: int = PLAYED  # which of its strategies an iteration adds to the averages
+
+    def __post_init__(self) -> None:
+        rule: Any = self.minimizer
+        if isinstance(rule, type) or not callable(getattr(rule, "discounts", None)):
+            raise ParameterError(
+                f"The 'minimizer' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
+            )
+        if not callable(self.weight):
+            object.__setattr__(self, "weight", averaging(self.weight))
+        object.__setattr__(self, "turns", constant("turns", self.turns, TURNS))
+        object.__setattr__(self, "order", constant("order", self.order, ORDERS))
 
     @property
     def stored_as(self) -> str:

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast, overload
@@ -26,16 +27,17 @@ import numpy as np
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from treeplex.algorithms.full_width import FullWidth
-from treeplex.algorithms.options import turn_order
+from treeplex.algorithms.options import averaging_of, turn_order
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies
+from treeplex.algorithms.trial import TOLERANCE, try_rule
 from treeplex.arrays import Floats
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Learner, OwnRule
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import initial_learners, sequence_form, steps
-from treeplex.errors import ParameterError, non_negative, quoted
+from treeplex.errors import ParameterError, brief, non_negative, quoted
 from treeplex.updates.schedules import Schedule, linear
 
 Update = Callable[[float, Floats, Floats, Floats], None]
@@ -43,8 +45,6 @@ Update = Callable[[float, Floats, Floats, Floats], None]
 
 
 UNCOMPILED: Final = (NumbaError, UnsupportedBytecodeError)
-
-TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
 
 
 class State(NamedTuple):
@@ -66,7 +66,8 @@ class CustomCFR(FullWidth[State]):
     update: Update
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
-        """Uniform strategies, memory all zero."""
+        """Uniform strategies, memory all zero. The rule is tried first, as plain Python."""
+        try_rule(self.name, cast(Any, self.update).py_func, self.memory, game)
         first, second = (np.zeros((self.memory, treeplex.sequences)) for treeplex in game.treeplexes)
         return State(initial_learners(game), (first, second), 0)
 
@@ -74,12 +75,21 @@ class CustomCFR(FullWidth[State]):
         """As ``Algorithm``."""
         learners, memory, done = state
         rules = OwnRule(self.update, memory[0]), OwnRule(self.update, memory[1])
-        now = steps(done, iterations, self.weight)
+        form, now = sequence_form(game), steps(done, iterations, self.weight)
+        during = f"in iterations {done + 1:,} to {done + iterations:,}"
         try:
-            _iterate(sequence_form(game), learners, rules, now, self.turns, None)
+            _iterate(form, learners, rules, now, self.turns, None)
         except UNCOMPILED as error:
             cause = _cause(self.update, error)
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
+        except IndexError as error:
+            raise ParameterError(
+                f"The rule '{self.name}' uses an index that is out of bounds {during}: 'values', 'strategy' and each"
+                f" row of 'memory' have one number per action, and memory={self.memory}."
+            ) from error
+        except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            cause = f"{type(error).__name__}: {brief(str(error))}"
+            raise ParameterError(f"The rule '{self.name}' fails {during}: {cause}.") from error
         return State(learners, memory, done + iterations)
 
     def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
@@ -104,15 +114,16 @@ class CustomCFR(FullWidth[State]):
 def minimizer(rule: Update, /) -> CustomCFR: ...
 @overload
 def minimizer(
-    *, memory: int = 1, weight: Schedule | None = None, turns: str = "alternating"
+    *, memory: int = 1, weight: Schedule | str | None = None, turns: str = "alternating", checked: bool = True
 ) -> Callable[[Update], CustomCFR]: ...
 def minimizer(
     rule: Update | None = None,
     /,
     *,
     memory: int = 1,
-    weight: Schedule | None = None,
+    weight: Schedule | str | None = None,
     turns: str = "alternating",
+    checked: bool = True,
 ) -> CustomCFR | Callable[[Update], CustomCFR]:
     """Turn an update rule into an algorithm for ``solve``: ``@minimizer``, or with options ``@minimizer(memory=2)``.
 
@@ -120,16 +131,27 @@ def minimizer(
     counterfactual values of the actions, the strategy just played, to be overwritten by the next, and ``memory`` rows
     of numbers per action that are zero at first and kept between iterations. It is compiled by Numba, so write loops;
     it is compiled anew in every process, which takes a few seconds. ``weight``: the averaging, linear if left out.
+    ``checked``: False compiles the rule without checks of its indices. It is up to twice as fast then, and an index
+    that is out of bounds corrupts memory.
     """
     rows, order = non_negative("memory", memory), turn_order(turns)
+    schedule = linear() if weight is None else averaging_of(weight)
 
     def decorate(rule: Update) -> CustomCFR:
-        if not callable(rule):
+        plain: Any = getattr(rule, "py_func", rule)
+        if not inspect.isfunction(plain) or not _takes_four(plain):
             raise ParameterError(f"A rule must be a function (t, values, strategy, memory), got {quoted(rule)}.")
-        name = getattr(rule, "__name__", "custom")
-        return CustomCFR(name, rows, weight or linear(), order, numba.njit(rule))
+        return CustomCFR(plain.__name__, rows, schedule, order, numba.njit(plain, boundscheck=checked))
 
     return decorate if rule is None else decorate(rule)
+
+
+def _takes_four(rule: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(rule).bind(*range(4))
+    except TypeError:
+        return False
+    return True
 
 
 def _cause(rule: Any, error: Exception) -> str:

@@ -27,7 +27,7 @@ from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.nodes import View
 from treeplex.evaluation.spots import Reader
 from treeplex.updates import Minimizer
-from treeplex.updates.schedules import Schedule, stretches
+from treeplex.updates.schedules import Schedule, discounts_at, stretches, weights_at
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -123,8 +123,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         """Discounts and weights of iterations 0 to ``last``."""
         t = np.arange(last + 1, dtype=np.float64)
         t[0] = 1.0  # there is no iteration 0; its numbers are never used
-        positive, negative = self.minimizer.discounts(t)
-        return Schedules(positive, negative, self.weight(t))
+        return Schedules(*discounts_at(self.minimizer, t), weights_at(self.weight, t))
 
     @property
     def rule(self) -> Rule:

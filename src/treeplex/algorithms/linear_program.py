@@ -6,29 +6,46 @@
 
 Rows of F'v are player 1's sequences: v(infoset) minus the v of all infosets reached by the sequence. The duals of
 these rows are player 1's equilibrium strategy. Follows Koller, Megiddo & von Stengel (1996); solved by HiGHS.
+
+HiGHS works to absolute tolerances and drops small coefficients, so an optimum of the program it sees may be far from an
+equilibrium of the game. Every answer is therefore judged by its NashConv in the game. Where that misses the target, the
+program of the other player is solved, then both again with payoffs in another unit; the best strategies of all are the
+answer.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+import sys
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar, Final, NamedTuple
 
 import highspy
 import numpy as np
 from scipy import sparse
 
-from treeplex.algorithms.protocol import Cost, Stop, never
+from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
 from treeplex.algorithms.tabular import Strategies, Tabular
-from treeplex.arrays import Floats
-from treeplex.compile.game import CompiledGame
+from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Treeplex
+from treeplex.engines.history.levels import chance_reach, level_order, level_tree
+from treeplex.engines.history.paths import last_sequences
 from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.games.protocol import TERMINAL
 
-TOLERANCE = 1e-7
-"""Largest NashConv, relative to the largest payoff, that still counts as exact."""
+TOLERANCE: Final = 1e-7
+"""Largest NashConv, relative to half the range of payoffs, that counts as exact where the run has no target."""
+
+ROUNDING: Final = 1e-14  # of NashConv itself, relative to the largest payoff
+SMALLEST, LARGEST = 1e-12, 1e15  # coefficients that HiGHS can be made to accept
+
+
+class _InterruptedError(SolverError):
+    """Out of time, or stopped by Ctrl-C."""
 
 
 class State(NamedTuple):
@@ -45,21 +62,27 @@ class LinearProgram(Tabular[State]):
     iterates: ClassVar[tuple[str, ...]] = ("average", "best", "current")
     ends: ClassVar[bool] = True
 
+    target: float | None = None  # NashConv that the run asks for
+
+    def prepared(self, game: CompiledGame, execution: Execution) -> LinearProgram:
+        """As ``Algorithm``."""
+        plain_execution(execution)
+        return replace(self, target=execution.goal.nash_conv)
+
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing solved yet."""
         return State((np.empty(0), np.empty(0)), 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
-        """Solve; ``iterations`` do not matter. ``SolverError`` rather than anything less than an equilibrium."""
+        """Solve; ``iterations`` do not matter. Without a target: ``SolverError`` for less than an equilibrium."""
         if not np.isfinite(game.payoffs.rows.data).all():
             raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
-        x, y, count = _solve(game, 0, stop)
-        exact, found = TOLERANCE * (game.largest_payoff or 1.0) * game.unit, normalised(game, (x, y))
-        if not evaluate_strategies(game, found).nash_conv <= exact:  # duals can be rougher than primals
-            y, _, more = _solve(game, 1, stop)  # player 1's own program
-            found, count = normalised(game, (x, y)), count + more
+        low, high = _payoff_range(game)
+        exact = (TOLERANCE * 0.5 * (high - low) + ROUNDING * game.largest_payoff) * game.unit
+        target, worst = (exact, exact) if self.target is None else (min(exact, self.target), sys.float_info.max)
+        found, count = _best(game, target, stop)
         nash_conv = evaluate_strategies(game, found).nash_conv
-        if not nash_conv <= exact:  # also if it is not a number
+        if not nash_conv <= worst:  # also if it is not a number
             raise SolverError(
                 f"The linear program of {game.name} came back with NashConv {nash_conv:g}, more than rounding"
                 " explains; use an iterative algorithm such as cfr+."
@@ -88,10 +111,82 @@ def lp() -> LinearProgram:
     return LinearProgram()
 
 
-def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats, int]:
-    """Sequence weights of ``player`` (primal) and of the other player (dual), and simplex iterations."""
+def _best(game: CompiledGame, target: float, stop: Stop) -> tuple[Strategies, int]:
+    """The best strategies of as many programs as it takes to reach ``target``, and simplex iterations.
+
+    What a strategy concedes to a best response does not depend on the other player's, so each is chosen by itself.
+    """
+    payoffs = _centred(game)
+    best: Strategies | None = None
+    conceded, count, failures = (math.inf, math.inf), 0, list[SolverError]()
+    for scale, player in product(_scales(payoffs), (0, 1)):
+        try:
+            pair, more = _solve(game, payoffs, scale, player, stop)
+        except SolverError as failure:
+            failures.append(failure)
+            if isinstance(failure, _InterruptedError):
+                break
+            continue
+        second, first = evaluate_strategies(game, pair).best_response_values
+        if best is not None:
+            pair = best[0] if first >= conceded[0] else pair[0], best[1] if second >= conceded[1] else pair[1]
+        best, conceded, count = pair, (min(first, conceded[0]), min(second, conceded[1])), count + more
+        if evaluate_strategies(game, best).nash_conv <= target:
+            break
+    if best is None:
+        raise failures[-1]
+    return best, count
+
+
+def _payoff_range(game: CompiledGame) -> tuple[float, float]:
+    """The lowest and the highest payoff, as stored; where no tree is at hand, what the largest one allows."""
+    if not isinstance(game.make_tree, Kept):
+        return -game.largest_payoff, game.largest_payoff
+    paid = game.tree.payoff[game.tree.mover == TERMINAL]
+    return float(paid.min()), float(paid.max())
+
+
+def _centred(game: CompiledGame) -> Payoffs:
+    """Payoffs less the middle of their range, where that is exact: a large constant would hide their differences.
+
+    Exact by Sterbenz's lemma if no payoff is further from the middle than a factor of two. Every play ends at one
+    terminal, so equilibria stay the same.
+    """
+    low, high = _payoff_range(game)
+    middle = 0.5 * low + 0.5 * high
+    if max(abs(low), abs(high)) > 3.0 * min(abs(low), abs(high)) or low * high <= 0.0:
+        return game.payoffs
+    tree = level_tree(game, level_order(game.tree.parent))
+    end = tree.mover == TERMINAL
+    paid = chance_reach(tree)[end] * (tree.payoff[end] - middle)
+    first, second = game.treeplexes
+    return Payoffs.gather(
+        (first.sequences, second.sequences), last_sequences(tree, 0)[end], last_sequences(tree, 1)[end], paid
+    )
+
+
+def _scales(payoffs: Payoffs) -> list[float]:
+    """What to multiply payoffs by: so that the largest is one, or the smallest, or their mean; the best guess first.
+
+    HiGHS drops coefficients below ``SMALLEST`` and refuses those above ``LARGEST``.
+    """
+    sizes = np.abs(payoffs.rows.data[payoffs.rows.data != 0.0])
+    largest, smallest = (float(sizes.max()), float(sizes.min())) if len(sizes) else (1.0, 1.0)
+    by_largest, by_smallest = 1.0 / largest, min(1.0 / smallest, LARGEST / largest)
+    mean = math.sqrt(by_largest * by_smallest)
+    if smallest * by_largest < 10.0 * SMALLEST:
+        return [by_smallest, mean, by_largest]
+    return list(dict.fromkeys((by_largest, by_smallest, mean)))
+
+
+def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop: Stop) -> tuple[Strategies, int]:
+    """Both strategies, ``player``'s primal and the other's dual, and simplex iterations."""
     own, other = game.treeplexes[player], game.treeplexes[1 - player]
-    columns = _other_by_own(game, player)
+    csr = payoffs[1 - player]
+    shape = other.sequences, own.sequences
+    columns: sparse.csr_array = sparse.csr_array(
+        (csr.data * (scale if player == 0 else -scale), csr.column, csr.start), shape=shape
+    )
     plans = sparse.hstack([_flow(own), sparse.csr_array((own.infosets + 1, other.infosets + 1))])
     bounds = sparse.hstack([-columns, _flow(other).T])
     matrix = sparse.vstack([plans, bounds]).tocsc()
@@ -124,27 +219,21 @@ def _solve(game: CompiledGame, player: int, stop: Stop) -> tuple[Floats, Floats,
     solver.setOptionValue("solver", "simplex")
     solver.setOptionValue("primal_feasibility_tolerance", 1e-10)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-10)
+    solver.setOptionValue("small_matrix_value", SMALLEST)
     solver.cbSimplexInterrupt += look
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
         raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kInterrupt:
-        raise SolverError(f"The linear program of {game.name} was not solved: out of time, or stopped by Ctrl-C.")
+        raise _InterruptedError(f"The linear program of {game.name} was not solved: out of time, or stopped by Ctrl-C.")
     if status != highspy.HighsModelStatus.kOptimal:
         reason = str(solver.modelStatusToString(status)).lower()
         raise SolverError(f"The linear program of {game.name} was not solved: HiGHS says '{reason}'.")
     solution = solver.getSolution()
     primal = np.maximum(np.array(solution.col_value)[: own.sequences], 0.0)
     dual = np.abs(np.array(solution.row_dual)[own.infosets + 1 :])
-    return primal, dual, int(solver.getInfo().simplex_iteration_count)
-
-
-def _other_by_own(game: CompiledGame, player: int) -> sparse.csr_array:
-    """[other S, own S] what ``player`` earns, scaled so that the largest entry is one."""
-    csr = game.payoffs[1 - player]
-    shape = (game.treeplexes[1 - player].sequences, game.treeplexes[player].sequences)
-    scale = (1.0 if player == 0 else -1.0) / (float(np.abs(csr.data).max(initial=0.0)) or 1.0)
-    return sparse.csr_array((csr.data * scale, csr.column, csr.start), shape=shape)
+    pair = (primal, dual) if player == 0 else (dual, primal)
+    return normalised(game, pair), int(solver.getInfo().simplex_iteration_count)
 
 
 def _flow(treeplex: Treeplex) -> sparse.csr_array:

@@ -24,8 +24,8 @@ class Session:
     The thread ends with the program, or when this object goes, or Python.
     """
 
-    def __init__(self, game: CompiledGame) -> None:
-        self._worker = _Worker(game)
+    def __init__(self, game: CompiledGame, target: float | None = None) -> None:
+        self._worker = _Worker(game, LinearProgram(target))
         finalize(self, self._worker.close)
 
     def upto(self, calls: int, stop: Stop) -> bool:
@@ -55,11 +55,11 @@ class Session:
 class _Worker:
     """What the thread knows; it does not know the session, so that nothing keeps that alive."""
 
-    def __init__(self, game: CompiledGame) -> None:
+    def __init__(self, game: CompiledGame, program: LinearProgram) -> None:
         self.found: State | None = None
         self.calls, self.granted, self.closed, self.ended = 0, 0, False, False
         self.changed = Condition()
-        self._thread = Thread(target=self._solve, args=(game,), name="treeplex-lp", daemon=True)
+        self._thread = Thread(target=self._solve, args=(game, program), name="treeplex-lp", daemon=True)
 
     def begin(self) -> None:
         if self._thread.ident is None:
@@ -73,8 +73,7 @@ class _Worker:
         if self._thread.ident is not None and current_thread() is not self._thread:
             self._thread.join()
 
-    def _solve(self, game: CompiledGame) -> None:
-        program = LinearProgram()
+    def _solve(self, game: CompiledGame, program: LinearProgram) -> None:
         try:
             self.found = program.advance(game, program.start(game), 1, self._asked)
         except SolverError:

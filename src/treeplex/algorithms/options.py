@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
+
+import numpy as np
 
 from treeplex.errors import ParameterError, quoted, within
-from treeplex.updates.schedules import Schedule, linear, log, power, uniform
+from treeplex.updates.schedules import Schedule, linear, log, power, uniform, weights_at
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 HORIZON: Final = 1000  # iterations, of a run that begins without a limit on them
@@ -23,6 +25,15 @@ def turn_order(name: object) -> int:
 def averaging(name: object) -> Schedule:
     """Averaging weights by name."""
     return named("weight", name, WEIGHTS)()
+
+
+def averaging_of(weight: object) -> Schedule:
+    """Averaging weights by name, or a function of one's own, which is tried."""
+    if not callable(weight):
+        return averaging(weight)
+    schedule = cast(Schedule, weight)
+    weights_at(schedule, np.arange(1.0, 9.0))
+    return schedule
 
 
 def separate(name: object) -> Schedule | None:
@@ -45,6 +56,12 @@ def named(name: str, value: object, legal: Mapping[str, Meaning]) -> Meaning:
     if not isinstance(value, str) or value not in legal:
         raise ParameterError(f"The '{name}' parameter must be one of {', '.join(legal)}, got {quoted(value)}.")
     return legal[value]
+
+
+def constant(name: str, value: object, legal: Mapping[str, int]) -> int:
+    """One of the numbers of a short list, by its word or as it is."""
+    known = isinstance(value, int) and not isinstance(value, bool) and value in legal.values()
+    return cast(int, value) if known else named(name, value, legal)
 
 
 def number(name: str, value: object, low: float = -1e6, high: float = 1e6) -> float:

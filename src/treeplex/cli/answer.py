@@ -22,6 +22,7 @@ from treeplex.runs.solution import Solution
 
 ENDINGS = {
     "solved": "solved",
+    "missed": "ended above the target",
     "iterations": "iteration limit reached",
     "seconds": "time limit reached",
     "nodes": "node limit reached",

@@ -15,7 +15,7 @@ import typer
 from treeplex import api
 from treeplex.cli import complete
 from treeplex.cli.output import console, new_folder
-from treeplex.errors import quoted
+from treeplex.errors import quoted, within
 from treeplex.runs.claim import folder_of
 from treeplex.runs.limits import Limits
 
@@ -115,6 +115,8 @@ class Goal:
 
     def limits(self, pot: float | None = None) -> Limits:
         """As the Python API has them; ``pot``: of a hold'em spot."""
+        if self.big_blind is not None:
+            within(float, "big_blind", self.big_blind, "a number of chips > 0", 1e-9, 1e9)
         given = Limits(self.nash_conv, self.seconds, self.iterations, self.nodes)
         return api.limits_of(given, self.exploitability, pot, self.big_blind)
 

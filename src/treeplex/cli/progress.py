@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -38,12 +39,13 @@ class ProgressLine:
             self._bar.stop()
 
     def watch(self, moment: Moment) -> None:
-        """What the run loop calls."""
-        if self._bar:
-            self._bar.update(self._task, description=self._line(moment))
-        elif time.monotonic() >= self._due or moment.compiling == 1:
-            self._due = time.monotonic() + EVERY
-            say(self._line(moment))
+        """What the run loop calls; whatever cannot be shown does not end a run."""
+        with suppress(Exception):
+            if self._bar:
+                self._bar.update(self._task, description=self._line(moment))
+            elif time.monotonic() >= self._due or moment.compiling == 1:
+                self._due = time.monotonic() + EVERY
+                say(self._line(moment))
 
     def _line(self, moment: Moment) -> str:
         return told(self._title, moment, self._limits, self._pot)

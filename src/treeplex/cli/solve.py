@@ -73,8 +73,8 @@ def solved(
 ) -> typer.Exit:
     """Solve a game that is loaded, or a hold'em spot; returns the exit code to raise."""
     pot = pot_of(game)
-    limits = goal.limits(pot).otherwise(default_limits(game))
     wanted = algorithm or api.default_algorithm(game)
+    limits = goal.limits(pot).otherwise(default_limits(game, wanted))
     defaults = pot is not None and game.spot.has_default_sizes
     note = f"sizes: {DEFAULT_MENU}, the default menu" if defaults else ""
     with saving.folder(f"{game.name.replace(' ', '')}-{wanted}") as folder:

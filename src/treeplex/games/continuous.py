@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from treeplex.errors import ParameterError, brief, quoted
+from treeplex.files import parse_json
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import title
 from treeplex.games.poker import NO_CARD, Card, OneCard, court
@@ -141,7 +141,7 @@ def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
 
 def _from_file(path: str) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return parse_json(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         reason = brief(str(error))
         raise ParameterError(f"The 'sizes' parameter names {quoted(path)}, which cannot be read ({reason}).") from error

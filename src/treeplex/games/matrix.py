@@ -99,7 +99,7 @@ def _table(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
     """``rows`` as a rectangular, immutable table of finite numbers."""
     try:
         table = np.array(rows, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("The 'rows' parameter must be rows of numbers, all of one length.") from None
     if table.ndim != 2 or table.size == 0:
         shape = " × ".join(map(str, table.shape)) or "a single number"

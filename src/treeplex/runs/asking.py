@@ -97,7 +97,7 @@ def solving(
         storage=storage,
         iterate=iterate,
         options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits.otherwise(default_limits(loaded)),
+        limits=limits.otherwise(default_limits(loaded, solver)),
         threads=threads,
     )
     return Asked(loaded, solver, request)
@@ -138,8 +138,10 @@ def pot_of(game: Any) -> float | None:
     return float(game.spot.pot) if is_spot_game(game) else None
 
 
-def default_limits(game: Any) -> Limits:
-    """What ``solve`` goes to when nothing says when to stop."""
+def default_limits(game: Any, algorithm: str | Algorithm[Any, Any] | None = None) -> Limits:
+    """What ``solve`` goes to when nothing says when to stop: no limit for an algorithm that ends by itself."""
+    if algorithm is not None and games.assembled(algorithm).ends:
+        return Limits()
     pot = pot_of(game)
     if pot is not None:
         return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treeplex.errors import FormatError, ParameterError, quoted
-from treeplex.files import is_ours, locked, reason, remove_leftovers, replace_text
+from treeplex.files import is_ours, locked, parse_json, reason, remove_leftovers, replace_text
 
 
 def folder_of(folder: object, name: str = "folder") -> Path:
@@ -69,9 +69,9 @@ def claimed_for(folder: str | Path, kind: str, purpose: Mapping[str, Any]) -> Ge
 
     def check(path: Path) -> None:
         try:
-            found: Any = json.loads((path / name).read_text(encoding="utf-8"))
+            found: Any = parse_json((path / name).read_text(encoding="utf-8"))
             other = next((key for key in fields if found.get(key) != fields[key]), None)
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, AttributeError) as error:
             raise FormatError(f"not what treeplex writes ({error!s:.80}).", path=str(path / name)) from error
         if other is not None:
             raise ParameterError(

@@ -17,7 +17,7 @@ from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.evaluation.policy import Policy
-from treeplex.files import replace_text
+from treeplex.files import parse_json, replace_text
 from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from treeplex.runs.claim import claimed, folder_of
 from treeplex.runs.limits import Limits
@@ -76,7 +76,7 @@ class RunFolder(NamedTuple):
         if not (path / "run.json").exists() and (path / "holdem.json").exists():
             raise _too_old(path)
         try:
-            fields: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
+            fields: dict[str, Any] = parse_json((path / "run.json").read_text(encoding="utf-8"))
             form = fields.pop("format")
             if form not in (FORMAT, *FIRST_FORMATS):
                 raise ValueError(f"its format is {form!r}, not {FORMAT!r}")

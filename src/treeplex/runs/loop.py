@@ -23,6 +23,7 @@ SAVING: Final = 10.0  # between two checkpoints at least this many times what th
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
 
 SOLVED: Final = "solved"
+MISSED: Final = "missed"
 INTERRUPTED: Final = "interrupted"
 
 
@@ -44,7 +45,7 @@ class Progress(NamedTuple):
 class Outcome(NamedTuple, Generic[State]):
     """How a run ended."""
 
-    status: str  # "solved", or what stopped it: "iterations", "seconds", "nodes", "interrupted"
+    status: str  # "solved", or what stopped it: "iterations", "seconds", "nodes", "interrupted"; "missed": see Solution
     state: State
     work: Work
     rows: list[LogRow]
@@ -124,6 +125,8 @@ class _Run(Generic[Game, State]):
             self._tell(log, evaluation)
             if limits.nash_conv is not None and evaluation.nash_conv <= limits.nash_conv:
                 status = SOLVED
+            elif limits.nash_conv is not None and status == SOLVED:  # it ended by itself, above the target
+                status = MISSED
             seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
             self._keep(seconds, at_once=bool(status))
             if status:

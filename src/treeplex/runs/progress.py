@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from contextlib import suppress
 from html import escape
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from treeplex.runs.loop import Progress
 
 COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
 LOOK_BACK: Final = 12  # rows of the log from which the time left is estimated
+MOST: Final = 700.0  # whose exponential is still a number
 PATIENCE: Final = 2.0  # seconds before a notebook shows anything
 RENEWED: Final = 0.5  # seconds between two changes of what it shows
 
@@ -47,11 +49,11 @@ def seconds_left(moment: Progress, limits: Limits) -> float | None:
         guesses.append(limits.seconds - moment.seconds)
     if limits.iterations is not None:
         guesses.append((limits.iterations - done) * moment.seconds / done)
-    if limits.nash_conv is not None:
+    if limits.nash_conv:  # zero is never reached along a slope
         slope = _slope(moment.rows[-LOOK_BACK:])
         if slope is not None:
-            more = (moment.rows[-1].nash_conv / max(limits.nash_conv, 1e-300)) ** (1.0 / slope)
-            guesses.append(moment.rows[-1].seconds * more - moment.seconds)
+            more = (math.log(moment.rows[-1].nash_conv) - math.log(limits.nash_conv)) / slope
+            guesses.append(moment.rows[-1].seconds * math.exp(min(more, MOST)) - moment.seconds)
     return max(min(guesses), 0.0) if guesses and min(guesses) < 1e9 else None
 
 
@@ -86,10 +88,14 @@ class NotebookLine:
         self._due, self._shown = time.monotonic() + PATIENCE, None
 
     def watch(self, moment: Progress) -> None:
-        """What the run loop calls."""
+        """What the run loop calls; whatever cannot be shown does not end a run."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + RENEWED
+        with suppress(Exception):
+            self._renew(moment)
+
+    def _renew(self, moment: Progress) -> None:
         left = None if moment.compiling else seconds_left(moment, self._limits)
         bar = "<progress></progress>"
         if left is not None and moment.seconds > 0.0:

@@ -30,7 +30,9 @@ class Solution:
 
     game: Any
     request: Request
-    status: str  # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"
+    # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"; "missed" where an algorithm
+    # ended by itself with an answer that is worse than the target
+    status: str
     iterations: int  # each updates every player once
     nodes_touched: int  # histories entered
     seconds: float  # spent in all, without compiling kernels

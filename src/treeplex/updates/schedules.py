@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.errors import ParameterError, quoted
+from treeplex.updates.protocol import Minimizer
 
 Schedule = Callable[[Floats], Floats]
 """Iteration numbers in, weights out."""
@@ -56,6 +58,42 @@ def log() -> Schedule:
 def progress(iteration: Floats, horizon: int) -> Floats:
     """How much of a run is done: t / horizon, and 1 afterwards."""
     return np.minimum(iteration / horizon, 1.0)
+
+
+LATER: Final = np.exp2(np.arange(41.0))  # iterations at which a weight that is not zero for ever is positive
+
+
+def weights_at(schedule: Schedule, iteration: Floats) -> Floats:
+    """The weights of some iterations, checked: a schedule may be a user's."""
+    found = _one_each("weight", schedule(iteration.copy()), iteration)
+    bad = np.flatnonzero(~((found >= 0.0) & np.isfinite(found)))
+    if len(bad):
+        came = f"{found[bad[0]]:g} for iteration {iteration[bad[0]]:,.0f}"
+        raise ParameterError(f"The 'weight' parameter must give finite numbers >= 0, got {came}.")
+    if len(found) and not found.any():
+        with np.errstate(all="ignore"):
+            if not np.any(schedule(LATER.copy())):
+                raise ParameterError("The 'weight' parameter must give a positive number some time, got zero for ever.")
+    return found
+
+
+def discounts_at(minimizer: Minimizer, iteration: Floats) -> tuple[Floats, Floats]:
+    """The discounts of some iterations, checked: a minimizer may be a user's."""
+    positive, negative = minimizer.discounts(iteration)
+    return _one_each("minimizer", positive, iteration), _one_each("minimizer", negative, iteration)
+
+
+def _one_each(name: str, found: object, iteration: Floats) -> Floats:
+    try:
+        numbers = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.shape != iteration.shape:
+        count = "1 iteration" if len(iteration) == 1 else f"{len(iteration):,} iterations"
+        raise ParameterError(
+            f"The '{name}' parameter must give an array with one number per iteration, got {quoted(found)} for {count}."
+        )
+    return np.ascontiguousarray(numbers)
 
 
 UNIT: Final = 32.0  # powers of two between two units

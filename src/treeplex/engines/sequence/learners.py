@@ -18,7 +18,7 @@ from treeplex.engines.sequence.partition import partitions, partitions_for, payi
 from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
-from treeplex.updates.schedules import Schedule
+from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 from treeplex.vectors import LANES
 
 Strategies = tuple[Floats, Floats]
@@ -137,7 +137,7 @@ def in_places(layouts: tuple[Layout, Layout], learners: tuple[Learner, Learner])
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:
     """What the next ``count`` iterations are told; without a minimizer nothing is discounted."""
     iteration = numbered(done, count)
-    return Steps(iteration, weight(iteration), *(minimizer or RegretMatching()).discounts(iteration))
+    return Steps(iteration, weights_at(weight, iteration), *discounts_at(minimizer or RegretMatching(), iteration))
 
 
 def numbered(done: int, count: int) -> Floats:

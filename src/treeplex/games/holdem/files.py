@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from treeplex.errors import FormatError, ParameterError, quoted
+from treeplex.files import parse_json
 
 
 def read_file(path: str | Path, what: str) -> Any:
@@ -34,13 +34,9 @@ def read_text(path: str | Path, what: str, form: str = "text") -> str:
 def parsed(text: str, form: str, place: str) -> Any:
     """What JSON or TOML says; ``place``: where it stands."""
     try:
-        return tomllib.loads(text) if form == "TOML" else json.loads(text, parse_constant=_no_number)
+        return tomllib.loads(text) if form == "TOML" else parse_json(text)
     except RecursionError as error:
         raise FormatError(f"not {form} that can be read: too deeply nested.", path=place) from error
     except ValueError as error:
         reason = " ".join(str(error).split())[:80]
         raise FormatError(f"not {form} ({reason}).", path=place) from error
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number")

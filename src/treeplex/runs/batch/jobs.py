@@ -14,6 +14,7 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import family
 from treeplex.errors import ParameterError, TreeplexError, brief, quoted
+from treeplex.files import parse_json
 from treeplex.games.holdem.spot import Spot, make_spot
 from treeplex.runs import games
 from treeplex.runs.asking import DEFAULT_ALGORITHM, limits_of
@@ -158,8 +159,8 @@ def _lines(path: Path) -> list[tuple[str, Any]]:
             place = f"{path}, line {number}"
             with told_at(place):
                 try:
-                    found.append((place, json.loads(line)))
-                except (ValueError, RecursionError) as error:
+                    found.append((place, parse_json(line)))
+                except ValueError as error:
                     raise ParameterError(f"not JSON ({brief(str(error))}).") from error
     return found
 

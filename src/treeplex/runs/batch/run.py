@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from treeplex.arrow import Table
 from treeplex.errors import ParameterError
-from treeplex.files import is_file, replace_text
+from treeplex.files import is_file, parse_json, replace_text
 from treeplex.runs.batch.jobs import Job, job_of
 from treeplex.runs.batch.local import Ended, Pool, log_of
 from treeplex.runs.batch.planning import Need, Place, Task, longest, tasks
@@ -137,7 +136,7 @@ def recorded(out: Path) -> list[Job]:
     """The jobs of a batch folder."""
     try:
         lines = (out / JOBS).read_text(encoding="utf-8").splitlines()
-        return [job_of(json.loads(line)) for line in lines]
+        return [job_of(parse_json(line)) for line in lines]
     except (OSError, ValueError) as error:
         raise ParameterError(f"The batch in {out} has no whole list of jobs; run it again as before.") from error
 

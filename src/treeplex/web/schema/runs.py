@@ -38,7 +38,7 @@ class Run(Loose):
     game: str
     algorithm: str
     status: str = Field(
-        description="solved, iterations, seconds, nodes, interrupted; running; stopped: without an answer."
+        description="solved, missed, iterations, seconds, nodes, interrupted; running; stopped: without an answer."
     )
     nash_conv: float | None
     percent_of_pot: float | None = Field(description="Exploitability, half of NashConv, in per cent of the pot.")

@@ -11,7 +11,8 @@ Sandholm 2017), B being the left side of (9):
 
     exp(eta B) / (exp(eta B) + sum over open actions b of exp(eta R(b)))  <  limit(I) / sqrt(t + 1)                 (11)
 
-and with regret matching while B+ / (B+ + sum over open b of R+(b)) is below the threshold of its own.
+and with regret matching while B+ / (B+ + sum over open b of R+(b)) is below the threshold of its own. The most likely
+action is played whatever the threshold, so nothing is pruned any longer once B is as large as the regret of all others.
 
 Leaving the other pruned actions out of the sum makes the left side larger, so nothing is pruned for too long. Both
 begin to prune where at the drift so far more than ``threshold`` iterations will be skipped, (10). Parts of the kernels
@@ -180,8 +181,10 @@ def due(
         return limit + rise > value
     bound = limit + (rise - value)
     if rule.kind == MATCHING:
-        return bound > 0.0 and bound >= least * (total + bound)
-    weight = exp_below_zero(min((bound - best) * eta, 0.0))
+        return bound > 0.0 and (bound >= best or bound >= least * (total + bound))
+    if bound >= best:
+        return True
+    weight = exp_below_zero((bound - best) * eta)
     return weight >= least * (total + weight)
 
 
@@ -225,7 +228,7 @@ def worthwhile(
             return False
         return (least / (1.0 - least) * (total - share_) - regret) * t > bar
     own = exp_below_zero((regret - best) * eta)
-    if own >= least * total or own >= 1.0:
+    if least >= 1.0 or own >= least * total or own >= 1.0:
         return False
     allowed = best + math.log(least / (1.0 - least) * (total - own)) / eta  # the regret that reaches the threshold
     return (allowed - regret) * t > bar

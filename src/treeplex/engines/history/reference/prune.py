@@ -231,9 +231,11 @@ class Learner:
         bound = books.regret[s] + risen - (books.value[infoset] - books.value_then[s])
         if self.rule.kind == MATCHING:
             total = bound + np.maximum(rest, 0.0).sum()
-            return bool(bound > 0.0 and bound / total >= self.least(infoset, t))
+            return bool(bound > 0.0 and (bound >= rest.max() or bound / total >= self.least(infoset, t)))
+        if bound >= rest.max():  # the most likely action is played whatever the threshold
+            return True
         eta = self.eta(infoset, t)
-        weight = math.exp(min(eta * (bound - rest.max()), 0.0))
+        weight = math.exp(eta * (bound - rest.max()))
         return bool(weight / (weight + np.exp(eta * (rest - rest.max())).sum()) >= self.least(infoset, t))
 
     def _room(self, infoset: int, s: int, t: int) -> float:
@@ -249,7 +251,7 @@ class Learner:
             return least / (1.0 - least) * (total - own) - regret
         eta = self.eta(infoset, t)
         weight, total = math.exp(eta * (regret - rest.max())), float(np.exp(eta * (rest - rest.max())).sum())
-        if weight >= least * total or weight >= 1.0:
+        if least >= 1.0 or weight >= least * total or weight >= 1.0:
             return -math.inf
         return float(rest.max()) + math.log(least / (1.0 - least) * (total - weight)) / eta - regret
 

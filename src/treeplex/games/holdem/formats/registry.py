@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from treeplex.errors import FormatError, ParameterError, quoted
+from treeplex.files import parse_json
 from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.files import parsed
 from treeplex.games.holdem.formats.brackets import write_brackets
@@ -127,8 +128,8 @@ def _ranges(source: Imported) -> dict[str, str]:
 
 def _json_format(text: str) -> str:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = parse_json(text)
+    except ValueError:
         return OURS  # whose reader says what is wrong
     if not is_postflop(data):
         return OURS

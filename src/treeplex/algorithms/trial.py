@@ -1,0 +1,110 @@
+"""A user's rule as plain Python on small arrays: what is wrong with it is said before anything is compiled.
+
+NumPy checks indices, compiled code need not. Memory has exactly the rows that were asked for, and as many actions are
+tried as infosets of the game have.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.errors import ParameterError, brief
+
+TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
+ITERATIONS: Final = (1.0, 2.0, 3.0, 10.0, 100.0, 1000.0, 1e6)
+JUDGED: Final = 3.0  # up to this iteration strategies must be distributions
+COUNTS: Final = 6  # numbers of actions that are tried
+MOST_ROWS: Final = 64  # of memory, to say how many a rule needs
+
+
+def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame) -> None:
+    """Refuse a rule that uses what is not there, fails, or leaves no strategies."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for count in _counts(game):
+            try:
+                written = _judged(name, rule, rows, count)
+                _with_extreme_values(rule, rows, count)
+            except ParameterError:
+                raise
+            except IndexError as error:
+                raise ParameterError(_outside(name, rule, rows, count, error)) from error
+            except Exception as error:
+                raise ParameterError(
+                    f"The rule '{name}' fails as plain Python with {count} actions: {type(error).__name__}:"
+                    f" {brief(str(error))}. Treeplex tries a rule on NumPy arrays before it is compiled."
+                ) from error
+            if count > 1 and not written:
+                raise ParameterError(
+                    f"The rule '{name}' must write the next strategy into 'strategy', which stays as it was; write"
+                    " strategy[:] = x, not strategy = x."
+                )
+
+
+def _counts(game: CompiledGame) -> list[int]:
+    """The numbers of actions to try: a few of those that infosets have, with the least and the largest."""
+    found: list[int] = np.unique(np.concatenate([treeplex.actions for treeplex in game.treeplexes])).tolist()
+    step = max((len(found) - 1) / (COUNTS - 1), 1.0)
+    return [found[round(place * step)] for place in range(min(len(found), COUNTS))]
+
+
+def _judged(name: str, rule: Callable[..., Any], rows: int, count: int) -> bool:
+    """Whether the rule ever writes a strategy, from uniform ones as in a run or from others."""
+    uniform = np.full(count, 1.0 / count)
+    other = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1.0))
+    return _plays(name, rule, rows, uniform) or _plays(name, rule, rows, other)
+
+
+def _plays(name: str, rule: Callable[..., Any], rows: int, first: Floats) -> bool:
+    """Whether the strategy differs from the first one after some iteration; those of a new run are judged."""
+    count, random = len(first), np.random.default_rng(len(first))
+    strategy, memory, written = first.copy(), np.zeros((rows, count)), False
+    for t in ITERATIONS:
+        rule(t, random.standard_normal(count), strategy, memory)
+        total, lowest = float(strategy.sum()), float(strategy.min())
+        if t <= JUDGED and not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
+            raise ParameterError(
+                f"The rule '{name}' must leave probabilities that add up to 1 in 'strategy': of {count} actions they"
+                f" add up to {total:g}, the lowest is {lowest:g}, after iteration {t:g} of a trial."
+            )
+        written = written or not np.array_equal(strategy, first)
+    return written
+
+
+def _with_extreme_values(rule: Callable[..., Any], rows: int, count: int) -> None:
+    """Only indices matter here: numbers may overflow."""
+    signs = np.where(np.arange(count) % 2, -1.0, 1.0)
+    for size in (0.0, 1e-300, 1e300, np.inf, np.nan):
+        for values in (size * signs, np.full(count, -size)):
+            strategy, memory = np.full(count, 1.0 / count), np.zeros((rows, count))
+            for t in ITERATIONS[:3]:
+                try:
+                    rule(t, values.copy(), strategy, memory)
+                except IndexError:
+                    raise
+                except Exception:
+                    break
+
+
+def _outside(name: str, rule: Callable[..., Any], rows: int, count: int, error: IndexError) -> str:
+    """What to say of an index that is out of bounds: more rows of memory, if they help."""
+    for more in range(rows + 1, MOST_ROWS + 1):
+        try:
+            _plays(name, rule, more, np.full(count, 1.0 / count))
+            _with_extreme_values(rule, more, count)
+        except IndexError:
+            continue
+        except Exception:
+            break
+        asked = "1 row" if rows == 1 else f"{rows} rows"
+        return f"The rule '{name}' uses row {more - 1} of memory but asked for {asked}; give memory={more}."
+    return (
+        f"The rule '{name}' uses an index that is out of bounds with {count} actions and memory={rows}:"
+        f" {brief(str(error))}. 'values', 'strategy' and each row of 'memory' have one number per action."
+    )
