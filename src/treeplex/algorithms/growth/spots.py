@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.growth.check import Balance, Candidate
 from treeplex.algorithms.growth.discount import Added, Bounds
-from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.algorithms.holdem import HoldemCFR, State, summed
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.carry import carried
@@ -66,7 +66,8 @@ class GrowingSpot:
     @property
     def averages(self) -> Sources:
         """What the average strategies are shares of."""
-        return Sources(self.state.learners[0].average, self.state.learners[1].average)
+        learners = summed(self.state)
+        return Sources(learners[0].average, learners[1].average)
 
     @property
     def answer(self) -> Sources:
@@ -84,6 +85,10 @@ class GrowingSpot:
         """Iterate."""
         self.state = self.solver.advance(self.game, self.state, iterations)
         self.touched += 2 * iterations * self.game.nodes
+
+    def settle(self) -> None:
+        """Averages in one sum again, before the tree or the numbers in it are changed; blocks begin anew."""
+        self.state = State(summed(self.state), self.iteration)
 
     @property
     def effective(self) -> float:
