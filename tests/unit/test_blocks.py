@@ -94,6 +94,13 @@ def test_weights_that_float32_cannot_hold() -> None:
     assert found == pytest.approx(exact, rel=0.5)
 
 
+@pytest.mark.parametrize("storage", ["float32", "int16"])
+def test_weights_that_averages_of_hands_cannot_hold(storage: str) -> None:
+    """The same on a spot: float32, the default, ended in an error, and int16 with uniform strategies."""
+    found, exact = (alone(RIVER, "dcfr(gamma=20)", 1_000, storage=kind).nash_conv for kind in (storage, "float64"))
+    assert found <= 20.0 * exact
+
+
 # --- one equation -----------------------------------------------------------------------------------------------------
 
 

@@ -225,7 +225,7 @@ class CFR(FullWidth[State]):
         """As ``Algorithm``."""
         fresh = self.start(game, seed)
         state = restored(fresh._replace(earlier=blocks.saved_room(_averages(fresh), tensors)), "state", tensors)
-        _fade(state, unit_before(self.weight, state.iteration, state.earlier))
+        _fade(state, unit_before(self.weight, state.iteration, _averages(state)))
         return state
 
 

@@ -130,8 +130,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         """As ``Algorithm``."""
         fresh = self.start(game, seed)
         state = restored(fresh._replace(earlier=saved_room(fresh.learners, tensors)), "state", tensors)
-        faded(state.learners, unit_before(self.weight, state.iteration, state.earlier))
-        return state
+        return in_units(state, self.weight)
 
     def schedules(self, last: int) -> Schedules:
         """Discounts and weights of iterations 0 to ``last``."""
@@ -172,11 +171,18 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 def faded(learners: tuple[HandLearner, HandLearner], factor: float, earlier: Earlier = ()) -> None:
     """Averages in the unit of the weights to come, in place; where numbers have a scale, that alone is multiplied."""
     if factor != 1.0:
-        for learner in learners:
-            fading = learner.average_scale if len(learner.average_scale) else learner.average
-            fading *= factor
-        for total in earlier:
-            np.multiply(total, factor, out=total)
+        for sums in (*_fading(learners), *earlier):
+            np.multiply(sums, factor, out=sums)
+
+
+def _fading(learners: tuple[HandLearner, HandLearner]) -> list[Array]:
+    return [each.average_scale if len(each.average_scale) else each.average for each in learners]
+
+
+def in_units(state: State, weight: Schedule) -> State:
+    """A state of a checkpoint with averages in the unit of their weights, in place."""
+    faded(state.learners, unit_before(weight, state.iteration, _fading(state.learners)))
+    return state
 
 
 def folded(learners: tuple[HandLearner, HandLearner], iteration: int, storage: str, earlier: Earlier) -> Earlier:

@@ -7,11 +7,12 @@ is at the same iterations however a run is cut into pieces, and loses no bit (``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.updates import blocks
@@ -117,11 +118,16 @@ def bounded(schedule: Schedule, storage: str) -> Schedule:
     return Bounded(schedule) if storage == "float32" and not fits else schedule
 
 
-def unit_before(schedule: Schedule, iteration: int, earlier: blocks.Earlier) -> float:
-    """What averages of a checkpoint are multiplied by: until 0.2, which had no blocks, large weights had no units."""
-    if not isinstance(schedule, Bounded) or earlier or iteration < blocks.BEGIN + blocks.LENGTH:
+def unit_before(schedule: Schedule, iteration: int, sums: Iterable[npt.NDArray[Any]]) -> float:
+    """What averages ``sums`` of a checkpoint are multiplied by: 1, unless it is of version 0.2 and weights are large.
+
+    Weights had no units then, so the sums have at least their size, 2^96, where with units they stay below 2^64.
+    """
+    if not isinstance(schedule, Bounded) or iteration == 0:
         return 1.0
-    return float(np.exp2(-schedule.unit(np.array([float(iteration)]))[0]))
+    unit = float(schedule.unit(np.array([float(iteration)]))[0])
+    older = unit > 0.0 and max(float(each.max(initial=0.0)) for each in sums) > 2.0**80
+    return 2.0**-unit if older else 1.0
 
 
 class Stretch(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.algorithms.cut.board_part import carry_part, fresh, played
 from treeplex.algorithms.cut.session import opened_part, write_part
 from treeplex.algorithms.cut.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
-from treeplex.algorithms.holdem import State, faded, folded
+from treeplex.algorithms.holdem import State, faded, folded, in_units
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import arrays as layout
@@ -22,7 +22,7 @@ from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
 from treeplex.tensors import leaves
 from treeplex.updates.blocks import Earlier
-from treeplex.updates.schedules import stretches, unit_before
+from treeplex.updates.schedules import stretches
 
 
 class BoardShard:
@@ -123,6 +123,5 @@ class BoardShard:
             if source.begin < self.run.end and self.run.begin < source.end:
                 with opened_part(file, stamp.iteration) as tensors:
                     state = carry_part(self.whole, tensors, source, state, self.run)
-        learners, iteration, earlier = state
-        faded(learners, unit_before(self.solver.weight, iteration, earlier))
+        learners, iteration, earlier = in_units(state, self.solver.weight)
         self.state, self.turn = State(self.taken(learners), iteration, self.taken_earlier(earlier)), 0

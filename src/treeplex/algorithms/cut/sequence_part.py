@@ -88,7 +88,8 @@ class Part:
 
     def in_units(self, iteration: int) -> None:
         """Averages of a checkpoint of an older version in the unit of their weights."""
-        self._multiply(unit_before(self.solver.weight, iteration, () if self.earlier[0] is None else (0, 0)))
+        averages = [learner.average for learner in self.learners]
+        self._multiply(unit_before(self.solver.weight, iteration, averages))
 
     def strategies(self, iterate: str) -> list[Floats]:
         """Of both players, in float64."""

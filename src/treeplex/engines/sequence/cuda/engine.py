@@ -99,7 +99,9 @@ class Engine:
         if self.predict:
             put(self._laid(learners, "strategy"), self.learning.played)
         put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
-        self._shares, self.earlier, self._evaluator = False, None, None
+        self._shares = False
+        if self.earlier is not None:
+            self.earlier, self._evaluator = None, None
 
     def load_earlier(self, earlier: tuple[Array, Array]) -> None:
         """Sums over earlier blocks, by sequence."""
