@@ -124,7 +124,6 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
 
     def _check(self, state: GrowingRun) -> None:
         began, how = time.perf_counter(), self.growth
-        state.game.settle()
         if how.factor < np.inf:
             grown = check(state.game, how.factor, how.discount, how.per_check)
             state.additions += [_addition(state.game, one) for one in grown]

@@ -86,10 +86,6 @@ class GrowingSpot:
         self.state = self.solver.advance(self.game, self.state, iterations)
         self.touched += 2 * iterations * self.game.nodes
 
-    def settle(self) -> None:
-        """Averages in one sum again, before the tree or the numbers in it are changed; blocks begin anew."""
-        self.state = State(summed(self.state), self.iteration)
-
     @property
     def effective(self) -> float:
         """As ``Growable``: those that positive regrets count for, which older iterations fade from."""
@@ -161,7 +157,8 @@ class GrowingSpot:
             heads.append((candidate, grown.action))
         staying = self._staying([known[candidate.place] for candidate in candidates])
         new = load_spot(replace(old.spot, line_sizes=lines), like=old)
-        learners = (carried(old, new, self.state.learners[0], 0), carried(old, new, self.state.learners[1], 1))
+        first, second = summed(self.state)  # blocks of averages begin anew
+        learners = (carried(old, new, first, 0), carried(old, new, second, 1))
         self.game, self.state = new, State(learners, self.iteration)
         return [
             self._recover(candidate, action, pays, known[candidate.place][0])
@@ -198,9 +195,9 @@ class GrowingSpot:
     def discount(self, share: float) -> None:
         """As ``Growable``: regrets and averages times ``share``."""
         if share < 1.0:
-            for learner in self.state.learners:
-                for numbers in (learner.regret, learner.average):
-                    np.multiply(numbers, share, out=numbers)
+            sums = [numbers for learner in self.state.learners for numbers in (learner.regret, learner.average)]
+            for numbers in (*sums, *self.state.earlier):
+                np.multiply(numbers, share, out=numbers)
             self.cuts.append((self.iteration, share))
 
     def bounds(self, player: int) -> Bounds:
