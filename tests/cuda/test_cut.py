@@ -19,6 +19,7 @@ from treeplex.cuda.found import SIMULATED, found
 from treeplex.engines.boards import boards
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
 from treeplex.runs.transport import LocalShards
+from treeplex.updates import blocks
 
 pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
 ONE = sizes_for("a", "a")
@@ -89,6 +90,14 @@ def test_rows_are_added_up_as_if_all_boards_were_there() -> None:
 def test_a_turn_has_the_bits_of_one_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(boards, "CARDS", 2)
     Both(TINY, "dcfr", "float32", tmp_path).agree((1, 1))
+
+
+@pytest.mark.slow
+def test_blocks_of_averages_end_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(boards, "CARDS", 2)
+    monkeypatch.setattr(blocks, "BEGIN", 1)
+    monkeypatch.setattr(blocks, "LENGTH", 2)
+    Both(TINY, "hs-dcfr(horizon=4)", "float32", tmp_path).agree((1, 2, 2), ("average", "current"))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ How regrets are stored and how many threads work on them are options of a run be
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, cast
 
@@ -42,10 +43,11 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
-from treeplex.engines.sequence.tiles import TiledGame, tiled
+from treeplex.engines.sequence.tiles import TiledGame, laid, tiled
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.evaluation.exact import Evaluation, evaluate_in_tiles
 from treeplex.evaluation.policy import Policy
+from treeplex.tensors import restored
 from treeplex.threads.crew import share
 from treeplex.updates import (
     Ahead,
@@ -56,8 +58,10 @@ from treeplex.updates import (
     RegretMatchingPlus,
     Scheduled,
     Weighted,
+    blocks,
 )
-from treeplex.updates.schedules import Schedule, ahead, falling, linear, power, stretches
+from treeplex.updates.blocks import Earlier
+from treeplex.updates.schedules import Schedule, ahead, bounded, falling, linear, power, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -76,6 +80,7 @@ class TiledState(NamedTuple):
     place: tuple[Ints, Ints]  # [S] place of each sequence
     iteration: int
     form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
+    earlier: Earlier = ()  # in the places of tiles
 
     @property
     def learners(self) -> tuple[Learner, Learner]:
@@ -128,7 +133,8 @@ class CFR(FullWidth[State]):
             return on_cuda(self, execution)
         legal = {name: name for name, kept in STORAGES.items() if not (kept.scaled and self.minimizer.predict > 0.0)}
         storage = named("storage", execution.storage or self.storage, legal)
-        return replace(self, storage=storage, threads=non_negative("threads", execution.threads))
+        weight = bounded(self.weight, storage)
+        return replace(self, weight=weight, storage=storage, threads=non_negative("threads", execution.threads))
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """No regret yet, uniform strategies."""
@@ -138,9 +144,11 @@ class CFR(FullWidth[State]):
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        for stretch in stretches(self.weight, state.iteration, iterations):
+        for stretch in stretches(self.weight, state.iteration, iterations, self.storage):
             _fade(state, stretch.fade)
             state = self._advanced(game, state, stretch.iterations)
+            if blocks.due(state.iteration, self.storage):
+                state = state._replace(earlier=blocks.folded(_averages(state), state.earlier))
         return state
 
     def _advanced(self, game: CompiledGame, state: State, iterations: int) -> State:
@@ -169,7 +177,7 @@ class CFR(FullWidth[State]):
         rule, learners = Matching(self.minimizer.predict), state.learners
         form = sequence_form(game, self.threads, self.storage)
         share(form.threads, lambda worker: iterate(form, learners, (rule, rule), now, self.turns, worker))
-        return LearnerState(learners, done)
+        return LearnerState(learners, done, state.earlier)
 
     def _laid(self, game: CompiledGame, state: State) -> State:
         """The same in tiles, where they pay."""
@@ -212,10 +220,8 @@ class CFR(FullWidth[State]):
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
-        if isinstance(state, TiledState):
-            (first, second), places = state.tiled, state.place
-            return normalised(game, (first.average, second.average), places)
-        return super().average(game, state)
+        places = state.place if isinstance(state, TiledState) else None
+        return normalised(game, blocks.summed(_averages(state), state.earlier), places)
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -231,13 +237,24 @@ class CFR(FullWidth[State]):
 
     def save(self, state: State) -> Tensors:
         """As ``Algorithm``: in the game's order."""
-        return super().save(LearnerState(state.learners, state.iteration))
+        earlier = state.earlier
+        if earlier and isinstance(state, TiledState):
+            earlier = earlier[0][state.place[0]], earlier[1][state.place[1]]
+        return super().save(LearnerState(state.learners, state.iteration, earlier))
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        fresh = self.start(game, seed)
+        state = restored(fresh._replace(earlier=blocks.saved_room(_averages(fresh), tensors)), "state", tensors)
+        _fade(state, unit_before(self.weight, state.iteration, _averages(state)))
+        return state
 
 
 def _in_tiles(game: TiledGame, state: LearnerState, form: TiledForm) -> TiledState:
     first, second = game.layouts
     learners = in_places(game.layouts, cast(Any, state.learners))
-    return TiledState(learners, (first.place, second.place), state.iteration, form)
+    earlier = state.earlier and (laid(first, state.earlier[0]), laid(second, state.earlier[1]))
+    return TiledState(learners, (first.place, second.place), state.iteration, form, earlier)
 
 
 def _add_plan(state: State, player: int, weight: float) -> None:
@@ -249,13 +266,19 @@ def _add_plan(state: State, player: int, weight: float) -> None:
 def _fade(state: State, factor: float) -> None:
     """Averages in the unit of the weights to come, in place."""
     if factor != 1.0:
-        for learner in _learners(state):
-            learner.average[:] *= factor
+        for sums in (*_averages(state), *state.earlier):
+            np.multiply(sums, factor, out=sums)
 
 
 def _learners(state: State) -> Any:
     """As they are kept: in tiles, where a state is."""
     return state.tiled if isinstance(state, TiledState) else state.learners
+
+
+def _averages(state: State) -> tuple[Any, Any]:
+    """What iterations are added to, where it is kept."""
+    first, second = _learners(state)
+    return first.average, second.average
 
 
 def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:

@@ -16,10 +16,12 @@ from treeplex.compile.game import CompiledGame
 from treeplex.cuda.found import advise_storage, require, require_memory
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.engine import STRETCH, Engine, device_bytes, laid_out
-from treeplex.engines.sequence.learners import normalised, steps
+from treeplex.engines.sequence.learners import Strategies, normalised, steps
 from treeplex.evaluation.exact import Evaluation, in_payoffs
 from treeplex.evaluation.policy import Policy
-from treeplex.updates.schedules import stretches
+from treeplex.updates import blocks
+from treeplex.updates.blocks import Earlier
+from treeplex.updates.schedules import bounded, stretches
 from treeplex.updates.storage import STORAGES
 
 PLAYED_BEFORE = "cuda.played"
@@ -45,6 +47,15 @@ class DeviceState(NamedTuple):
             Learner(regret[player], average[player], strategy[player].astype(regret[player].dtype), plan[player])
             for player in (0, 1)
         )
+        return first, second
+
+    @property
+    def earlier(self) -> Earlier:
+        """The same of sums over earlier blocks; that of the empty sequence is in ``learners``."""
+        if self.engine.earlier is None:
+            return ()
+        first, second = self.engine.fetched("earlier")
+        first[0] = second[0] = 0.0
         return first, second
 
 
@@ -91,20 +102,35 @@ class CudaCFR(FullWidth[DeviceState]):
         advice = 'storage="float32" or backend="cpu"' if self.storage == "float64" else 'backend="cpu"'
         require_memory(device, need, f"Solving {game.name} with {self.storage} numbers", advice)
         engine = Engine(game, learners, self.storage, predict, self.turns, layout)
-        empty = float(learners[0].average[0]), float(learners[1].average[0])
-        return DeviceState(engine, empty, state.iteration, game)
+        first, second = (float(learner.average[0]) for learner in learners)
+        if state.earlier:
+            engine.load_earlier(state.earlier)
+            first, second = first + float(state.earlier[0][0]), second + float(state.earlier[1][0])
+        return DeviceState(engine, (first, second), state.iteration, game)
 
     def advance(self, game: CompiledGame, state: DeviceState, iterations: int, stop: Stop = never) -> DeviceState:
         """As ``Algorithm``; what ``state`` has on the device is modified in place."""
-        for count, fade in stretches(self.member.weight, state.iteration, iterations):
+        for count, fade in stretches(self.member.weight, state.iteration, iterations, self.storage):
             if fade != 1.0:
                 state.engine.fade(fade)
                 state = state._replace(empty=(fade * state.empty[0], fade * state.empty[1]))
             last = state.iteration + count
             state = self._advanced(state, last, stop)
+            if blocks.due(state.iteration, self.storage):
+                self._fold(state.engine)
             if state.iteration < last:
                 break
         return state
+
+    def _fold(self, engine: Engine) -> None:
+        """End a block of averages; refused if the device has no room for the sum of all blocks."""
+        if engine.earlier is None:
+            need, advice = (
+                2 * engine.learning.average.nbytes,
+                f'a limit of {blocks.BEGIN:,} iterations or backend="cpu"',
+            )
+            require_memory(require(self.device), need, f"Solving beyond iteration {blocks.BEGIN:,}", advice)
+        engine.fold()
 
     def _advanced(self, state: DeviceState, last: int, stop: Stop) -> DeviceState:
         """After iteration ``last``, or sooner if ``stop()`` says so; weights have one unit."""
@@ -125,6 +151,11 @@ class CudaCFR(FullWidth[DeviceState]):
         if self.member.adds_new(player):
             return 0.0, weight
         return float(weight[0]), np.append(weight[1:], 0.0)
+
+    def average(self, game: CompiledGame, state: DeviceState) -> Strategies:
+        """As ``Algorithm``."""
+        first, second = state.learners
+        return normalised(game, blocks.summed((first.average, second.average), state.earlier))
 
     def strategies(self, game: CompiledGame, state: DeviceState, iterate: str) -> Any:
         """As ``Algorithm``; they stay on the device until they are ``fetched``."""
@@ -150,7 +181,7 @@ class CudaCFR(FullWidth[DeviceState]):
 
     def save(self, state: DeviceState) -> Tensors:
         """As ``Algorithm``: what the CPU saves, and for predictive rules the bits that strategies are made of."""
-        tensors = super().save(LearnerState(state.learners, state.iteration))  # pyright: ignore
+        tensors = super().save(LearnerState(state.learners, state.iteration, state.earlier))  # pyright: ignore
         if state.engine.predict:
             for player, played in enumerate(state.engine.fetched("played")):
                 tensors[f"{PLAYED_BEFORE}.{player}"] = played
@@ -166,4 +197,5 @@ def on_cuda(member: CFR, execution: Execution) -> CudaCFR:
     legal = {name: name for name, kept in STORAGES.items() if not kept.scaled}
     storage = named("storage", execution.storage or member.storage, legal)
     advise_storage(require(execution.device), storage)
-    return CudaCFR(replace(member, storage=storage), storage, execution.device)
+    weight = bounded(member.weight, storage)
+    return CudaCFR(replace(member, weight=weight, storage=storage), storage, execution.device)

@@ -9,6 +9,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import AdaptiveLearner, HedgeLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import Learners, normalised, sequence_form
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.turns import SIMULTANEOUS
 
 AnyLearners = Learners | tuple[HedgeLearner, HedgeLearner] | tuple[AdaptiveLearner, AdaptiveLearner]
@@ -19,6 +20,7 @@ class LearnerState(NamedTuple):
 
     learners: AnyLearners
     iteration: int
+    earlier: Earlier = ()
 
 
 class Learning(Iterated, Protocol):

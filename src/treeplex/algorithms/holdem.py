@@ -6,6 +6,7 @@ as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -17,17 +18,20 @@ from treeplex.algorithms.cfr import CFR, NEXT
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, Work, never
 from treeplex.arrays import aligned
+from treeplex.compile.memory import GIB, available
 from treeplex.engines import backend_of
 from treeplex.engines.boards.arrays import UPDATE, HandLearner, Playing, Rule, Schedules, Sources
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
 from treeplex.engines.boards.locks import fix
-from treeplex.errors import ParameterError
+from treeplex.errors import GameError, ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.nodes import View
 from treeplex.evaluation.spots import Reader
-from treeplex.updates import Minimizer
-from treeplex.updates.schedules import Schedule, discounts_at, stretches, weights_at
+from treeplex.tensors import restored
+from treeplex.updates import Minimizer, blocks
+from treeplex.updates.blocks import Earlier
+from treeplex.updates.schedules import Schedule, bounded, discounts_at, stretches, unit_before, weights_at
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -45,6 +49,7 @@ class State(NamedTuple):
 
     learners: tuple[HandLearner, HandLearner]
     iteration: int
+    earlier: Earlier = ()
 
 
 @dataclass(frozen=True)
@@ -74,13 +79,14 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         last = state.iteration + iterations
         playing = Playing(state.learners, self.playing(state), fix(game, self.storage))
         runner = engine(game, self.storage, self.threads)
-        schedules, done = self.schedules(last), state.iteration
-        for count, fade in stretches(self.weight, done, iterations):
-            faded(state.learners, fade)
+        schedules, done, earlier = self.schedules(last), state.iteration, state.earlier
+        for count, fade in stretches(self.weight, done, iterations, self.storage):
+            faded(state.learners, fade, earlier)
             passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
             runner.run(playing, self.rule, passes, schedules=schedules)
             done += count
-        return State(state.learners, last)
+            earlier = folded(state.learners, done, self.storage, earlier)
+        return State(state.learners, last, earlier)
 
     def work(self, game: HoldemGame, state: State) -> Work:
         """Public nodes, all of them in each of two passes; what pruning skips is counted all the same."""
@@ -93,9 +99,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         """
         if iterate == "current":
             return self.playing(state)
+        learners = summed(state)
         if game.locks:
-            fix(game, self.storage, state.learners)
-        return Sources(state.learners[0].average, state.learners[1].average)
+            fix(game, self.storage, learners)
+        return Sources(learners[0].average, learners[1].average)
 
     def evaluate(self, game: HoldemGame, strategies: Any, threads: int = 0) -> Evaluation:
         """Value and NashConv in chips, exact for the strategies as they are stored."""
@@ -118,6 +125,12 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         numbers = float(sum(game.elements(player) for player in (0, 1)))
         passes = 3.0 if game.zero_sum else 4.0
         return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
+
+    def restore(self, game: HoldemGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``."""
+        fresh = self.start(game, seed)
+        state = restored(fresh._replace(earlier=saved_room(fresh.learners, tensors)), "state", tensors)
+        return in_units(state, self.weight)
 
     def schedules(self, last: int) -> Schedules:
         """Discounts and weights of iterations 0 to ``last``."""
@@ -154,12 +167,48 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return HandLearner(regret, average, predicted, last, scale, other)
 
 
-def faded(learners: tuple[HandLearner, HandLearner], factor: float) -> None:
+def faded(learners: tuple[HandLearner, HandLearner], factor: float, earlier: Earlier = ()) -> None:
     """Averages in the unit of the weights to come, in place; where numbers have a scale, that alone is multiplied."""
     if factor != 1.0:
-        for learner in learners:
-            fading = learner.average_scale if len(learner.average_scale) else learner.average
-            fading *= factor
+        for sums in (*_fading(learners), *earlier):
+            np.multiply(sums, factor, out=sums)
+
+
+def _fading(learners: tuple[HandLearner, HandLearner]) -> list[Array]:
+    return [each.average_scale if len(each.average_scale) else each.average for each in learners]
+
+
+def in_units(state: State, weight: Schedule) -> State:
+    """A state of a checkpoint with averages in the unit of their weights, in place."""
+    faded(state.learners, unit_before(weight, state.iteration, _fading(state.learners)))
+    return state
+
+
+def folded(learners: tuple[HandLearner, HandLearner], iteration: int, storage: str, earlier: Earlier) -> Earlier:
+    """The sums of blocks after an iteration (``updates.blocks``); averages are modified in place."""
+    if not blocks.due(iteration, storage):
+        return earlier
+    averages = [learner.average for learner in learners]
+    if not earlier:
+        need, free = 2 * sum(average.nbytes for average in averages), available()
+        if need > free:
+            raise GameError(
+                f"Averages of more than {blocks.BEGIN:,} iterations take {need / GIB:,.1f} GiB more, but only"
+                f" {free / GIB:,.1f} GiB are free; limit the run to {blocks.BEGIN:,} iterations."
+            )
+    return blocks.folded(averages, earlier)
+
+
+def summed(state: State) -> tuple[HandLearner, HandLearner]:
+    """Learners with the sums over all iterations for averages."""
+    first, second = state.learners
+    averages = blocks.summed((first.average, second.average), state.earlier, first.average.dtype)
+    return first._replace(average=averages[0]), second._replace(average=averages[1])
+
+
+def saved_room(learners: tuple[HandLearner, HandLearner], tensors: Mapping[str, Array], name: str = "state") -> Earlier:
+    """As ``blocks.saved_room``."""
+    return blocks.saved_room([learner.average for learner in learners], tensors, name)
 
 
 class Spotted(Extras):
@@ -260,7 +309,8 @@ def on_boards(member: CFR, execution: Execution, game: HoldemGame | None = None)
         raise ParameterError(
             f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."
         )
-    solver = HoldemCFR(member.minimizer, member.weight, storage, execution.threads)
+    weight = bounded(member.weight, np.dtype(STORAGES[storage].work).name)
+    solver = HoldemCFR(member.minimizer, weight, storage, execution.threads)
     numbers = solver.cost(game).iteration if game is not None else 0.0
     if backend_of("boards", execution.backend, numbers, execution.device) == "cuda":
         from treeplex.algorithms.holdem_cuda import on_gpu  # noqa: PLC0415 - not without a GPU

@@ -15,6 +15,8 @@ from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, lea
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.spots import evaluated
+from treeplex.updates import blocks
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
 
 PATIENCE: Final = 0.25  # seconds between two questions whether to stop
@@ -27,6 +29,7 @@ class DeviceState(NamedTuple):
     engine: BoardsOnGPU
     learners: Learners
     iteration: int
+    earlier: Earlier = ()
 
 
 class OnDevice(NamedTuple):
@@ -58,14 +61,15 @@ class CudaHoldemCFR(HoldemCFR):
         """As ``Algorithm``; what ``state`` has on the device is modified in place."""
         now: DeviceState = state
         count, schedules = 1, self.told(now.iteration + iterations)
-        for stretch in stretches(self.weight, now.iteration, iterations):
+        for stretch in stretches(self.weight, now.iteration, iterations, self.storage):
             last = now.iteration + stretch.iterations
             if stretch.fade != 1.0:
-                now.engine.fade(now.learners, stretch.fade)
+                now.engine.fade(now.learners, stretch.fade, now.earlier)
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
                 now.engine.iterate(now.learners, self.rule, schedules, now.iteration, count)
                 now = now._replace(iteration=now.iteration + count)
+                now = now._replace(earlier=self.folded(now.engine, now, now.iteration))
                 if stop():
                     return now
                 count = max(min(int(PATIENCE / (time.perf_counter() - began) * count), 4 * count), 1)
@@ -76,7 +80,7 @@ class CudaHoldemCFR(HoldemCFR):
         now: DeviceState = state
         if iterate == "current":
             return OnDevice(now.engine, self.playing(cast(State, now)))
-        sources = Sources(now.learners[0].average, now.learners[1].average)
+        sources = now.engine.averages(now.learners, now.earlier)
         now.engine.hold([sources])
         return OnDevice(now.engine, sources)
 
@@ -96,13 +100,28 @@ class CudaHoldemCFR(HoldemCFR):
 
     def save(self, state: Any) -> Tensors:
         """As ``Algorithm``: what the CPU saves."""
-        return super().save(State(state.engine.fetched(state.learners, self.predicts), state.iteration))
+        return super().save(self.brought(state.engine, state))
 
     def restore(self, game: HoldemGame, tensors: Mapping[str, Any], seed: int = 0) -> Any:
         """As ``Algorithm``: whichever backend saved it."""
         state = self.on_cpu.restore(game, tensors, seed)
         engine = self._engine(game)
-        return DeviceState(engine, engine.send(state.learners), state.iteration)
+        return DeviceState(engine, engine.send(state.learners), state.iteration, engine.send_earlier(state.earlier))
+
+    def folded(self, engine: BoardsOnGPU, state: Any, iteration: int) -> Earlier:
+        """As ``holdem.folded``, on the device."""
+        if not blocks.due(iteration, self.storage):
+            return state.earlier
+        if not state.earlier:
+            need = 2 * sum(learner.average.nbytes for learner in state.learners)
+            advice = f'a limit of {blocks.BEGIN:,} iterations or backend="cpu"'
+            require_memory(require(self.device), need, f"Solving beyond iteration {blocks.BEGIN:,}", advice)
+        return engine.fold(state.learners, state.earlier)
+
+    def brought(self, engine: BoardsOnGPU, state: Any) -> State:
+        """A copy of a state of the device's on the CPU."""
+        earlier: Any = state.earlier and tuple(engine.here(Sources(*state.earlier)))
+        return State(engine.fetched(state.learners, self.predicts), state.iteration, earlier)
 
     @property
     def on_cpu(self) -> HoldemCFR:

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.cuda.found import SIMULATED
-from treeplex.cuda.kernels import BLOCK, cuda, kernel
+from treeplex.cuda.kernels import BLOCK, cuda, kernel, real
 
 Array = npt.NDArray[Any]
 MOST_BLOCKS: Final = 65_536
+float64: Final = real("float64")
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
@@ -49,10 +50,38 @@ def _multiply(numbers: Any, factor: Any) -> None:
         numbers[i] *= factor
 
 
+def _fold(total: Any, block: Any) -> None:
+    for i in range(cuda.grid(1), total.shape[0], cuda.gridsize(1)):
+        both = float64(total[i]) + float64(block[i])
+        total[i] = both
+        block[i] = both - float64(total[i])
+
+
+def _add(out: Any, total: Any, block: Any) -> None:
+    for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
+        out[i] = total[i] + block[i]
+
+
 _multiplied: Any = kernel(_multiply)
+_folded: Any = kernel(_fold)
+_added: Any = kernel(_add)
 
 
 def fade(array: Any, factor: float, stream: Any) -> None:
     """Multiply an array of the device, in place; whoever reads it next waits for the stream."""
     if len(array):
-        _multiplied[min(-(-len(array) // BLOCK), MOST_BLOCKS), BLOCK, stream](array, factor)
+        _multiplied[_blocks(array), BLOCK, stream](array, factor)
+
+
+def fold(total: Any, block: Any, stream: Any) -> None:
+    """As ``updates.blocks.fold``, of arrays of the device; whoever reads them next waits for the stream."""
+    _folded[_blocks(total), BLOCK, stream](total, block)
+
+
+def add(out: Any, total: Any, block: Any, stream: Any) -> None:
+    """``total`` + ``block`` into ``out``; whoever reads it next waits for the stream."""
+    _added[_blocks(out), BLOCK, stream](out, total, block)
+
+
+def _blocks(array: Any) -> int:
+    return min(-(-len(array) // BLOCK), MOST_BLOCKS)

@@ -1,20 +1,22 @@
 """Averaging weights: small pure functions of the iteration, counted from 1.
 
-Weights of ``falling`` soon leave the range of numbers. They are told in units that are powers of two: averages are
-multiplied by the old unit over the new one when the unit changes, which is at the same iterations however a run is cut
-into pieces, and loses no bit (``stretches``).
+Weights of ``falling`` soon leave the range of numbers, and high powers of the iteration that of float32. They are told
+in units that are powers of two: averages are multiplied by the old unit over the new one when the unit changes, which
+is at the same iterations however a run is cut into pieces, and loses no bit (``stretches``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.errors import ParameterError, quoted
+from treeplex.updates import blocks
 from treeplex.updates.protocol import Minimizer
 
 Schedule = Callable[[Floats], Floats]
@@ -98,6 +100,8 @@ def _one_each(name: str, found: object, iteration: Floats) -> Floats:
 
 UNIT: Final = 32.0  # powers of two between two units
 DROP: Final = 5.0  # by which gamma falls until the horizon
+LARGE: Final = 96.0  # log2 of the weight from which on weights have units: sums in float32 end at 2^128
+FAR: Final = 1e9  # iterations
 
 
 class Falling(NamedTuple):
@@ -131,29 +135,73 @@ class Falling(NamedTuple):
         return self.start * np.log2(until) - DROP / self.horizon * fallen + (self.start - DROP) * np.log2(t / until)
 
 
+class Bounded(NamedTuple):
+    """Weights for sums in float32: w_t / 2^unit(t), which are those of ``schedule`` as long as they are not large."""
+
+    schedule: Schedule
+
+    def __call__(self, iteration: Floats) -> Floats:
+        """Below 2^96."""
+        return self.schedule(iteration) * np.exp2(-self.unit(iteration))
+
+    def unit(self, iteration: Floats) -> Floats:
+        """Zero, or a multiple of 32."""
+        size = np.log2(np.maximum(self.schedule(iteration), 1.0))
+        return np.where(size < LARGE, 0.0, UNIT * np.floor(size / UNIT))
+
+
+def bounded(schedule: Schedule, storage: str) -> Schedule:
+    """The same weights, in units if their sum may leave the range of ``storage``."""
+    with np.errstate(all="ignore"):  # a user's weights may leave the range of floats so far on
+        fits = isinstance(schedule, Falling | Bounded) or float(schedule(np.array([FAR]))[0]) < 2.0**LARGE
+    return Bounded(schedule) if storage == "float32" and not fits else schedule
+
+
+def unit_before(schedule: Schedule, iteration: int, sums: Iterable[npt.NDArray[Any]]) -> float:
+    """What averages ``sums`` of a checkpoint are multiplied by: 1, unless it is of version 0.2 and weights are large.
+
+    Weights had no units then, so the sums have at least their size, 2^96, where with units they stay below 2^64.
+    """
+    if not isinstance(schedule, Bounded) or iteration == 0:
+        return 1.0
+    unit = float(schedule.unit(np.array([float(iteration)]))[0])
+    older = unit > 0.0 and max(float(each.max(initial=0.0)) for each in sums) > 2.0**80
+    return 2.0**-unit if older else 1.0
+
+
 class Stretch(NamedTuple):
-    """Iterations whose weights have one unit."""
+    """Iterations whose weights have one unit, and which belong to one block of ``updates.blocks``."""
 
     iterations: int
     fade: float  # what averages are multiplied by before the first of them
 
 
-def stretches(schedule: Schedule, done: int, count: int) -> list[Stretch]:
-    """The next ``count`` iterations, cut where the unit of their weights changes.
+def stretches(schedule: Schedule, done: int, count: int, storage: str = "float64") -> list[Stretch]:
+    """The next ``count`` iterations, cut where the unit of their weights changes and where blocks of sums end.
 
     >>> stretches(linear(), 10, 90)
     [Stretch(iterations=90, fade=1.0)]
     >>> [stretch.iterations for stretch in stretches(falling(30.0, 1000), 10, 90)]
     [9, 21, 45, 15]
     """
-    if not isinstance(schedule, Falling) or count == 0:
-        return [Stretch(count, 1.0)] if count else []
+    found: list[Stretch] = []
+    for size, fade in _in_one_unit(schedule, done, count):
+        first, *rest = blocks.pieces(done, size, storage)
+        found += [Stretch(first, fade), *(Stretch(piece, 1.0) for piece in rest)]
+        done += size
+    return found
+
+
+def _in_one_unit(schedule: Schedule, done: int, count: int) -> list[tuple[int, float]]:
+    """Numbers of iterations whose weights have one unit, and what averages are multiplied by before them."""
+    if not isinstance(schedule, Falling | Bounded) or count == 0:
+        return [(count, 1.0)] if count else []
     unit = schedule.unit(np.arange(max(done, 1), done + count + 1, dtype=np.float64))
     unit = unit if done else np.append(unit[0], unit)
     first = np.flatnonzero(np.append(True, unit[2:] != unit[1:-1])) + 1  # places of iterations that begin a stretch
     sizes = np.diff(np.append(first, count + 1))
     fades = np.exp2(unit[first - 1] - unit[first])
-    return [Stretch(int(size), float(fade)) for size, fade in zip(sizes, fades, strict=True)]
+    return list(zip(sizes.tolist(), fades.tolist(), strict=True))
 
 
 def _ahead(schedule: Schedule, iteration: Floats) -> Floats:

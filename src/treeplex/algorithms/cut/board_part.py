@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cut.session import files_of, opened_part
-from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.algorithms.holdem import HoldemCFR, State, saved_room, summed
 from treeplex.algorithms.protocol import Tensors
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.cut import FIRST_STREET, Run, carry, locked_part, part_of, whole
@@ -31,8 +31,9 @@ def played(game: HoldemGame, solver: HoldemCFR, run: Run, state: State, iterate:
     """What strategies of a part are shares of: as ``HoldemCFR.strategies``."""
     if iterate == "current":
         return solver.playing(state)
-    locked_part(game, solver.storage, run, state.learners)
-    return Sources(state.learners[0].average, state.learners[1].average)
+    learners = summed(state)
+    locked_part(game, solver.storage, run, learners)
+    return Sources(learners[0].average, learners[1].average)
 
 
 def arrays_of(tensors: Mapping[str, Array], player: int) -> dict[str, Array]:
@@ -40,14 +41,24 @@ def arrays_of(tensors: Mapping[str, Array], player: int) -> dict[str, Array]:
     return {name: tensors[f"state.learners.{player}.{name}"] for name in HandLearner._fields}
 
 
+def carry_part(game: HoldemGame, tensors: Mapping[str, Array], of: Run, target: State, to: Run) -> State:
+    """What a file of a part has, in ``target``, whose arrays are modified in place."""
+    earlier = target.earlier or saved_room(target.learners, tensors)
+    for player, learner in enumerate(target.learners):
+        carry(game, player, arrays_of(tensors, player), of, learner, to)
+        if earlier:
+            sums = {"average": tensors[f"state.earlier.{player}"]}
+            carry(game, player, sums, of, learner._replace(average=earlier[player]), to)
+    return target._replace(earlier=earlier)
+
+
 def joined(game: HoldemGame, solver: HoldemCFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
     """What a cut game's checkpoint has, as one machine saves it."""
-    learners = solver.initial(game)
-    trunk = restored(State(solver.initial(part_of(game, FIRST_STREET)), 0), "trunk", tensors)
-    for player in (0, 1):
-        for file in files_of(tensors, folder):
-            with opened_part(file, trunk.iteration) as part:
-                carry(game, player, arrays_of(part, player), Run(*file["part"]), learners[player], whole(game))
-        own = trunk.learners[player]._asdict()
-        carry(game, player, own, FIRST_STREET, learners[player], whole(game))
-    return {name: np.ascontiguousarray(leaf) for name, leaf in leaves(State(learners, trunk.iteration), "state")}
+    fresh = solver.initial(part_of(game, FIRST_STREET))
+    trunk = restored(State(fresh, 0, saved_room(fresh, tensors, "trunk")), "trunk", tensors)
+    state = State(solver.initial(game), trunk.iteration)
+    for file in files_of(tensors, folder):
+        with opened_part(file, trunk.iteration) as part:
+            state = carry_part(game, part, Run(*file["part"]), state, whole(game))
+    state = carry_part(game, dict(leaves(trunk, "state")), FIRST_STREET, state, whole(game))
+    return {name: np.ascontiguousarray(leaf) for name, leaf in leaves(state, "state")}

@@ -7,20 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeplex.algorithms.cut.board_part import arrays_of, fresh, played
+from treeplex.algorithms.cut.board_part import carry_part, fresh, played
 from treeplex.algorithms.cut.session import opened_part, write_part
 from treeplex.algorithms.cut.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
-from treeplex.algorithms.holdem import State, faded
+from treeplex.algorithms.holdem import State, faded, folded, in_units
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import BELOW, Playing, Rule, Schedules, no_learner, plain_rule
-from treeplex.engines.boards.cut import Run, carry, locked_part, part_of
+from treeplex.engines.boards.cut import Run, locked_part, part_of
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import load_spot
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
 from treeplex.tensors import leaves
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
 
 
@@ -60,7 +61,7 @@ class BoardShard:
         found = self.learn(stamp.player, stamp.iteration, given)
         self.turn = 1 - self.turn
         if self.turn == 0:
-            self.state = State(self.state.learners, stamp.iteration)
+            self.state = State(self.state.learners, stamp.iteration, self.folded(stamp.iteration))
         return found
 
     def _play(self, stamp: Stamp, given: Given) -> Given:
@@ -78,6 +79,14 @@ class BoardShard:
         """Learners of a checkpoint, where passes have them."""
         return learners
 
+    def taken_earlier(self, earlier: Earlier) -> Earlier:
+        """The same of sums over earlier blocks."""
+        return earlier
+
+    def folded(self, t: int) -> Earlier:
+        """Sums over blocks after iteration ``t``."""
+        return folded(self.state.learners, t, self.solver.storage, self.state.earlier)
+
     def kept(self) -> State:
         """What a checkpoint has."""
         return self.state
@@ -86,7 +95,7 @@ class BoardShard:
         """One player's half of iteration ``t``."""
         solver = self.solver
         if player == 0:
-            faded(self.state.learners, stretches(solver.weight, t - 1, 1)[0].fade)
+            faded(self.state.learners, stretches(solver.weight, t - 1, 1)[0].fade, self.state.earlier)
         playing = Playing(self.state.learners, solver.playing(self.state), self.frozen)
         return self._below(playing, solver.rule, (player, layout.UPDATE, t), solver.schedules(t), given)
 
@@ -108,11 +117,11 @@ class BoardShard:
             return {"found": runner.found(player).copy()}
 
     def _restore(self, stamp: Stamp, files: Sequence[Given]) -> None:
-        learners = fresh(self.whole, self.solver, self.run)
+        state = State(fresh(self.whole, self.solver, self.run), stamp.iteration)
         for file in files:
             source = Run(*file["part"])
             if source.begin < self.run.end and self.run.begin < source.end:
                 with opened_part(file, stamp.iteration) as tensors:
-                    for player in (0, 1):
-                        carry(self.whole, player, arrays_of(tensors, player), source, learners[player], self.run)
-        self.state, self.turn = State(self.taken(learners), stamp.iteration), 0
+                    state = carry_part(self.whole, tensors, source, state, self.run)
+        learners, iteration, earlier = in_units(state, self.solver.weight)
+        self.state, self.turn = State(self.taken(learners), iteration, self.taken_earlier(earlier)), 0

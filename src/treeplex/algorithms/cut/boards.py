@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cut.board_part import arrays_of, fresh, played
+from treeplex.algorithms.cut.board_part import carry_part, fresh, played
 from treeplex.algorithms.cut.board_plan import exchanged, ordered, planned
 from treeplex.algorithms.cut.session import MANIFEST, Cutting, Session, files_of
 from treeplex.algorithms.cut.shards import BEST, LEARN, VALUE, Given
 from treeplex.algorithms.cut.trunk import Asked, Trunk
-from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded
+from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded, folded, in_units, saved_room
 from treeplex.algorithms.protocol import Stop, Tensors, never
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import DOWN, UP, Playing, Rule, Schedules, Sources, no_learner, plain_rule
-from treeplex.engines.boards.cut import FIRST_STREET, Run, carry, locked_part, whole
+from treeplex.engines.boards.cut import FIRST_STREET, Run, locked_part, whole
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError
@@ -57,11 +57,11 @@ class CutHoldem(Trunk[HoldemGame, State]):
         playing = Playing(state.learners, self.solver.playing(state), locked_part(game, storage, FIRST_STREET))
         schedules = self.solver.schedules(last)
         for t in range(state.iteration + 1, last + 1):
-            faded(state.learners, stretches(self.solver.weight, t - 1, 1)[0].fade)
+            faded(state.learners, stretches(self.solver.weight, t - 1, 1)[0].fade, state.earlier)
             for player in (0, 1):
                 step = (player, layout.UPDATE, t)
                 self._pass(game, playing, self.solver.rule, step, schedules, LEARN, {}, t)
-            state = State(state.learners, t)
+            state = State(state.learners, t, folded(state.learners, t, storage, state.earlier))
             if stop():
                 break
         return state
@@ -109,13 +109,13 @@ class CutHoldem(Trunk[HoldemGame, State]):
         learners = fresh(game, self.solver, FIRST_STREET)
         if MANIFEST in tensors:
             files = files_of(tensors, self.session.folder)
-            state = restored(State(learners, 0), "trunk", tensors)
+            state = restored(State(learners, 0, saved_room(learners, tensors, "trunk")), "trunk", tensors)
             self.session.resumed(files)
         else:
             state = State(learners, int(tensors["state.iteration"].item()))
-            for player in (0, 1):
-                carry(game, player, arrays_of(tensors, player), whole(game), learners[player], FIRST_STREET)
+            state = carry_part(game, tensors, whole(game), state, FIRST_STREET)
             files = [self.session.whole_file(list(whole(game)))]
+        in_units(state, self.solver.weight)
         self.session.restore(state.iteration, files)
         return state
 

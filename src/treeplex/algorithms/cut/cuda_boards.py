@@ -13,7 +13,6 @@ from treeplex.algorithms.cut.boards import CutHoldem
 from treeplex.algorithms.cut.cuda_shard import learning, played
 from treeplex.algorithms.cut.shards import BEST, LEARN, VALUE, Given
 from treeplex.algorithms.cut.trunk import Asked
-from treeplex.algorithms.holdem import State
 from treeplex.algorithms.holdem_cuda import CudaHoldemCFR
 from treeplex.algorithms.protocol import Stop, Tensors, never
 from treeplex.arrays import Floats
@@ -23,6 +22,7 @@ from treeplex.engines.boards.cuda.cut import Pass, TrunkOnGPU, trunk_plan
 from treeplex.engines.boards.cuda.engine import Learners
 from treeplex.engines.boards.cut import FIRST_STREET, part_of
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -34,6 +34,7 @@ class TrunkState(NamedTuple):
     engine: TrunkOnGPU
     learners: Learners
     iteration: int
+    earlier: Earlier = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class GPUCutHoldem(CutHoldem):
             for player in (0, 1):
                 step = learning(now.engine, self.solver, now, player, t)
                 self._through(now.engine, step, LEARN, {}, t)
-            now = TrunkState(now.engine, now.learners, t)
+            now = TrunkState(now.engine, now.learners, t, self.solver.folded(now.engine, now, t))
             if stop():
                 break
         return now
@@ -74,12 +75,12 @@ class GPUCutHoldem(CutHoldem):
 
     def kept(self, state: Any) -> Tensors:
         """As ``CutHoldem``: what CPUs save."""
-        return super().kept(State(state.engine.fetched(state.learners, self.solver.predicts), state.iteration))
+        return super().kept(self.solver.brought(state.engine, state))
 
     def restore(self, game: HoldemGame, tensors: Mapping[str, Array], seed: int = 0) -> Any:
         """As ``CutHoldem``, whichever backend saved it."""
         state, engine = super().restore(game, tensors, seed), self._engine(game)
-        return TrunkState(engine, engine.send(state.learners), state.iteration)
+        return TrunkState(engine, engine.send(state.learners), state.iteration, engine.send_earlier(state.earlier))
 
     def predicted_bytes(self, game: HoldemGame) -> int:
         """As ``CutHoldem``: reach of chance nodes goes to every shard, values come once."""

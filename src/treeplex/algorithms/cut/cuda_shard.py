@@ -10,6 +10,7 @@ from treeplex.algorithms.holdem import State
 from treeplex.algorithms.holdem_cuda import CudaHoldemCFR
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.cuda.cut import PartOnGPU, Pass, ShardOnGPU, shard_plan
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
 
 
@@ -32,9 +33,17 @@ class GPUBoardShard(BoardShard):
         """As ``BoardShard``."""
         return self.engine.send(learners)
 
+    def taken_earlier(self, earlier: Earlier) -> Earlier:
+        """As ``BoardShard``."""
+        return self.engine.send_earlier(earlier)
+
+    def folded(self, t: int) -> Earlier:
+        """As ``BoardShard``."""
+        return self.solver.folded(self.engine, self.state, t)
+
     def kept(self) -> State:
         """As ``BoardShard``: copies."""
-        return State(self.engine.fetched(self.state.learners, self.solver.predicts), self.state.iteration)
+        return self.solver.brought(self.engine, self.state)
 
     def learn(self, player: int, t: int, given: Given) -> Given:
         """As ``BoardShard``."""
@@ -53,7 +62,7 @@ def learning(engine: PartOnGPU, solver: CudaHoldemCFR, state: Any, player: int, 
     """One player's half of iteration ``t``; averages fade before the first."""
     fade = stretches(solver.weight, t - 1, 1)[0].fade
     if player == 0 and fade != 1.0:
-        engine.fade(state.learners, fade)
+        engine.fade(state.learners, fade, state.earlier)
     return engine.learns(state.learners, solver.rule, solver.told(t), player, t)
 
 
@@ -61,6 +70,6 @@ def played(engine: PartOnGPU, solver: CudaHoldemCFR, state: Any, iterate: str) -
     """What strategies of a part are shares of: as ``CudaHoldemCFR.strategies``."""
     if iterate == "current":
         return solver.playing(state)
-    sources = Sources(state.learners[0].average, state.learners[1].average)
+    sources = engine.averages(state.learners, state.earlier)
     engine.hold([sources])
     return sources

@@ -20,7 +20,8 @@ from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.learners import steps
-from treeplex.updates.schedules import stretches
+from treeplex.updates.blocks import due, fold
+from treeplex.updates.schedules import stretches, unit_before
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -43,7 +44,8 @@ class Part:
         self.learners: Learners = self.fresh()
 
     def fresh(self) -> Learners:
-        """No regret, uniform strategies; plans are not made yet."""
+        """No regret, uniform strategies; plans are not made yet. Sums over earlier blocks are dropped."""
+        self.earlier: list[Any] = [None, None]  # of each player, from the end of the first block on: ``updates.blocks``
         first, second = (self._fresh(side) for side in self.sides)
         return first, second
 
@@ -67,15 +69,37 @@ class Part:
     def fade(self, t: int) -> None:
         """Averages in the unit of the weights of iteration ``t``."""
         factor = stretches(self.solver.weight, t - 1, 1)[0].fade
-        for learner in self.learners if factor != 1.0 else ():
-            learner.average[:] *= factor
+        self._multiply(factor)
+
+    def _multiply(self, factor: float) -> None:
+        known = [total for total in self.earlier if total is not None]
+        for sums in (*(learner.average for learner in self.learners), *known) if factor != 1.0 else ():
+            np.multiply(sums, factor, out=sums)
+
+    def fold(self, t: int, player: int) -> None:
+        """End a block of a player's averages, if that is after iteration ``t``."""
+        if due(t, self.solver.storage):
+            fold(self._earlier(player), self.learners[player].average)
+
+    def _earlier(self, player: int) -> Array:
+        if self.earlier[player] is None:
+            self.earlier[player] = np.zeros_like(self.learners[player].average)
+        return self.earlier[player]
+
+    def in_units(self, iteration: int) -> None:
+        """Averages of a checkpoint of an older version in the unit of their weights."""
+        averages = [learner.average for learner in self.learners]
+        self._multiply(unit_before(self.solver.weight, iteration, averages))
 
     def strategies(self, iterate: str) -> list[Floats]:
         """Of both players, in float64."""
         if iterate == "current":
             return [learner.strategy.astype(np.float64) for learner in self.learners]
-        pairs = zip(self.sides, self.learners, strict=True)
-        return [normalised(side, learner.average.astype(np.float64)) for side, learner in pairs]
+        found: list[Floats] = []
+        for side, learner, earlier in zip(self.sides, self.learners, self.earlier, strict=True):
+            average = learner.average.astype(np.float64)
+            found.append(normalised(side, average if earlier is None else earlier + average))
+        return found
 
     def gradients(self, plans: Sequence[Floats]) -> list[Floats]:
         """Of both players against the other's plan, in float64."""
@@ -93,6 +117,8 @@ class Part:
             for name, array in self.learners[player]._asdict().items():
                 own = array[_mine(side)] if name == "scale" else array[begin:end]
                 found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(own)
+            if self.earlier[player] is not None:
+                found[f"state.earlier.{player}"] = self.earlier[player][begin:end].copy()
         return found
 
     def fill(self, tensors: Mapping[str, Array]) -> int:
@@ -100,9 +126,12 @@ class Part:
         count = 0
         for player, side in enumerate(self.sides):
             begin, end = side.own.tolist()
-            for name, array in self.learners[player]._asdict().items():
-                by_infoset = name == "scale"
-                given = tensors[f"state.learners.{player}.{name}"]
+            arrays = {f"learners.{player}.{name}": one for name, one in self.learners[player]._asdict().items()}
+            if f"state.earlier.{player}" in tensors:
+                arrays[f"earlier.{player}"] = self._earlier(player)
+            for name, array in arrays.items():
+                by_infoset = name.endswith("scale")
+                given = tensors[f"state.{name}"]
                 key = f"{'infosets' if by_infoset else 'places'}.{player}"
                 there = tensors[key] if key in tensors else np.arange(len(given))
                 wanted = _own_infosets(side) if by_infoset else side.places[begin:end]
@@ -110,7 +139,7 @@ class Part:
                 met = np.append(there, -1)[at] == wanted
                 here: Array = np.flatnonzero(_mine(side)) if by_infoset else np.arange(begin, end, dtype=np.int64)
                 array[here[met]] = given[at[met]]
-                count += int(met.sum()) if name == "regret" else 0
+                count += int(met.sum()) if name.endswith("regret") else 0
         return count
 
     @property
@@ -127,6 +156,7 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
             count += part.fill(found)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
+    part.in_units(iteration)
 
 
 def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
@@ -134,8 +164,11 @@ def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder
     iteration, whole = int(tensors["state.iteration"].item()), Tensors()
     state: Any = solver.start(game)
     for player, learner in enumerate(state.learners):
-        for name, array in learner._asdict().items():
-            key, places = f"state.learners.{player}.{name}", f"{'infosets' if name == 'scale' else 'places'}.{player}"
+        arrays = {f"state.learners.{player}.{name}": array for name, array in learner._asdict().items()}
+        if f"state.earlier.{player}" in tensors:
+            arrays[f"state.earlier.{player}"] = np.zeros_like(learner.average)
+        for key, array in arrays.items():
+            places = f"{'infosets' if key.endswith('scale') else 'places'}.{player}"
             array[tensors[places]] = tensors[key]
             for file in files_of(tensors, folder):
                 with opened_part(file, iteration) as part:
@@ -146,7 +179,7 @@ def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder
 
 def normalised(side: Side, weights: Floats) -> Floats:
     """Strategies in proportion to weights; 1 where there is nothing to choose."""
-    made = np.empty(len(weights))
+    made = np.ones(len(weights))
     normalise(side.treeplex, weights, made)
     return made
 

@@ -30,6 +30,7 @@ from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.partition import BOUNDARY
+from treeplex.updates.schedules import bounded
 
 Array = npt.NDArray[Any]
 
@@ -42,7 +43,10 @@ class SequenceShard:
         solver = build(order.words["algorithm"])
         if not isinstance(solver, CFR):
             raise TypeError(order.words["algorithm"])
-        solver = CFR(solver.minimizer, solver.weight, solver.turns, order.words["storage"], 1, solver.order)
+        storage = order.words["storage"]
+        solver = CFR(
+            solver.minimizer, bounded(solver.weight, storage), solver.turns, storage, threads=1, order=solver.order
+        )
         self.part = Part((sides[0], sides[1]), solver)
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
         self.index, self.iteration, self.turn = order.words["part"], 0, 0
@@ -92,6 +96,7 @@ class SequenceShard:
             if who != player:
                 raise OutOfStepError(f"Plans of player {who} are to be made next, not those of player {player}.")
             kernels.follow_below(side.treeplex, learner, self.part.rule, self.part.step(t))
+            self.part.fold(t, player)
             self.behind = None
 
     def _learn(self, stamp: Stamp, given: Given) -> Given:

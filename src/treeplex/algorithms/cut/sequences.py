@@ -60,6 +60,8 @@ class CutCFR(Trunk[CompiledGame, LearnerState]):
             self.trunk.fade(t)
             for player in (0, 1):
                 self._learn(t, player)
+            for player in (0, 1):
+                self.trunk.fold(t, player)
             state = LearnerState(self.trunk.learners, t)
             if stop():
                 break

@@ -20,7 +20,7 @@ from treeplex.algorithms.growth.check import Grew, check
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.algorithms.growth.spots import GrowingSpot
-from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State
+from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State, saved_room
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never
 from treeplex.algorithms.registry import build
 from treeplex.arrow import Table, records
@@ -102,7 +102,8 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
-        return replace(self, solver=cast(HoldemCFR, member.prepared(game, execution._replace(backend="cpu"))))
+        solver = cast(HoldemCFR, member.prepared(game, execution._replace(backend="cpu")))
+        return replace(self, solver=replace(solver, weight=member.weight))  # sums of weights are taken: no units
 
     def start(self, game: HoldemGame, seed: int = 0) -> GrowingRun:
         """The menus of the spot; nothing learnt."""
@@ -202,7 +203,8 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         state, solver = self.start(game, seed), self._solver
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
-        spot.state = restored(State(solver.start(spot.game).learners, 0), "state", tensors)
+        learners = solver.start(spot.game).learners
+        spot.state = restored(State(learners, 0, saved_room(learners, tensors)), "state", tensors)
         spot.touched = int(counts["touched"])
         spot.cuts = [(int(iteration), float(share)) for iteration, share in counts["cuts"]]
         state.growing = float(counts["growing"])

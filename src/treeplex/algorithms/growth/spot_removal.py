@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.growth.check import needed
 from treeplex.algorithms.growth.spots import GrowingSpot, nodes_behind, start_weights
-from treeplex.algorithms.holdem import State
+from treeplex.algorithms.holdem import State, summed
 from treeplex.arrays import Floats
 from treeplex.engines.boards.carry import carried
 from treeplex.engines.boards.game import HoldemGame, load_spot
@@ -156,7 +156,8 @@ def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
     old = spot.game
     fewer = without_sizes(old.spot, spot.root, [(one.line, one.action) for one in sizes])
     new = load_spot(fewer, like=old)
-    learners = (carried(old, new, spot.state.learners[0], 0), carried(old, new, spot.state.learners[1], 1))
+    first, second = summed(spot.state)  # blocks of averages begin anew
+    learners = (carried(old, new, first, 0), carried(old, new, second, 1))
     trial = GrowingSpot(spot.solver, spot.offered, new, State(learners, spot.iteration), spot.current)
     trial.touched, trial.cuts = spot.touched, spot.cuts
     return trial

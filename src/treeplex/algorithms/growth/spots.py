@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.growth.check import Balance, Candidate
 from treeplex.algorithms.growth.discount import Added, Bounds
-from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.algorithms.holdem import HoldemCFR, State, summed
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.carry import carried
@@ -66,7 +66,8 @@ class GrowingSpot:
     @property
     def averages(self) -> Sources:
         """What the average strategies are shares of."""
-        return Sources(self.state.learners[0].average, self.state.learners[1].average)
+        learners = summed(self.state)
+        return Sources(learners[0].average, learners[1].average)
 
     @property
     def answer(self) -> Sources:
@@ -156,7 +157,8 @@ class GrowingSpot:
             heads.append((candidate, grown.action))
         staying = self._staying([known[candidate.place] for candidate in candidates])
         new = load_spot(replace(old.spot, line_sizes=lines), like=old)
-        learners = (carried(old, new, self.state.learners[0], 0), carried(old, new, self.state.learners[1], 1))
+        first, second = summed(self.state)  # blocks of averages begin anew
+        learners = (carried(old, new, first, 0), carried(old, new, second, 1))
         self.game, self.state = new, State(learners, self.iteration)
         return [
             self._recover(candidate, action, pays, known[candidate.place][0])
@@ -193,9 +195,9 @@ class GrowingSpot:
     def discount(self, share: float) -> None:
         """As ``Growable``: regrets and averages times ``share``."""
         if share < 1.0:
-            for learner in self.state.learners:
-                for numbers in (learner.regret, learner.average):
-                    np.multiply(numbers, share, out=numbers)
+            sums = [numbers for learner in self.state.learners for numbers in (learner.regret, learner.average)]
+            for numbers in (*sums, *self.state.earlier):
+                np.multiply(numbers, share, out=numbers)
             self.cuts.append((self.iteration, share))
 
     def bounds(self, player: int) -> Bounds:

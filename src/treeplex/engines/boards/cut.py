@@ -97,9 +97,9 @@ def pieces(game: HoldemGame, player: int, source: Run, target: Run) -> Iterator[
 
 def carry(game: HoldemGame, player: int, source: dict[str, Array], of: Run, target: HandLearner, to: Run) -> None:
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
-    for name, kind in KINDS.items():
+    for name, given in source.items():
         array: Array = getattr(target, name)
-        given = source[name]
+        kind = KINDS[name]
         if not len(array) and not len(given):
             continue
         listed = [piece for piece in pieces(game, player, of, to) if piece.kind == kind]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import SIMULATED, cuda
-from treeplex.cuda.memory import fade
+from treeplex.cuda.memory import add, fade, fold
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
@@ -20,6 +20,7 @@ from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
+from treeplex.updates.blocks import Earlier
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -102,6 +103,7 @@ class BoardsOnGPU:
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
         self.frozen = self.sent_locks(fix(game, storage))
         self._told_hands = self.sent_hands(told(game, storage))
+        self._sums: Sources | None = None  # averages over all blocks, for evaluations
         self._clock = _new_clock(PLANNED)
         self._entered = [(self._start[1 - player], self._clock.stamp) for player in (0, 1)]  # reach, and marks of rows
         self._told, self._now = np.ones((3, 0)), 0
@@ -151,12 +153,37 @@ class BoardsOnGPU:
             found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
         return found[0], found[1]
 
-    def fade(self, learners: Learners, factor: float) -> None:
+    def fade(self, learners: Learners, factor: float, earlier: Earlier = ()) -> None:
         """Multiply both players' averages; in 16 bits, the scales of their decisions."""
         self.stream.wait()
-        for learner in learners:
-            scaled = STORAGES[self.storage].scaled
-            fade(learner.average_scale if scaled else learner.average, factor, self.stream.numba)
+        scaled = STORAGES[self.storage].scaled
+        for sums in (*(each.average_scale if scaled else each.average for each in learners), *earlier):
+            fade(sums, factor, self.stream.numba)
+
+    def fold(self, learners: Learners, earlier: Earlier) -> Earlier:
+        """End a block of both players' averages, as ``updates.blocks.folded``."""
+        self.stream.wait()
+        first, second = earlier or (zeros(len(learner.average), self.storage) for learner in learners)
+        for total, learner in zip((first, second), learners, strict=True):
+            fold(total, learner.average, self.stream.numba)
+        self.stream.wait()
+        return first, second
+
+    def send_earlier(self, earlier: Earlier) -> Earlier:
+        """Sums over earlier blocks on the GPU."""
+        return earlier and (cuda.to_device(_some(earlier[0])), cuda.to_device(_some(earlier[1])))
+
+    def averages(self, learners: Learners, earlier: Earlier) -> Sources:
+        """What average strategies are shares of; with ``earlier``, arrays that the next call overwrites."""
+        first, second = (learner.average for learner in learners)
+        if not earlier:
+            return Sources(first, second)
+        if self._sums is None:
+            self._sums = Sources(*(zeros(len(total), self.storage) for total in earlier))
+        for out, total, block in zip(self._sums, earlier, (first, second), strict=True):
+            add(out, total, block, self.stream.numba)
+        self.stream.wait()
+        return self._sums
 
     def here(self, sources: Sources) -> Sources:
         """The same of strategies."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from treeplex.compile.payoffs import Csr
 from treeplex.cuda.found import SIMULATED
 from treeplex.cuda.graphs import Stream
 from treeplex.cuda.kernels import BLOCK, LANES
-from treeplex.cuda.memory import fade, fetch, put, send, sent
+from treeplex.cuda.memory import add, fade, fetch, fold, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
@@ -57,6 +57,8 @@ class Engine:
         tiles = layout.tiles.ravel()
         self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
+        self.earlier: Any = None  # [P] sums of averages over earlier blocks: ``updates.blocks``
+        self._sums: Any = None  # [P] with them, for evaluations
         self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
         self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?
         self.plan = Plan(layout, turns)
@@ -98,30 +100,57 @@ class Engine:
             put(self._laid(learners, "strategy"), self.learning.played)
         put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
         self._shares = False
+        if self.earlier is not None:
+            self.earlier, self._evaluator = None, None
+
+    def load_earlier(self, earlier: tuple[Array, Array]) -> None:
+        """Sums over earlier blocks, by sequence."""
+        self._begin_blocks(self._placed(earlier))
 
     def _laid(self, learners: tuple[Learner, Learner], name: str) -> Array:
+        return self._placed([getattr(learner, name) for learner in learners])
+
+    def _placed(self, numbers: Sequence[Array]) -> Array:
         out = np.zeros(self.layout.places, self.storage)
-        for side, learner in zip(self.layout.sides, learners, strict=True):
-            out[side.place[1:]] = getattr(learner, name)[1:]
+        for side, own in zip(self.layout.sides, numbers, strict=True):
+            out[side.place[1:]] = own[1:]
         return out
 
     def fetched(self, name: str) -> tuple[Array, Array]:
-        """Both players' numbers of ``Learning`` by sequence, in the game's order; of the empty one, whatever."""
+        """Both players' numbers of ``Learning`` by sequence, in the game's order; of the empty one, whatever.
+
+        ``name`` may be "earlier", too.
+        """
         self.stream.wait()
-        numbers = fetch(getattr(self.learning, name))
+        numbers = fetch(self.earlier if name == "earlier" else getattr(self.learning, name))
         return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
 
     def evaluated(self, iterate: str) -> Found:
         """Value and best responses of the average or the current strategies."""
+        learning = self.learning
+        if self.earlier is not None:
+            add(self._sums, self.earlier, learning.average, self.stream.numba)
+            learning = learning._replace(average=self._sums)
         if self._evaluator is None:
             sides = unmoved(self.game, self.layout)
-            self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, self.learning, sides)
+            self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, learning, sides)
         return self._evaluator.found(iterate)
 
     def fade(self, factor: float) -> None:
         """Multiply both players' averages."""
         self.stream.wait()
-        fade(self.learning.average, factor, self.stream.numba)
+        for sums in (self.learning.average, *([] if self.earlier is None else [self.earlier])):
+            fade(sums, factor, self.stream.numba)
+
+    def fold(self) -> None:
+        """End a block of both players' averages."""
+        self.stream.wait()
+        if self.earlier is None:
+            self._begin_blocks(np.zeros(self.layout.places, self.storage))
+        fold(self.earlier, self.learning.average, self.stream.numba)
+
+    def _begin_blocks(self, earlier: Array) -> None:
+        self.earlier, self._sums, self._evaluator = send(earlier), send(earlier), None
 
     # --- iterations ---------------------------------------------------------------------------------------------------
 
