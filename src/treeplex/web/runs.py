@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -148,18 +149,18 @@ def _result(folder: Path) -> dict[str, Any]:
     answered, kept = _stamp(folder / "result.json"), _stamp(folder / "checkpoint.safetensors")
     found = {
         "status": _text(result.get("status"), "stopped"),
-        "nash_conv": _number(result.get("nash_conv")),
-        "iterations": _number(result.get("iterations")),
-        "seconds": _number(result.get("seconds")),
-        "nodes": _number(result.get("nodes_touched")),
+        "nash_conv": number_of(result.get("nash_conv")),
+        "iterations": number_of(result.get("iterations")),
+        "seconds": number_of(result.get("seconds")),
+        "nodes": number_of(result.get("nodes_touched")),
     }
     if kept is None or (answered is not None and answered >= kept):
         return found
     rows = rows_of(folder)
     if rows:
         last = rows[-1]
-        seconds = _number(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
-        found |= {"nash_conv": _number(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
+        seconds = number_of(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
+        found |= {"nash_conv": number_of(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
         found |= {"seconds": last.seconds if seconds is None else seconds}
     return found | {"status": "stopped"}
 
@@ -176,11 +177,11 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _number(value: Any) -> float | int | None:
-    """A finite number, or None."""
+def number_of(value: Any) -> float | int | None:
+    """A finite number that a float holds, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if abs(value) < float("inf") else None
+    return value if abs(value) <= sys.float_info.max else None
 
 
 def _text(value: Any, otherwise: str) -> str:

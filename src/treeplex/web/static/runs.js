@@ -88,7 +88,7 @@ export function mount(root, params) {
   let runs = [];
   let chosen = new Set((params.chosen ?? "").split("|").filter(Boolean));
   let x = params.x ?? "seconds";
-  const list = new JobList((job) => ["queued", "running", "failed"].includes(job.state));
+  const list = new JobList((job) => ["queued", "running", "failed", "unconfirmed"].includes(job.state));
   const plot = new Plot({ logY: true, height: 260, label: "convergence of the chosen runs" });
   const jobs = el("section", { class: "panel", "aria-label": "Queue" }, el("h2", {}, "Queue"), list.element);
   const drawn = el("section", { class: "panel", "aria-label": "Convergence" });

@@ -1,0 +1,191 @@
+"""A folder that somebody sent: its queue writes and reads nothing outside, and runs only when a person asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treeplex as tp
+from treeplex.errors import ParameterError
+from treeplex.web.directory import Directory
+from treeplex.web.jobs import record
+from treeplex.web.jobs.queue import Queue
+from treeplex.web.jobs.signature import key_of
+from treeplex.web.jobs.wanted import Wanted
+
+from .conftest import Served
+
+LIMITS = dict.fromkeys(("exploitability", "nash_conv", "seconds", "nodes")) | {"iterations": 5}
+SOLVE = LIMITS | {
+    "spot": None, "game": "kuhn", "algorithm": "cfr", "storage": None, "threads": 0, "name": None,
+    "what": "solve", "seed": 0, "iterate": "average", "locks": None,
+}  # fmt: skip
+
+
+def plant(folder: Path, number: int, run: str, **changes: Any) -> None:
+    """A job of somebody else's, as the queue keeps its own."""
+    home = folder / record.HOME / str(number)
+    home.mkdir(parents=True)
+    job = {"job": str(number), "what": "solve", "title": "kuhn", "created": 1.0, "request": SOLVE, "run": run}
+    (home / "job.json").write_text(json.dumps(job | changes))
+
+
+def resuming(run: str) -> dict[str, Any]:
+    return {"what": "resume", "request": LIMITS | {"what": "resume", "run": run, "threads": 0, "iterations": 50}}
+
+
+def states(served: Served) -> dict[str, str]:
+    return {job["job"]: job["state"] for job in served.client.ask("jobs")["jobs"]}
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def sent(tmp_path):
+    """A folder that was sent, and beside it a run and a game that are none of its business."""
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    tp.solve("kuhn", "cfr", iterations=3, out=tmp_path / "victim")
+    (tmp_path / "secret.efg").write_text((Path(__file__).parents[1] / "data" / "efg" / "toll_road.efg").read_text())
+    return folder
+
+
+def test_planted_jobs_wait_for_a_person_and_stay_inside(sent, tmp_path):
+    plant(sent, 1, "../outside")
+    plant(sent, 2, str(tmp_path / "absolute"))
+    plant(sent, 3, "../victim", **resuming("../victim"))
+    plant(sent, 4, "stolen", request=SOLVE | {"game": str(tmp_path / "secret.efg")})
+    plant(sent, 5, "nice")
+    plant(sent, 6, "spot", request=SOLVE | {"game": None, "spot": str(tmp_path / "spot.json")})
+    (sent / "link").symlink_to(tmp_path / "victim")
+    plant(sent, 7, "link", **resuming("link"))
+    before = tree(tmp_path)
+    served = Served(sent)
+    try:
+        time.sleep(0.4)
+        assert set(states(served).values()) == {"unconfirmed"}
+        assert {path for path in tree(tmp_path) if path not in before} == {f"sent/{record.HOME}/.treeplex-lock"}
+        client = served.client
+        for number, word in ((1, "run"), (2, "run"), (3, "run"), (4, "not files"), (6, "spot"), (7, "run")):
+            words = client.post(f"/api/jobs/{number}/start").json()["error"]
+            assert word in words, words
+            assert states(served)[str(number)] == "unconfirmed"
+        assert "no job" in client.sentence(client.post("/api/jobs/77/start"), 404)
+        started = client.tell("jobs/5/start")
+        assert started["run"] == "nice"
+        client.until(started["job"], "done")
+        assert "not waiting" in client.sentence(client.post(f"/api/jobs/{started['job']}/start"), 409)
+        client.tell("jobs/1/remove")
+        assert "1" not in states(served)
+    finally:
+        served.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["secret.efg", "sent", "victim"]
+    assert {path: text for path, text in tree(tmp_path).items() if path.startswith("victim")} == {
+        path: text for path, text in before.items() if path.startswith("victim")
+    }
+
+
+@pytest.mark.parametrize("place", ["home", "job", "file"])
+def test_links_in_a_planted_queue_are_not_followed(sent, tmp_path, place):
+    elsewhere = tmp_path / "elsewhere"
+    plant(elsewhere, 1, "nice")
+    if place == "home":
+        (sent / record.HOME).symlink_to(elsewhere / record.HOME)
+    elif place == "job":
+        (sent / record.HOME).mkdir()
+        (sent / record.HOME / "1").symlink_to(elsewhere / record.HOME / "1")
+    else:
+        plant(sent, 1, "nice")
+        (sent / record.HOME / "1" / "stderr.txt").symlink_to(tmp_path / "secret.efg")
+    before = tree(elsewhere) | {"secret": (tmp_path / "secret.efg").read_bytes()}
+    if place == "home":
+        with pytest.raises(ParameterError, match="link"):
+            Queue(Directory.of(sent), lambda: None).hold()
+    else:
+        served = Served(sent)
+        time.sleep(0.3)
+        assert states(served) == {}
+        served.close()
+    assert tree(elsewhere) | {"secret": (tmp_path / "secret.efg").read_bytes()} == before
+
+
+def queued(folder: Path) -> Queue:
+    """The queue of a server that has started, and runs nothing."""
+    queue = Queue(Directory.of(folder), lambda: None)
+    queue.hold()
+    queue._next = lambda: None
+    queue.open()
+    return queue
+
+
+def test_a_signed_job_goes_on_by_itself_and_a_changed_one_does_not(tmp_path):
+    folder, copy = tmp_path / "runs", tmp_path / "copy"
+    queue = queued(folder)
+    job = queue.add("solve", Wanted("kuhn", SOLVE, "kuhn", stem="kuhn", limits={"iterations": 5}))["job"]
+    queue.close()
+    shutil.copytree(folder, copy)
+    path = folder / record.HOME / job / "job.json"
+    text = path.read_text()
+
+    def state(place: Path) -> str:
+        queue = queued(place)
+        found = queue.listed()[0]["state"]
+        queue.close()
+        return found
+
+    assert state(folder) == "queued"
+    assert state(copy) == "unconfirmed"  # signed for another folder
+    for changes in ({"run": "other"}, {"request": SOLVE | {"seed": 1}}, {"what": "grow"}, {"signature": ""}):
+        path.write_text(json.dumps(json.loads(text) | changes))
+        assert state(folder) == "unconfirmed"
+    path.write_text(text)
+    assert state(folder) == "queued"
+
+
+def test_the_key_is_private(tmp_path):
+    path = tmp_path / "state" / "queue.key"
+    key = key_of(path)
+    assert key_of(path) == key
+    assert len(key) == 32
+    assert path.stat().st_mode & 0o077 == 0
+    path.chmod(0o644)
+    assert key_of(path) != key  # others have read it
+    assert path.stat().st_mode & 0o077 == 0
+    (tmp_path / "file").write_text("")
+    assert len(key_of(tmp_path / "file" / "queue.key")) == 32  # of this process only
+
+
+HOSTILE = {
+    "nested": lambda path: path.write_text('{"job":' + "[" * 100_000),
+    "digits": lambda path: path.write_text(path.read_text().replace("1.0", "9" * 400)),
+    "types": lambda path: path.write_text(json.dumps(json.loads(path.read_text()) | {"limits": 5, "title": [1]})),
+    "progress": lambda path: (path.parent / "progress.json").write_text(
+        json.dumps({"rows": [[1, 2], 7, [1, 2, "x", {}], [1, 2, 10**400]], "iteration": "x", "text": 5, "additions": 1})
+    ),
+    "outcome": lambda path: (path.parent / "outcome.json").write_text('{"result": 5}'),
+    "name": lambda path: path.parent.rename(path.parent.with_name("²")),
+    "pipe": lambda path: os.mkfifo(path.parent / "progress.json"),
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_hostile_record_hides_no_job(tmp_path, hostile):
+    folder = tmp_path / "runs"
+    plant(folder, 1, "one", state="done", pot=3.0)
+    plant(folder, 2, "two", state="done")
+    HOSTILE[hostile](folder / record.HOME / "1" / "job.json")
+    served = Served(folder)
+    try:
+        jobs = {job["job"]: job for job in served.client.ask("jobs")["jobs"]}
+        assert jobs["2"]["state"] == "done"
+        assert set(jobs) <= {"1", "2"}
+    finally:
+        served.close()
