@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,66 @@ def test_a_hostile_record_hides_no_job(tmp_path, hostile):
         assert set(jobs) <= {"1", "2"}
     finally:
         served.close()
+
+
+BAD_RUNS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "nested": lambda run: '{"a":' * 100_000,
+    "nested inside": lambda run: json.dumps(run | {"options": {"locks": 0}}).replace("0}", "[" * 900 + "]" * 900 + "}"),
+    "digits": lambda run: json.dumps(run | {"seed": 10**400}),
+    "pot": lambda run: json.dumps(run | {"kind": "spot", "source": {"pot": 10**400}}),
+    "no pot": lambda run: json.dumps(run | {"kind": "spot", "source": {"pot": "x"}}),
+    "locks": lambda run: json.dumps(run | {"options": {"locks": 5}}),
+    "algorithm": lambda run: json.dumps(run | {"options": {"algorithm": 7}, "asked": ["x"]}),
+    "list": lambda run: "[]",
+    "half a character": lambda run: json.dumps(run | {"game": "\ud800"}),
+    "large": lambda run: " " * (2**24 + 1) + json.dumps(run),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_RUNS)
+def test_one_bad_folder_never_hides_the_others(kept, client, bad):
+    folder = kept / "bad"
+    folder.mkdir()
+    try:
+        (folder / "run.json").write_text(BAD_RUNS[bad](json.loads((kept / "kuhn" / "run.json").read_text())))
+        said = client.ask("runs")
+        assert "kuhn" in {row["run"] for row in said["runs"]}
+        listed = "bad" in {row["run"] for row in said["runs"]}
+        assert listed or [row["run"] for row in said["unreadable"]] == ["bad"]
+        assert all(len(row["error"]) < 400 for row in said["unreadable"])
+        for address in ("run", "log", "tree", "infosets"):
+            assert client.get(f"/api/{address}", params={"run": "bad"}).status_code in (200, 400)
+        assert client.post("/api/open", json={"run": "bad"}).status_code == 400
+        assert client.post("/api/jobs", json={"what": "resume", "run": "bad"}).status_code in (200, 400)
+    finally:
+        shutil.rmtree(folder)
+        for job in client.ask("jobs")["jobs"]:
+            client.post(f"/api/jobs/{job['job']}/stop")
+
+
+def test_bad_results_never_hide_the_others(kept, client):
+    folder = kept / "bad"
+    shutil.copytree(kept / "kuhn", folder)
+    try:
+        for text in ('{"nash_conv": ' + "9" * 400 + "}", "[" * 100_000, '{"status": 5, "iterations": [[]]}'):
+            (folder / "result.json").write_text(text)
+            (folder / "sizes.json").write_text(text)
+            assert {"kuhn", "bad"} <= {row["run"] for row in client.ask("runs")["runs"]}
+            client.ask("run", run="bad")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_name_that_is_no_text_is_said(kept, client):
+    odd = kept / os.fsdecode(b"odd\xff")
+    try:
+        odd.mkdir()
+    except OSError:
+        pytest.skip("names are text here")
+    try:
+        shutil.copy(kept / "kuhn" / "run.json", odd / "run.json")
+        said = client.ask("runs")
+        assert "kuhn" in {row["run"] for row in said["runs"]}
+        assert said["unreadable"] == [{"run": "odd\ufffd", "error": "Its name is not UTF-8; rename the folder."}]
+    finally:
+        shutil.rmtree(odd)
