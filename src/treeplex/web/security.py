@@ -85,6 +85,7 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope)
         if refusal is None:
+            scope.setdefault("state", {})["known"] = True  # such a connection is not closed for newer ones
             body = await _body(scope, receive)
             if body is not None:
                 await self.app(scope, _replayed(body, receive), send)
