@@ -301,6 +301,22 @@ def test_markup_in_a_name_is_text(watched: Watched, solved: str) -> None:
     shutil.rmtree(watched.server.folder / name)
 
 
+@pytest.mark.parametrize("view", ["browse", "train", "compare"])
+def test_a_run_that_opens_can_be_left(watched: Watched, view: str) -> None:
+    opening = {"run": "large", "state": "opening", "passes": [1, 2]}
+    watched.page.route("**/api/open", lambda route: route.fulfill(json=opening))
+    page = watched.open(f"#view={view}&run=large&other=large")
+    page.locator(".opening").wait_for()
+    runs = page.locator("nav a[data-view=runs]")
+    runs.click()
+    page.locator("main .runs h2", has_text="Runs").wait_for()
+    page.wait_for_timeout(400)
+    assert page.locator(".opening").count() == 0
+    page.evaluate("document.querySelector('main').firstChild.dataset.old = 'yes'")
+    runs.click()  # once more: the view is made anew
+    watched.until("document.querySelector('main .runs') && !document.querySelector('main [data-old]')")
+
+
 def test_any_game(watched: Watched) -> None:
     page = watched.open("#view=games")
     page.fill("input[name=game]", "kuhn")
