@@ -13,14 +13,17 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.errors import ParameterError
+from treeplex.errors import GameError, ParameterError
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.spot import make_spot
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
 from treeplex.web.jobs.signature import key_of
 from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.trees import Stored, node
 
-from .conftest import Served
+from .conftest import RIVER, Served
 
 LIMITS = dict.fromkeys(("exploitability", "nash_conv", "seconds", "nodes")) | {"iterations": 5}
 SOLVE = LIMITS | {
@@ -240,6 +243,23 @@ def test_bad_results_never_hide_the_others(kept, client):
         shutil.rmtree(folder)
 
 
+def test_a_list_reads_no_logs(kept, client, monkeypatch):
+    folder = kept / "bomb"
+    shutil.copytree(kept / "kuhn", folder)
+    read: list[Path] = []
+    monkeypatch.setattr("treeplex.web.logs.read_parquet", lambda path, *_: read.append(path))
+    try:
+        os.utime(folder / "checkpoint.safetensors")  # newer than the result, as in a run that was killed
+        assert "bomb" in {row["run"] for row in client.ask("runs")["runs"]}
+        assert read == []
+        with (folder / "log.parquet").open("r+b") as file:
+            file.truncate(2**24 + 1)
+        client.ask("log", run="bomb")
+        assert read == []
+    finally:
+        shutil.rmtree(folder)
+
+
 def test_a_name_that_is_no_text_is_said(kept, client):
     odd = kept / os.fsdecode(b"odd\xff")
     try:
@@ -253,3 +273,46 @@ def test_a_name_that_is_no_text_is_said(kept, client):
         assert said["unreadable"] == [{"run": "odd\ufffd", "error": "Its name is not UTF-8; rename the folder."}]
     finally:
         shutil.rmtree(odd)
+
+
+def test_a_wide_node_is_refused_and_others_are_drawn_at_once():
+    for wide in (900, 1500):
+        game = tp.load([[1.0] * wide, [0.0] * wide])
+        tree, policy, began = Stored(game), tp.Policy.uniform(game), time.monotonic()
+        if wide > 1000:
+            with pytest.raises(ParameterError, match="at most 1,000 branches can be shown, this one has 1,500"):
+                node(tree, policy, "0")
+        else:
+            found = node(tree, policy, "0")
+            assert (len(found["actions"]), found["value"]) == (wide, pytest.approx(1.0))
+            assert node(tree, policy, "")["value"] == pytest.approx(0.5)
+        assert time.monotonic() - began < 3
+
+
+def test_a_planted_spot_without_end_is_refused_before_it_is_built(kept, client, monkeypatch):
+    sizes = {"bet": "20%,33%,50%,75%,100%,150%,200%,a", "raise": "40%,70%,100%,150%,a"}
+    huge = RIVER | {"board": "Ks 9h 6d", "effective_stack": 5000, "sizes": sizes}
+    with pytest.raises(GameError, match="more than 20,000 nodes"):
+        betting_tree(make_spot(huge), 20_000)
+    monkeypatch.setattr("treeplex.games.holdem.betting.available", lambda: 2e7)
+    with pytest.raises(GameError, match="more than 20,000 nodes"):
+        betting_tree(make_spot(huge))
+    monkeypatch.undo()
+    tp.solve(RIVER, iterations=1, out=kept / "huge")
+    try:
+        path = kept / "huge" / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"source": make_spot(huge).summary()}))
+        client.tell("open", run="huge")
+        end = time.monotonic() + 10
+        while (state := client.tell("open", run="huge"))["state"] == "opening":
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        assert "nodes" in state["error"]
+        monkeypatch.setattr("treeplex.web.opened.available", lambda: 0)
+        os.utime(kept / "huge" / "checkpoint.safetensors")
+        while (state := client.tell("open", run="huge"))["state"] == "opening":
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        assert "GiB are free" in state["error"]
+    finally:
+        shutil.rmtree(kept / "huge")

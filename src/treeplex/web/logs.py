@@ -13,7 +13,7 @@ import pyarrow as pa
 from treeplex.arrow import ArrowError, numbers, read_parquet
 from treeplex.runs.log import WHOLE, LogRow
 
-LONGEST: Final = 2**24  # bytes of the head of a checkpoint
+LONGEST: Final = 2**24  # bytes of the head of a checkpoint, and of a log
 
 MOST: Final = 100_000  # rows of a log
 TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in LogRow._fields[:-1]}
@@ -68,7 +68,7 @@ def rows_of_checkpoint(path: Path) -> list[LogRow]:
 
 
 def _told(path: Path) -> list[LogRow]:
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size > LONGEST:
         return []
     try:
         table = read_parquet(path, TYPES, MOST)
