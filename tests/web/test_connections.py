@@ -98,7 +98,7 @@ def test_the_files_of_the_server_are_not_used_up(start, tmp_path):
 BUSY = """
 import sys, threading, time
 from treeplex.web import opened, server
-from treeplex.cli.main import run
+from treeplex.cli.entry import main
 
 def open_slowly(folder, watch=None):
     print("opening", flush=True)
@@ -106,7 +106,7 @@ def open_slowly(folder, watch=None):
 
 opened.OpenedRuns._opener = lambda self: open_slowly
 sys.argv = ["treeplex", "serve", sys.argv[1], "--port", "0"]
-run()
+main()
 """
 
 

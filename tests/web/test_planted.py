@@ -20,7 +20,7 @@ from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
 from treeplex.web.jobs.signature import key_of
-from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.jobs.wanted import Wanted, check_request
 from treeplex.web.trees import Stored, node
 
 from .conftest import RIVER, Served
@@ -239,6 +239,26 @@ def test_bad_results_never_hide_the_others(kept, client):
             (folder / "sizes.json").write_text(text)
             assert {"kuhn", "bad"} <= {row["run"] for row in client.ask("runs")["runs"]}
             client.ask("run", run="bad")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_run_of_a_file_outside_reads_nothing(kept, client, tmp_path):
+    (tmp_path / "secret.efg").write_text((Path(__file__).parents[1] / "data" / "efg" / "toll_road.efg").read_text())
+    folder = kept / "file"
+    shutil.copytree(kept / "kuhn", folder)
+    try:
+        request = json.loads((folder / "run.json").read_text())
+        for kind in ("game", "growth", "exploration"):
+            changed = {"kind": kind, "source": str(tmp_path / "secret.efg")}
+            (folder / "run.json").write_text(json.dumps(request | changed))
+            for answer in (
+                client.get("/api/tree", params={"run": "file"}),
+                client.post("/api/jobs", json={"what": "resume", "run": "file", "iterations": 90}),
+            ):
+                assert "not files" in client.sentence(answer, 400)
+            with pytest.raises(ParameterError, match="not files"):  # and again when the job runs
+                check_request(LIMITS | {"what": "resume", "run": "file", "threads": 0}, "file", Directory.of(kept))
     finally:
         shutil.rmtree(folder)
 

@@ -116,10 +116,10 @@ def pot_of(request: Request) -> float | None:
     return None if pot is None else float(pot)
 
 
-def json_file(path: Path) -> dict[str, Any] | None:
-    """The object in a file; None if there is none."""
+def json_file(path: Path, largest: int = LARGEST) -> dict[str, Any] | None:
+    """The object in a file; None if there is none, or if the file has more than ``largest`` bytes."""
     try:
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > largest:
             return None
         found: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
     except (OSError, ValueError, RecursionError):

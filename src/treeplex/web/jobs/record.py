@@ -30,6 +30,7 @@ STATES: Final = (QUEUED, RUNNING, *ENDED)
 KINDS: Final = ("solve", "resume", "grow", "sizes")
 NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 MOST: Final = 1000  # jobs that are read
+LARGEST: Final = 2**25  # bytes of all of them together
 ROW: Final = 4  # iteration, seconds, NashConv, nodes
 PROGRESS: Final = ("state", "stopping", "error", "signature")  # fields of a job that a signature does not cover
 
@@ -66,6 +67,7 @@ class Job:
     def told(self, home: Path) -> dict[str, Any]:
         """As the API tells it."""
         outcome = outcome_of(home / self.job) if self.state in ENDED else {}
+        foreign = self.state == UNCONFIRMED
         result: Any = outcome.get("result")
         return {
             "job": self.job,
@@ -77,7 +79,7 @@ class Job:
             "run": self.run,
             "error": self.error,
             "created": self.created,
-            "progress": self._progress(json_file(home / self.job / "progress.json") or {}),
+            "progress": self._progress({} if foreign else json_file(home / self.job / "progress.json") or {}),
             "result": result if isinstance(result, dict) else None,
         }
 
@@ -113,13 +115,14 @@ JOBS: Final = TypeAdapter(Job)
 def read_jobs(home: Path) -> list[Job]:
     """The newest jobs that are kept, oldest first; what is none, or has links in its folder, is left alone."""
     named = [path for path in home.iterdir() if NUMBER.fullmatch(path.name) and _is_plain(path)]
-    found: list[Job] = []
-    for path in sorted(named, key=lambda path: int(path.name))[-MOST:]:
-        with suppress(ValidationError):
-            job = JOBS.validate_python(json_file(path / "job.json"))
+    found, left = list[Job](), LARGEST
+    for path in sorted(named, key=lambda path: -int(path.name))[:MOST]:
+        with suppress(ValidationError, OSError):
+            job = JOBS.validate_python(json_file(path / "job.json", left))
+            left -= (path / "job.json").stat().st_size
             if job.job == path.name and job.what in KINDS and job.state in STATES:
                 found.append(job)
-    return found
+    return found[::-1]
 
 
 def _is_plain(folder: Path) -> bool:
