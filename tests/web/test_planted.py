@@ -154,6 +154,14 @@ def test_a_signed_job_goes_on_by_itself_and_a_changed_one_does_not(tmp_path):
     assert state(folder) == "queued"
 
 
+def test_names_of_new_runs(tmp_path):
+    queue = queued(tmp_path / "runs")
+    stems = ("kuhn-cfr+", "../../x", "=+,a b", "..", "/etc/passwd", "é" * 200)
+    names = [queue.add("solve", Wanted("x", SOLVE, stem=stem))["run"] for stem in stems]
+    queue.close()
+    assert names == ["kuhn-cfr+", "x", "a_b", "run", "etc_passwd", "é" * 80]
+
+
 def test_the_key_is_private(tmp_path):
     path = tmp_path / "state" / "queue.key"
     key = key_of(path)

@@ -218,7 +218,7 @@ class Queue:
         """The folder of a new run, made at once so that nobody else takes it."""
         if stem is None:
             return None
-        plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.,=+-")[:80] or "run", 1
+        plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.-").lstrip("_.,=+-")[:80] or "run", 1
         while True:
             name = plain if number == 1 else f"{plain}-{number}"
             try:
