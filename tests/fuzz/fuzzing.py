@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import doors
 from caches import caches
 from command_line import RefusedError, command_line
+from jobs import jobs
 
 from treeplex.errors import TreeplexError
 from treeplex.jit import CompileTimer, timed_compilation
@@ -41,10 +42,11 @@ DOORS: dict[str, doors.Door] = {
     "policies": doors.policies,
     "run folders": doors.run_folders,
     "own rules": doors.own_rules,
+    "jobs": jobs,
     "command line": command_line,
     "caches": caches,
 }
-SHARES = {"run folders": 0.5, "command line": 0.5, "locks": 0.5, "caches": 0.5}
+SHARES = {"jobs": 0.3, "run folders": 0.5, "command line": 0.5, "locks": 0.5, "caches": 0.5}
 LONGEST = 300  # characters of a sentence
 PATIENCE = 30.0  # seconds for one input
 TAKEN, REFUSED, FAILED = "taken", "refused", "failed"

@@ -5,7 +5,16 @@ from __future__ import annotations
 import fuzzing
 import pytest
 
-INPUTS = {"command line": 25, "run folders": 25, "locks": 40, "upi": 50, "own rules": 40, "games": 60, "caches": 25}
+INPUTS = {
+    "jobs": 60,
+    "command line": 25,
+    "run folders": 25,
+    "locks": 40,
+    "upi": 50,
+    "own rules": 40,
+    "games": 60,
+    "caches": 25,
+}
 
 
 @pytest.mark.parametrize("door", fuzzing.DOORS)

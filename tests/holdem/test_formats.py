@@ -119,6 +119,17 @@ def test_our_own_files_are_still_ours():
     ] == ["treeplex"] * 4
 
 
+def test_a_cap_of_nothing_in_other_programs():
+    """postflop-solver takes the lesser of rate and cap, so that 0 is no rake; what PioSOLVER does is not known."""
+    for form in ("desktop", "wasm"):
+        fields = imported(sample(form).replace('"rakeCap": 3', '"rakeCap": 0'), "x").fields
+        assert (fields["rake_rate"], fields["rake_cap"]) == (0.0, 0)
+    pio = sample("pio")
+    assert "'rake_cap'" in refusal(lambda: imported(pio.replace("Cap#3", "Cap#0"), "x").spot)
+    assert imported(pio.replace("#Rake.Cap#3\n", ""), "x").spot.rake(1000) == 50.0
+    assert imported(pio.replace("Cap#3", "Cap#0").replace("Enabled#True", "Enabled#False"), "x").spot.rake(1000) == 0.0
+
+
 def test_piosolver_settings():
     found = import_spot(FILES["pio"])
     spot = found.spot

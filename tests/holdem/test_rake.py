@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
+from treeplex.errors import ParameterError
 from treeplex.games.holdem.cards import hand_number, parse_card
+from treeplex.games.holdem.spot import make_spot
 from treeplex.holdem import Spot, sizes_for, solve
 
 POT, STACK = 100, 80
@@ -89,7 +92,7 @@ def best(plans, player, rake):
 
 
 @pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
-@pytest.mark.parametrize(("rate", "cap"), [(0.0, 0.0), (0.05, 1000.0), (0.1, 6.0), (0.05, 0.0)])
+@pytest.mark.parametrize(("rate", "cap"), [(0.0, 0.0), (0.05, 1000.0), (0.1, 6.0), (0.05, 2.0)])
 @pytest.mark.parametrize("iterations", [1, 3, 40])
 def test_gains_and_what_the_house_takes_are_those_counted_by_hand(iterations, rate, cap, storage):
     def rake(pot):
@@ -120,3 +123,32 @@ def test_what_is_told_of_a_raked_spot():
     told = free.summary()
     assert told["zero_sum"] is True
     assert told["value"] == free.value
+
+
+def test_a_rake_without_a_cap():
+    """Aces and queens bet the pot into kings: bluffs make the caller indifferent, calls the bluffer, both by hand."""
+    found = solve(
+        Spot("2s 2h 2d 7c 8c", 100, 100, "AA,QQ", "KK", sizes_for("a", ""), rake_rate="5%"),
+        percent_of_pot=0.005,
+        storage="float64",
+    )
+    bluffs = 100 / (285 - 100)  # per value bet: the call of 100 wins 285
+    calls = 95 / 195  # the bluff of 100 wins 95
+    first = 0.5 * ((1 - calls) * 95 + calls * (285 - 100))
+    assert (round(first, 1), round(0.5 * (1 - bluffs) * 95, 1)) == (69.4, 21.8)
+    assert found.ev == pytest.approx((first, 0.5 * (1 - bluffs) * 95), abs=0.05)
+    assert not found.zero_sum
+
+
+@pytest.mark.parametrize("cap", [0, 0.0, "0"])
+def test_a_cap_of_nothing_is_refused(cap):
+    fields = {"board": BOARD, "pot": POT, "effective_stack": STACK, "oop_range": "AA", "ip_range": "QQ"}
+    with pytest.raises(ParameterError, match="'rake_cap'"):
+        make_spot(fields | {"rake_rate": 0.05, "rake_cap": cap})
+    assert make_spot(fields | {"rake_rate": 0.05, "rake_cap": None}).rake(1000) == 50.0
+    free = make_spot(fields)
+    assert free.summary()["rake_cap"] == 0.0  # as in runs of earlier versions
+    assert make_spot(free.summary()) == free
+    assert replace(free, rake_rate=0.05).rake(1000) == 50.0
+    if cap != "0":
+        assert make_spot(fields | {"rake_rate": 0, "rake_cap": cap}).rake(1000) == 0.0

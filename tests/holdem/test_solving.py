@@ -248,8 +248,8 @@ def test_rake():
     found = solve(spot, percent_of_pot=0.5, storage="float64")
     paid = spot.pot - sum(found.ev)
     assert 0.0 < paid <= 3.0
-    capped = solve(turn(rake_rate=0.05, rake_cap=0.0), percent_of_pot=0.5, storage="float64")
-    assert sum(capped.ev) == pytest.approx(spot.pot, abs=1e-4 * spot.pot)
+    free = solve(turn(rake_rate=0.0, rake_cap=0.0), percent_of_pot=0.5, storage="float64")
+    assert sum(free.ev) == pytest.approx(spot.pot, abs=1e-4 * spot.pot)
 
 
 def test_locked_decision(small_river):

@@ -82,7 +82,7 @@ class Served:
         self.site.queue.hold()
         ready = threading.Event()
         self.server = Server(self.site, ready.set)
-        self.thread = threading.Thread(target=self.server.run, args=([listening],))
+        self.thread = threading.Thread(target=self.server.run, args=([listening],), daemon=True)
         self.thread.start()
         assert ready.wait(20)
         self.client = Client(self.site.door.port)
@@ -91,6 +91,14 @@ class Served:
         self.client.close()
         self.server.handle_exit(signal.SIGTERM, None)
         self.thread.join()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The key of the queue is one of the tests' own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")

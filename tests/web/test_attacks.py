@@ -44,7 +44,17 @@ def test_other_origins_are_refused(client, port, path, origin):
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil:{port}"],
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "127.0.0.1.evil:{port}",
+        "[127.0.0.1]:{port}",
+        "]127.0.0.1[:{port}",
+        "[localhost]:{port}",
+        "[127.0.0.1:{port}",
+    ],
 )
 def test_other_hosts_are_refused(client, port, host):
     assert "name" in client.sentence(bare(port, "/api/about", X_Token=TOKEN, Host=host.format(port=port)), 403)
@@ -61,6 +71,22 @@ def test_own_names_and_origin_are_heard(client, port):
         assert bare(port, "/api/about", X_Token=TOKEN, Host=host, Origin=f"http://{host}").status_code == 200
     status, _ = raw(port, f"GET /api/about HTTP/1.1\nHost: 127.0.0.1:{port}\nHost: evil.example\nX-Token: {TOKEN}")
     assert status in (400, 403)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.localhost:{port}", "http://evil-localhost:{port}", "localhost:{port}"])
+def test_an_origin_that_ends_in_our_name_is_refused(client, port, origin):
+    answer = bare(port, "/api/about", X_Token=TOKEN, Host=f"localhost:{port}", Origin=origin.format(port=port))
+    assert "origin" in client.sentence(answer, 403)
+
+
+def test_of_two_headers_none_counts(port):
+    head, ours, evil = f"GET /api/about HTTP/1.1\nX-Token: {TOKEN}", f"127.0.0.1:{port}", "evil.example"
+    for pair in ((ours, evil), (evil, ours), (ours, ours)):
+        status, _ = raw(port, head + "".join(f"\nHost: {host}" for host in pair))
+        assert status in (400, 403)
+    for pair in ((ours, evil), (evil, ours)):
+        status, _ = raw(port, f"{head}\nHost: {ours}" + "".join(f"\nOrigin: http://{host}" for host in pair))
+        assert status == 403
 
 
 def test_the_cookie_is_good_for_the_files_of_the_page_only(port):
@@ -130,7 +156,15 @@ def test_nothing_outside_of_the_folder_is_read(client, traps, address):
 
 @pytest.mark.parametrize(
     "path",
-    ["/static/..%2f..%2fapp.py", "/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/"],
+    [
+        f"/static/{'a' * 5000}.js",
+        f"/static/{'a/' * 2000}app.js",
+        "/static/..%2f..%2fapp.py",
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static//etc/passwd",
+        "/static/",
+    ],
 )
 def test_the_page_has_only_its_own_files(port, path):
     status, body = raw(port, f"GET {path}?token={TOKEN} HTTP/1.1\nHost: 127.0.0.1:{port}")

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
+from treeplex.web.jobs.wanted import Wanted
 from treeplex.web.server import listen
 
 from .conftest import Client, Served
@@ -207,6 +209,30 @@ def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
     assert "no space" in client.job(first)["error"]
     second = client.tell("jobs", what="solve", game="kuhn", iterations=10)["job"]
     client.until(second, "done")
+
+
+def test_a_killed_worker_is_not_told_as_the_attempt_before_it(tmp_path, monkeypatch):
+    """The outcome of an attempt that was interrupted goes before the next one starts."""
+    monkeypatch.setattr("treeplex.web.jobs.queue.WORKER", "treeplex.web.jobs.no_such_module")
+    server = Served(tmp_path / "runs")
+    try:
+        home = tmp_path / "runs" / record.HOME
+        with server.site.queue._lock:  # before the queue takes it
+            job = server.site.queue.add("solve", Wanted("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
+            (home / job / "outcome.json").write_text('{"status": "interrupted"}')
+        assert "ended without an answer" in server.client.until(job, "failed")["error"]
+        monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: subprocess_that_was_killed())
+        with server.site.queue._lock:
+            job = server.site.queue.add("solve", Wanted("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
+            (home / job / "outcome.json").write_text('{"status": "interrupted"}')
+        assert "SIGKILL" in server.client.until(job, "failed")["error"]
+    finally:
+        monkeypatch.undo()
+        server.close()
+
+
+def subprocess_that_was_killed() -> Any:
+    return SimpleNamespace(poll=lambda: -signal.SIGKILL, returncode=-signal.SIGKILL, pid=0)
 
 
 @pytest.mark.slow

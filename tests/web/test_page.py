@@ -24,6 +24,15 @@ pytest.importorskip("fastapi", reason="the page is not tested: treeplex[web] is 
 
 RUN = "small"
 LOCKED = "small-locked"
+POLAR = {
+    "board": "2s 2h 2d 7c 8c",
+    "pot": 100,
+    "effective_stack": 100,
+    "oop_range": "AA,QQ",
+    "ip_range": "KK",
+    "sizes": {"bet": "a"},
+    "rake_cap": 0,
+}
 PIO = """#Type#NoLimit
 #Range0#AA,KQs,QTs:0.5
 #Range1#KK,QQ,AKs
@@ -270,6 +279,24 @@ def test_export_and_import(watched: Watched, solved: str) -> None:
         page.locator(f'.deck [data-card="{board}"][aria-pressed=true]').wait_for()
 
 
+def test_a_rake_that_is_typed_has_no_cap(watched: Watched) -> None:
+    """The spot comes from the server, which tells a cap of 0 where there is no rake."""
+    page = watched.open("#view=spot")
+    page.get_by_role("button", name="Import").click()
+    page.fill("dialog.import textarea", json.dumps(POLAR))
+    page.click("dialog.import button.main")
+    page.locator("dialog.import").wait_for(state="detached")
+    page.locator("summary", has_text="rake").click()
+    assert page.input_value("input[name=rake_cap]") == ""
+    with page.expect_response("**/api/spot") as measuring:
+        page.fill("input[name=rake_rate]", "5%")
+    found = measuring.value.json()["spot"]
+    assert (found["rake_rate"], found["rake_cap"]) == (0.05, None)
+    page.reload()
+    page.locator("input[name=rake_rate]").wait_for(state="attached")
+    assert page.input_value("input[name=rake_cap]") == ""
+
+
 def test_nothing_is_lost_when_the_server_is_killed(watched: Watched, solved: str) -> None:
     page, server = watched.open("#view=spot"), watched.server
     page.fill("input[name=pot]", "64")
@@ -299,6 +326,22 @@ def test_markup_in_a_name_is_text(watched: Watched, solved: str) -> None:
     page.locator(".u-legend", has_text=name).wait_for()
     assert page.locator("main img, main b:has-text('bold')").count() == 0
     shutil.rmtree(watched.server.folder / name)
+
+
+@pytest.mark.parametrize("view", ["browse", "train", "compare"])
+def test_a_run_that_opens_can_be_left(watched: Watched, view: str) -> None:
+    opening = {"run": "large", "state": "opening", "passes": [1, 2]}
+    watched.page.route("**/api/open", lambda route: route.fulfill(json=opening))
+    page = watched.open(f"#view={view}&run=large&other=large")
+    page.locator(".opening").wait_for()
+    runs = page.locator("nav a[data-view=runs]")
+    runs.click()
+    page.locator("main .runs h2", has_text="Runs").wait_for()
+    page.wait_for_timeout(400)
+    assert page.locator(".opening").count() == 0
+    page.evaluate("document.querySelector('main').firstChild.dataset.old = 'yes'")
+    runs.click()  # once more: the view is made anew
+    watched.until("document.querySelector('main .runs') && !document.querySelector('main [data-old]')")
 
 
 def test_any_game(watched: Watched) -> None:

@@ -32,6 +32,10 @@ from treeplex.web.server import token
         ("box.local", "box.local.evil:80", False),
         ("127.0.0.1", "localhost:80:80", False),
         ("127.0.0.1", "", False),
+        ("127.0.0.1", "[127.0.0.1]:80", False),
+        ("127.0.0.1", "]127.0.0.1[:80", False),
+        ("127.0.0.1", "::1", False),
+        ("::1", "[::1]", True),
         ("127.0.0.1", "localhost:９", False),
     ],
 )

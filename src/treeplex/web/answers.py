@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from starlette.responses import Response
 
+from treeplex.errors import ParameterError
+
 
 def reply(content: Any, status: int = 200) -> Response:
     """Content as a JSON answer; the schema of its address says what is in it."""
@@ -19,6 +21,8 @@ def encoded(content: Any) -> bytes:
     """As JSON; numbers that are none become null."""
     try:
         text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    except RecursionError:
+        raise ParameterError("What is asked for is nested too deeply to be told.") from None
     except ValueError:
         text = json.dumps(_finite(content), allow_nan=False, separators=(",", ":"))
     return text.encode("ascii")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, cast
 
 from treeplex.errors import GameError, TreeplexError
@@ -29,7 +30,12 @@ class Checker:
 
     def warm(self) -> None:
         """Start it, so that nobody waits later."""
-        threading.Thread(target=lambda: self.ask("ready"), name="checker", daemon=True).start()
+
+        def ask() -> None:
+            with suppress(TreeplexError):  # the server ends already
+                self.ask("ready")
+
+        threading.Thread(target=ask, name="checker", daemon=True).start()
 
     def close(self) -> None:
         """End it."""

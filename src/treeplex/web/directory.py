@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from treeplex.web.refusals import RefusalError
 
 DEPTH: Final = 4  # folders between the root and a run
 MOST: Final = 5000  # runs that are listed
+PLAIN: Final = re.compile(r"\w[\w+.=,-]{0,89}")  # the name of a new run
 
 
 @dataclass(frozen=True)
@@ -33,16 +35,19 @@ class Directory:
 
     def folder(self, run: str) -> Path:
         """The folder of a run; refused if it is not below the root, or holds no run."""
-        path = self._inside(run)
+        path = self.inside(run)
         if path is None or not (path / "run.json").is_file() or not self._contained(path):
             raise RefusalError(404, f"There is no run {quoted(run)} in the folder that is served.")
         return path
 
     def free(self, run: str) -> Path:
         """Where a new run of that name would be; made, empty. FileExistsError if there is something."""
+        if not PLAIN.fullmatch(run):
+            raise ParameterError(
+                f"The name of a run must have 1 to 90 letters, digits and + . = , - _, none of . - = + , first;"
+                f" got {quoted(run)}."
+            )
         path = self.root / run
-        if path.parent != self.root or run.startswith("."):
-            raise ParameterError(f"The name of a run must be a plain name, got {quoted(run)}.")
         path.mkdir()
         return path
 
@@ -56,7 +61,11 @@ class Directory:
                 found += 1
                 yield path.relative_to(self.root).as_posix(), path
 
-    def _inside(self, run: str) -> Path | None:
+    def inside(self, run: str) -> Path | None:
+        """The folder of that name below the root; None if there is none, or if its name or a link leads outside.
+
+        Every name of a run, whoever gave it, becomes a path here or in ``free``.
+        """
         parts = run.split("/")
         if not run or "\0" in run or "\\" in run or any(part in ("", ".", "..") or part[0] == "." for part in parts):
             return None

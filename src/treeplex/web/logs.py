@@ -13,7 +13,7 @@ import pyarrow as pa
 from treeplex.arrow import ArrowError, numbers, read_parquet
 from treeplex.runs.log import WHOLE, LogRow
 
-LONGEST: Final = 2**26  # bytes of the head of a checkpoint
+LONGEST: Final = 2**24  # bytes of the head of a checkpoint, and of a log
 
 MOST: Final = 100_000  # rows of a log
 TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in LogRow._fields[:-1]}
@@ -37,7 +37,7 @@ def log_of(folder: Path, pot: float | None, told: Sequence[Sequence[Any]] = ()) 
 
 def rows_of(folder: Path) -> list[LogRow]:
     """The rows of a run so far; none if there are none that can be read."""
-    kept, told = _kept(folder / "checkpoint.safetensors"), _told(folder / "log.parquet")
+    kept, told = rows_of_checkpoint(folder / "checkpoint.safetensors"), _told(folder / "log.parquet")
     if not kept or not told:
         return kept or told
     return told if told[-1].iteration >= kept[-1].iteration else kept
@@ -59,15 +59,16 @@ def about_checkpoint(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _kept(path: Path) -> list[LogRow]:
+def rows_of_checkpoint(path: Path) -> list[LogRow]:
+    """The rows in the head of a checkpoint; none if there are none that can be read."""
     try:
         return [LogRow.of(row) for row in about_checkpoint(path).get("rows", ())]
-    except (ValueError, TypeError, IndexError, AttributeError):
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError):
         return []
 
 
 def _told(path: Path) -> list[LogRow]:
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size > LONGEST:
         return []
     try:
         table = read_parquet(path, TYPES, MOST)

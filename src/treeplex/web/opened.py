@@ -10,13 +10,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from treeplex.compile.memory import available
+from treeplex.compile.memory import GIB, available
 from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.games.holdem.betting import betting_tree
+from treeplex.games.holdem.spot import make_spot
 from treeplex.web.directory import Directory
 from treeplex.web.runs import request_of
 
 MOST: Final = 6  # runs
 SHARE: Final = 0.5  # of the memory that is free
+LARGEST: Final = 300_000  # nodes of the betting, which Python builds beside all requests
+SMALLEST: Final = 10_000  # nodes that are built whatever the checkpoint holds
 AGAIN: Final = 5.0  # seconds after which what failed may be tried again
 PASSES: Final = 4
 
@@ -107,6 +111,7 @@ class OpenedRuns:
         self._make_room(entry)
         self.tell(entry.told())
         try:
+            self._check_size(entry, folder)
             opened = self._opener()(folder, watch=watch)
             entry.passes = (entry.passes[1], entry.passes[1])
             entry.future.set_result(opened)
@@ -114,6 +119,16 @@ class OpenedRuns:
             entry.future.set_exception(error)
         self._make_room(entry)
         self.tell(entry.told())
+
+    def _check_size(self, entry: Entry, folder: Path) -> None:
+        """Refuse what cannot be opened before it takes time and memory: a checkpoint has bytes for every node."""
+        size, free = entry.stamp[1], available() + self._bytes()
+        if size > free:
+            raise ParameterError(
+                f"The run {quoted(entry.run)} takes at least {size / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are"
+                " free; wait for solves to end."
+            )
+        betting_tree(make_spot(request_of(folder).source), min(LARGEST, max(size, SMALLEST)))
 
     def _opener(self) -> Opener:
         if self.opener is None:

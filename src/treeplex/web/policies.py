@@ -13,6 +13,7 @@ from treeplex.evaluation.policy import Policy
 from treeplex.evaluation.strategy import TYPES, gathered
 
 MOST_ROWS: Final = 4_000_000
+MOST_BYTES: Final = 2**28  # of its file
 KEPT: Final = 3  # policies in memory
 MOST: Final = 500  # infosets in one answer
 
@@ -60,6 +61,8 @@ def infosets(policy: Policy, search: str, player: int | None, offset: int, most:
 
 
 def _read(path: Path, run: str) -> Policy:
+    if path.stat().st_size > MOST_BYTES:
+        raise ParameterError(f"The policy of {quoted(run)} has more than {MOST_BYTES:,} bytes, too many to be shown.")
     try:
         return Policy("", gathered(read_parquet(path, TYPES, MOST_ROWS)))
     except (OSError, ValueError, TypeError, LookupError, ArrowError) as error:

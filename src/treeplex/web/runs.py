@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from treeplex.errors import TreeplexError
+from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import LOCK
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.request import Request
 from treeplex.system import is_alive
 from treeplex.web.directory import Directory
-from treeplex.web.logs import about_checkpoint, percent_of, rows_of
+from treeplex.web.logs import about_checkpoint, percent_of, rows_of_checkpoint
 
 RECORDS: Final = ("run.json", "result.json", "checkpoint.safetensors", LOCK)
-LARGEST: Final = 2**26  # bytes of a JSON file that is read
+LARGEST: Final = 2**24  # bytes of a JSON file that is read
+NAMELESS: Final = "Its name is not UTF-8; rename the folder."
 
+Answer = TypeVar("Answer")
 JobOf = Callable[[str], str | None]
 """The job that works on a run, if one does."""
 
@@ -38,19 +42,24 @@ class Runs:
         self._seen: dict[str, Look] = {}
         self._lock = threading.Lock()
 
-    def listed(self) -> list[dict[str, Any]]:
-        """One row per run, newest first."""
-        rows, names = list[dict[str, Any]](), set[str]()
+    def listed(self) -> dict[str, list[dict[str, Any]]]:
+        """One row per run, newest first; and folders that cannot be read, which hide no others."""
+        rows, unreadable, names = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
         for run, folder in self.directory.runs():
             names.add(run)
+            shown = os.fsencode(run).decode(errors="replace")
             try:
+                if shown != run:
+                    raise ParameterError(NAMELESS)
                 rows.append(self._row(run, folder))
-            except (TreeplexError, OSError):  # being deleted, or not what treeplex writes
+            except OSError:  # being deleted
                 continue
+            except TreeplexError as error:
+                unreadable.append({"run": shown, "error": str(error)})
         with self._lock:
             for gone in self._seen.keys() - names:
                 del self._seen[gone]
-        return sorted(rows, key=lambda row: -row["changed"])
+        return {"runs": sorted(rows, key=lambda row: -row["changed"]), "unreadable": unreadable}
 
     def row(self, run: str) -> dict[str, Any]:
         """One run."""
@@ -77,7 +86,7 @@ class Runs:
         with self._lock:
             look = self._seen.get(run)
         if look is None or look.stamps != stamps:
-            look = Look(stamps, _read(run, folder))
+            look = Look(stamps, _readable(run, lambda: _read(run, folder)))
             with self._lock:
                 self._seen[run] = look
         running = is_running(folder)
@@ -87,7 +96,10 @@ class Runs:
 
 def request_of(folder: Path) -> Request:
     """What was asked for."""
-    return RunFolder.open(folder).request
+    path = folder / "run.json"
+    if path.stat().st_size > LARGEST:
+        raise ParameterError(f"The file {path.name} of {quoted(folder.name)} has more than {LARGEST:,} bytes.")
+    return _readable(folder.name, lambda: RunFolder.open(folder).request)
 
 
 def spot_of(folder: Path, request: Request) -> dict[str, Any] | None:
@@ -100,13 +112,14 @@ def spot_of(folder: Path, request: Request) -> dict[str, Any] | None:
 
 def pot_of(request: Request) -> float | None:
     """Chips in the pot; None for other games than hold'em spots."""
-    return float(request.source["pot"]) if request.is_spot else None
+    pot = number_of(request.source["pot"]) if request.is_spot else None
+    return None if pot is None else float(pot)
 
 
-def json_file(path: Path) -> dict[str, Any] | None:
-    """The object in a file; None if there is none."""
+def json_file(path: Path, largest: int = LARGEST) -> dict[str, Any] | None:
+    """The object in a file; None if there is none, or if the file has more than ``largest`` bytes."""
     try:
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > largest:
             return None
         found: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
     except (OSError, ValueError, RecursionError):
@@ -117,16 +130,29 @@ def json_file(path: Path) -> dict[str, Any] | None:
 def is_running(folder: Path) -> bool:
     """Does a process that is alive say that it writes into this folder?"""
     try:
-        return is_alive(int((folder / LOCK).read_text(encoding="ascii")))
+        with (folder / LOCK).open("rb") as file:
+            return is_alive(int(file.read(20)))
     except PermissionError:
         return True
     except (OSError, ValueError):
         return False
 
 
+def _readable(run: str, read: Callable[[], Answer]) -> Answer:
+    """What a file of a run says; whatever it holds, a refusal is a sentence."""
+    try:
+        return read()
+    except (TreeplexError, OSError):
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"The run {quoted(run)} is not what treeplex writes ({type(error).__name__}: {error!s:.80})."
+        ) from error
+
+
 def _read(run: str, folder: Path) -> dict[str, Any]:
     request = request_of(folder)
-    pot = pot_of(request)
+    pot, locks = pot_of(request), request.options.get("locks")
     row: dict[str, Any] = {
         "run": run,
         "kind": request.kind,
@@ -134,11 +160,11 @@ def _read(run: str, folder: Path) -> dict[str, Any]:
         "algorithm": request.asked,
         **_result(folder),
         "changed": max((stamp[0] for stamp in _stamps(folder)[:-1] if stamp is not None), default=0) / 1e9,
-        "locks": len(request.options.get("locks", ())),
+        "locks": len(cast(list[Any], locks)) if isinstance(locks, list) else 0,
         "job": None,
     }
     known = isinstance(row["nash_conv"], int | float) and pot
-    row["percent_of_pot"] = percent_of(row["nash_conv"], pot) if known and pot else None
+    row["percent_of_pot"] = number_of(percent_of(row["nash_conv"], pot)) if known and pot else None
     return row
 
 
@@ -148,18 +174,18 @@ def _result(folder: Path) -> dict[str, Any]:
     answered, kept = _stamp(folder / "result.json"), _stamp(folder / "checkpoint.safetensors")
     found = {
         "status": _text(result.get("status"), "stopped"),
-        "nash_conv": _number(result.get("nash_conv")),
-        "iterations": _number(result.get("iterations")),
-        "seconds": _number(result.get("seconds")),
-        "nodes": _number(result.get("nodes_touched")),
+        "nash_conv": number_of(result.get("nash_conv")),
+        "iterations": number_of(result.get("iterations")),
+        "seconds": number_of(result.get("seconds")),
+        "nodes": number_of(result.get("nodes_touched")),
     }
     if kept is None or (answered is not None and answered >= kept):
         return found
-    rows = rows_of(folder)
+    rows = rows_of_checkpoint(folder / "checkpoint.safetensors")  # a list does not read logs
     if rows:
         last = rows[-1]
-        seconds = _number(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
-        found |= {"nash_conv": _number(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
+        seconds = number_of(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
+        found |= {"nash_conv": number_of(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
         found |= {"seconds": last.seconds if seconds is None else seconds}
     return found | {"status": "stopped"}
 
@@ -176,11 +202,11 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _number(value: Any) -> float | int | None:
-    """A finite number, or None."""
+def number_of(value: Any) -> float | int | None:
+    """A finite number that a float holds, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if abs(value) < float("inf") else None
+    return value if abs(value) <= sys.float_info.max else None
 
 
 def _text(value: Any, otherwise: str) -> str:

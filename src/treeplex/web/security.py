@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import socket
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -19,6 +20,7 @@ from treeplex.web.refusals import answer
 MOST: Final = 2**20  # bytes of a body
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - only compared with
+HOST: Final = re.compile(r"(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")  # [IPv6] or name, port
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -83,6 +85,7 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope)
         if refusal is None:
+            scope.setdefault("state", {})["known"] = True  # such a connection is not closed for newer ones
             body = await _body(scope, receive)
             if body is not None:
                 await self.app(scope, _replayed(body, receive), send)
@@ -170,12 +173,9 @@ def _with_headers(send: Send) -> Send:
 
 
 def _split(host: str) -> tuple[str, int]:
-    """Name and port of a Host header; port 80 where none is named, -1 where it is none."""
-    text = host.strip().lower()
-    name, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
-    if not colon:
-        name, port = text, "80"
-    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() and len(port) < 6 else -1
+    """Name and port of a Host header; port 80 where none is named, -1 where it is not a host and a port."""
+    found = HOST.fullmatch(host.strip().lower())
+    return (found[1] or found[2], int(found[3] or 80)) if found else ("", -1)
 
 
 def _is_address(name: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
@@ -18,12 +21,15 @@ from treeplex.errors import ParameterError, quoted, within
 from treeplex.files import reason
 from treeplex.system import SIGNALS
 from treeplex.web.app import make_app
+from treeplex.web.connections import BACKLOG, Connection, keep_quiet
 from treeplex.web.directory import Directory
 from treeplex.web.security import Door
 from treeplex.web.site import Site
 
+LOG: Final = logging.getLogger("uvicorn.error")
 GRACE: Final = 3  # seconds that answers have to be finished in
 WAITING: Final = b"waiting for the solve to keep its checkpoint; Ctrl-C again leaves it to itself\n"
+WAITING_ROOM: Final = 1024  # connections that the system keeps until they are accepted
 SHORTEST: Final = 16  # characters of a token
 
 
@@ -39,7 +45,7 @@ def listen(host: str, port: Any) -> socket.socket:
         if os.name == "posix":
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
-        found.listen(100)
+        found.listen(WAITING_ROOM)
     except OSError as error:
         found.close()
         why = reason(error).lower()
@@ -74,22 +80,42 @@ def serve(directory: str, host: str, port: int, started: Callable[[str], None]) 
         started(f"http://{shown}:{door.port}/?token={door.token}")
         site.checker.warm()
 
-    Server(site, ready).run([listening])
+    Server(site, ready, leave=_leave).run([listening])
+
+
+def _leave() -> None:
+    """End the process. Threads that open a run or compute a view would be waited for otherwise, without an end."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
 
 
 class Server(uvicorn.Server):
-    """Ends quietly: what listens is let go first, and signals are not raised again."""
+    """Ends quietly: what listens is let go first, signals are not raised again, and ``leave`` is called at the end."""
 
-    def __init__(self, site: Site, started: Callable[[], None]) -> None:
+    def __init__(self, site: Site, started: Callable[[], None], leave: Callable[[], None] = lambda: None) -> None:
         quiet: Any = {"log_config": None, "access_log": False, "server_header": False, "ws": "none"}
-        super().__init__(uvicorn.Config(make_app(site), lifespan="on", timeout_graceful_shutdown=GRACE, **quiet))
-        self.site, self.tell = site, started
+        limits: Any = {"http": Connection, "backlog": BACKLOG, "timeout_graceful_shutdown": GRACE}
+        super().__init__(uvicorn.Config(make_app(site), lifespan="on", **limits, **quiet))
+        self.site, self.tell, self.leave = site, started, leave
+        LOG.setLevel(logging.ERROR)  # requests that are none are nobody's news
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the library has it; then the link is told."""
+        keep_quiet(asyncio.get_running_loop())
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING_ROOM)  # asyncio accepts as many at once as it was told to keep waiting
         if self.started:
             self.tell()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the library has it, without a word about answers that are cut off."""
+        LOG.setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+        self.site.checker.close()
+        self.leave()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The first signal ends the server, which waits for a solve to keep its checkpoint; the second one does not."""

@@ -22,8 +22,9 @@ from treeplex.web.jobs.wanted import named_game
 from treeplex.web.runs import json_file
 
 LONGEST: Final = 200  # steps of a path
-WALKED: Final = 3000  # histories below a node that are visited for its value
-MOST_BYTES: Final = 2**29  # of a game that is kept in the run folder
+WALKED: Final = 3000  # branches below a node that are looked at for its value
+WIDEST: Final = 1000  # branches of a node that is shown
+MOST_BYTES: Final = 2**26  # of a game that is kept in the run folder
 
 
 class Tree(Protocol):
@@ -64,6 +65,7 @@ class Stored:
     def __init__(self, game: CompiledGame) -> None:
         self.game, self.tree = game, game.tree
         self.labels = [unpacked(labels.infosets) for labels in game.labels]
+        self._last: tuple[int, list[int], list[str]] = (-1, [], [])  # a node, its children and their names
 
     def root(self) -> int:
         """The first node."""
@@ -75,15 +77,16 @@ class Stored:
 
     def actions(self, history: int) -> list[str]:
         """As ``Tree``."""
-        return [self.game.actions[int(self.tree.action[child])] for child in self._children(history)]
+        return self._branches(history)[1]
 
     def probabilities(self, history: int) -> list[float]:
         """As ``Tree``."""
-        return [float(self.tree.probability[child]) for child in self._children(history)]
+        return [float(self.tree.probability[child]) for child in self._branches(history)[0]]
 
     def child(self, history: int, action: str) -> int:
         """As ``Tree``."""
-        return self._children(history)[self.actions(history).index(action)]
+        children, names = self._branches(history)
+        return children[names.index(action)]
 
     def infoset(self, history: int) -> str:
         """As ``Tree``."""
@@ -93,12 +96,16 @@ class Stored:
         """As ``Tree``."""
         return float(self.tree.payoff[history]) * self.game.unit
 
-    def _children(self, history: int) -> list[int]:
-        found, child, end = list[int](), history + 1, history + int(self.tree.size[history])
-        while child < end:
-            found.append(child)
-            child += int(self.tree.size[child])
-        return found
+    def _branches(self, history: int) -> tuple[list[int], list[str]]:
+        last = self._last
+        if last[0] != history:
+            found, child, end = list[int](), history + 1, history + int(self.tree.size[history])
+            while child < end:
+                found.append(child)
+                child += max(int(self.tree.size[child]), 1)
+            last = history, found, [self.game.actions[int(self.tree.action[child])] for child in found]
+            self._last = last
+        return last[1], last[2]
 
 
 class Step(NamedTuple):
@@ -157,8 +164,8 @@ def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
             raise ParameterError(f"A path has at most {LONGEST} steps.")
     here = steps[-1]
     mover = tree.mover(here.history)
+    names = _names(tree, here.history)
     shares = _shares(tree, policy, here.history)
-    names = [] if mover == TERMINAL else list(tree.actions(here.history))
     return {
         "path": here.path,
         "kind": {TERMINAL: "terminal", CHANCE: "chance"}.get(mover, "decision"),
@@ -176,8 +183,7 @@ def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
 
 
 def _step(tree: Tree, policy: Policy | None, before: Step, part: str) -> Step:
-    over = tree.mover(before.history) == TERMINAL
-    names = [] if over else list(tree.actions(before.history))
+    names = _names(tree, before.history)
     if not part.isdecimal() or len(part) > 9 or int(part) >= len(names):
         raise ParameterError(
             f"A path is made of numbers of branches, of which there are {len(names)} here; got {quoted(part)}."
@@ -185,6 +191,16 @@ def _step(tree: Tree, policy: Policy | None, before: Step, part: str) -> Step:
     k, shares = int(part), _shares(tree, policy, before.history)
     reach = None if before.reach is None or not shares else before.reach * shares[k]
     return Step(tree.child(before.history, names[k]), names[k], _join(before.path, k), reach)
+
+
+def _names(tree: Tree, history: Any) -> list[str]:
+    """Of every branch; refused where there are more than a page shows."""
+    names = [] if tree.mover(history) == TERMINAL else list(tree.actions(history))
+    if len(names) > WIDEST:
+        raise ParameterError(
+            f"A node with at most {WIDEST:,} branches can be shown, this one has {len(names):,}; search its infosets."
+        )
+    return names
 
 
 def _shares(tree: Tree, policy: Policy | None, history: Any) -> list[float]:
@@ -206,12 +222,12 @@ def _value(tree: Tree, policy: Policy | None, history: Any) -> float | None:
     total, left, stack = 0.0, WALKED, [(history, 1.0)]
     while stack:
         now, reach = stack.pop()
-        left -= 1
-        if left < 0:
-            return None
         if tree.mover(now) == TERMINAL:
             total += reach * _first(tree.payoff(now))
             continue
+        left -= len(tree.actions(now))
+        if left < 0:
+            return None
         shares = _shares(tree, policy, now)
         if not shares:
             return None

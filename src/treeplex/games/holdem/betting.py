@@ -10,12 +10,14 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from treeplex.errors import ParameterError, quoted
+from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.holdem.classes import Classes, following
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.sizes import ALL_IN, CHIPS, EVERY, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
+from treeplex.system import available
 
+NODE_BYTES: Final = 1000  # about what Python takes for a node and its actions
 DECISION: Final = "decision"
 CHANCE: Final = "chance"
 FOLD: Final = "fold"
@@ -70,11 +72,21 @@ class Moment:
     dealt: Classes = ()  # of the cards so far, where the spot tells them apart
 
 
-def betting_tree(spot: Spot) -> Node:
-    """All lines of betting from the start of the spot."""
+def betting_tree(spot: Spot, most: float = math.inf) -> Node:
+    """All lines of betting from the start of the spot.
+
+    A tree of more than ``most`` nodes, or of more than memory holds, is refused while it grows.
+    """
     root, first = start(spot)
-    waiting, lines = [(root, first)], set(spot.line_sizes)
+    waiting, lines, nodes = [(root, first)], set(spot.line_sizes), 0
+    most = min(most, available() // NODE_BYTES)
     while waiting:
+        nodes += 1
+        if nodes + len(waiting) > most:
+            raise GameError(
+                f"The betting of this spot has more than {most:,.0f} nodes, which is too much here; choose fewer or"
+                " larger bet sizes."
+            )
         node, moment = waiting.pop()
         if node.kind == CHANCE:
             node.actions = card_words(spot, moment)

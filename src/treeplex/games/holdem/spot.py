@@ -125,10 +125,15 @@ class Spot:
         self._set("pot", times(pot + dead, chip))
         self._set("effective_stack", times(stack, chip))
         self._set("rake_rate", share("rake_rate", self.rake_rate))
-        if self.rake_cap is None and self.rake_rate == 0.0:
-            self._set("rake_cap", 0.0)
         if self.rake_cap is not None:
             self._set("rake_cap", float(real("rake_cap", self.rake_cap)))
+        if self.rake_cap == 0.0 and self.rake_rate > 0.0:
+            raise ParameterError(
+                f"The 'rake_cap' parameter must be above 0 with a rake_rate of {self.rake_rate:g}, got 0, which is no"
+                " rake; leave it out for a rake without a cap, or set rake_rate to 0."
+            )
+        if self.rake_cap == 0.0:
+            self._set("rake_cap", None)  # without a rake a cap of 0 says nothing, and caps none that is set later
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -209,6 +214,8 @@ class Spot:
     def summary(self) -> dict[str, Any]:
         """The fields, as a file has them; dead money is part of the pot."""
         fields = asdict(self)
+        if self.rake_rate == 0.0 and self.rake_cap is None:
+            fields["rake_cap"] = 0.0  # as it always was, so that runs keep their identity
         if not self.line_sizes:
             del fields["line_sizes"]  # so that runs without them keep their identity
         if not self.board_classes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import signal
 import subprocess
@@ -16,9 +17,10 @@ from typing import Any, Final
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import locked, reason
 from treeplex.system import apart, interrupt
-from treeplex.web.directory import Directory
+from treeplex.web.directory import PLAIN, Directory
 from treeplex.web.jobs import record
-from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, Job
+from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, UNCONFIRMED, Job
+from treeplex.web.jobs.signature import key_of, signature
 from treeplex.web.jobs.wanted import Wanted
 from treeplex.web.refusals import RefusalError
 
@@ -26,6 +28,7 @@ POLL: Final = 0.1  # seconds
 PATIENCE: Final = 20.0  # seconds that a worker has to keep its answer when the server ends
 MOST: Final = 200  # jobs that are listed; the oldest that have ended are forgotten
 WORKER: Final = "treeplex.web.jobs.worker"
+FOREIGN: Final = "It came with the folder, not from you; start it if you trust it, or remove it."
 
 
 class Queue:
@@ -39,11 +42,14 @@ class Queue:
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
         self.hurried = False  # do not wait for the worker when closing
         self._held = ExitStack()
+        self._key = key_of()
         self._told: dict[str, dict[str, Any]] = {}  # jobs that have ended
         self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
 
     def hold(self) -> None:
         """Be the only server of the folder; refused if there is another."""
+        if self.home.is_symlink():
+            raise ParameterError(f"The folder {self.home} is a symbolic link; delete it, or serve another folder.")
         try:
             self.home.mkdir(exist_ok=True)
             self._held.enter_context(locked(self.home))
@@ -56,11 +62,15 @@ class Queue:
             ) from None
 
     def open(self) -> None:
-        """Find the jobs of earlier servers again, and go on with them."""
+        """Find the jobs of earlier servers again, and go on with those that this user queued."""
         for job in record.read_jobs(self.home):
             self._jobs[job.job] = job
-            if job.state not in ENDED:
+            if job.state in ENDED:
+                continue
+            if hmac.compare_digest(job.signature.encode(), self._signature(job).encode()):
                 self._found(job)
+            else:
+                job.state, job.error = UNCONFIRMED, FOREIGN
         self._thread.start()
 
     def close(self) -> None:
@@ -93,7 +103,8 @@ class Queue:
     def job_of(self, run: str) -> str | None:
         """The job that works on a run or is going to."""
         with self._lock:
-            return next((job.job for job in self._jobs.values() if job.run == run and job.state not in ENDED), None)
+            at_work = [job for job in self._jobs.values() if job.state in (QUEUED, RUNNING)]
+            return next((job.job for job in at_work if job.run == run), None)
 
     def rows_of(self, run: str) -> list[list[Any]]:
         """The log of the job that works on a run, as far as it has come."""
@@ -106,15 +117,38 @@ class Queue:
             run = wanted.run or self._new_run(wanted.stem)
             if wanted.run is not None and self.job_of(run or "") is not None:
                 raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
-            number = 1 + max((int(name) for name in self._jobs), default=0)
             asked: dict[str, Any] = {"title": wanted.title, "request": wanted.request, "game": wanted.game}
             asked |= {"pot": wanted.pot, "limits": dict(wanted.limits)}
-            job = Job(str(number), what, created=time.time(), run=run, **asked)
+            job = Job(self._new_job(), what, created=time.time(), run=run, **asked)
+            job.signature = self._signature(job)
             job.write(self.home)
             self._jobs[job.job] = job
             self._forget()
         self._notice()
         return job.told(self.home)
+
+    def unconfirmed(self, name: str) -> Job:
+        """A job that waits for a person to start it."""
+        job = self._get(name)
+        if job.state != UNCONFIRMED:
+            raise RefusalError(409, f"The job {name} is {job.state}, not waiting for you to start it.")
+        return job
+
+    def start(self, name: str, wanted: Wanted) -> dict[str, Any]:
+        """Queue what an unconfirmed job asks for, in a folder of our own; its run goes on if there is one."""
+        with self._lock:
+            job = self.unconfirmed(name)
+            if wanted.stem is not None and job.run is not None:
+                try:
+                    self.directory.folder(job.run)
+                    wanted = wanted._replace(run=job.run)
+                except RefusalError:
+                    if not PLAIN.fullmatch(job.run):
+                        raise
+                    wanted = wanted._replace(stem=job.run)
+            added = self.add(str(wanted.request["what"]), wanted)
+            self._drop(name)
+        return added
 
     def stop(self, name: str) -> dict[str, Any]:
         """End a job: one that runs with the answer so far; one that waits is taken out."""
@@ -134,7 +168,7 @@ class Queue:
         """Take a job that has ended from the list; its run stays."""
         with self._lock:
             job = self._get(name)
-            if job.state not in ENDED:
+            if job.state not in (*ENDED, UNCONFIRMED):
                 raise RefusalError(409, f"The job {name} is {job.state}; stop it first.")
             self._drop(name)
         self._notice()
@@ -162,11 +196,29 @@ class Queue:
                 raise RefusalError(404, f"There is no job {quoted(name)}.")
             return self._jobs[name]
 
+    def _signature(self, job: Job) -> str:
+        return signature(self._key, self.directory.root, job.request_fields)
+
+    def _new_job(self) -> str:
+        """The number of a new job, whose folder is made at once and was nobody's."""
+        number = 1 + max((int(name) for name in self._jobs), default=0)
+        while True:
+            try:
+                (self.home / str(number)).mkdir()
+            except FileExistsError:
+                number += 1
+            except OSError as error:
+                raise ParameterError(
+                    f"The folder {self.home / str(number)} cannot be made: {reason(error)}."
+                ) from error
+            else:
+                return str(number)
+
     def _new_run(self, stem: str | None) -> str | None:
         """The folder of a new run, made at once so that nobody else takes it."""
         if stem is None:
             return None
-        plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.-")[:80] or "run", 1
+        plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.-").lstrip("_.,=+-")[:80] or "run", 1
         while True:
             name = plain if number == 1 else f"{plain}-{number}"
             try:
@@ -231,7 +283,8 @@ class Queue:
         job.state = RUNNING
         try:
             job.write(self.home)
-            with (folder / "stderr.txt").open("wb") as errors:
+            (folder / "stderr.txt").unlink(missing_ok=True)  # a link would be followed
+            with (folder / "stderr.txt").open("xb") as errors:
                 child = subprocess.Popen(  # noqa: S603 - this very program
                     [sys.executable, "-P", "-m", WORKER, str(folder), str(self.directory.root)],
                     stdin=subprocess.DEVNULL,

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from treeplex.errors import ParameterError
 from treeplex.files import LOCK, locked, replace_text
 from treeplex.web.logs import percent_of
-from treeplex.web.runs import json_file
+from treeplex.web.runs import json_file, number_of
 
 HOME: Final = ".treeplex-jobs"
 QUEUED, RUNNING, DONE, STOPPED, FAILED = "queued", "running", "done", "stopped", "failed"
+UNCONFIRMED: Final = "unconfirmed"  # it came with the folder; it runs if a person says so
 ENDED: Final = (DONE, STOPPED, FAILED)
+STATES: Final = (QUEUED, RUNNING, *ENDED)
+KINDS: Final = ("solve", "resume", "grow", "sizes")
+NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
+MOST: Final = 1000  # jobs that are read
+LARGEST: Final = 2**25  # bytes of all of them together
+ROW: Final = 4  # iteration, seconds, NashConv, nodes
+PROGRESS: Final = ("state", "stopping", "error", "signature")  # fields of a job that a signature does not cover
 
 
 @dataclass
@@ -40,6 +51,12 @@ class Job:
     state: str = QUEUED
     stopping: bool = False  # the user asked for its end
     error: str | None = None
+    signature: str = ""
+
+    @property
+    def request_fields(self) -> dict[str, Any]:
+        """All that was asked for, which is what a signature covers."""
+        return {name: value for name, value in asdict(self).items() if name not in PROGRESS}
 
     def write(self, home: Path) -> None:
         """Keep it, whole."""
@@ -50,6 +67,8 @@ class Job:
     def told(self, home: Path) -> dict[str, Any]:
         """As the API tells it."""
         outcome = outcome_of(home / self.job) if self.state in ENDED else {}
+        foreign = self.state == UNCONFIRMED
+        result: Any = outcome.get("result")
         return {
             "job": self.job,
             "what": self.what,
@@ -60,44 +79,70 @@ class Job:
             "run": self.run,
             "error": self.error,
             "created": self.created,
-            "progress": self._progress(json_file(home / self.job / "progress.json") or {}),
-            "result": outcome.get("result"),
+            "progress": self._progress({} if foreign else json_file(home / self.job / "progress.json") or {}),
+            "result": result if isinstance(result, dict) else None,
         }
 
     def _progress(self, said: dict[str, Any]) -> dict[str, Any]:
-        rows = [row[:3] for row in said.get("rows", [])]
-        last, target = rows[-1][2] if rows else None, self.limits.get("nash_conv")
+        rows = [row[:3] for row in _rows(said)]
+        last, target = rows[-1][2] if rows else None, number_of(self.limits.get("nash_conv"))
+        text, additions = said.get("text"), said.get("additions")
         return {
-            "iteration": said.get("iteration", 0),
-            "seconds": said.get("seconds", 0.0),
+            "iteration": number_of(said.get("iteration")) or 0,
+            "seconds": number_of(said.get("seconds")) or 0.0,
             "nash_conv": last,
             "percent_of_pot": self._percent(last),
             "target": target,
             "target_percent_of_pot": self._percent(target),
             "limits": self.limits,
             "compiling": bool(said.get("compiling")),
-            "text": said.get("text", ""),
+            "text": text if isinstance(text, str) else "",
             "rows": rows[-1:] if self.state in ENDED else rows,
-            "additions": said.get("additions"),
+            "additions": additions if isinstance(additions, list) else None,
         }
 
     def rows(self, home: Path) -> list[list[Any]]:
         """iteration, seconds, NashConv and nodes of every evaluation so far."""
-        return (json_file(home / self.job / "progress.json") or {}).get("rows", [])
+        return _rows(json_file(home / self.job / "progress.json") or {})
 
     def _percent(self, nash_conv: float | None) -> float | None:
-        return None if nash_conv is None or not self.pot else percent_of(nash_conv, self.pot)
+        return None if nash_conv is None or not self.pot else number_of(percent_of(nash_conv, self.pot))
+
+
+JOBS: Final = TypeAdapter(Job)
 
 
 def read_jobs(home: Path) -> list[Job]:
-    """All jobs that are kept, oldest first; what is none is left alone."""
-    found: list[Job] = []
-    for path in home.iterdir():
-        fields = json_file(path / "job.json") if path.name.isdigit() else None
-        with suppress(TypeError):
-            if fields is not None and fields.get("job") == path.name:
-                found.append(Job(**fields))
-    return sorted(found, key=lambda job: int(job.job))
+    """The newest jobs that are kept, oldest first; what is none, or has links in its folder, is left alone."""
+    named = [path for path in home.iterdir() if NUMBER.fullmatch(path.name) and _is_plain(path)]
+    found, left = list[Job](), LARGEST
+    for path in sorted(named, key=lambda path: -int(path.name))[:MOST]:
+        with suppress(ValidationError, OSError):
+            job = JOBS.validate_python(json_file(path / "job.json", left))
+            left -= (path / "job.json").stat().st_size
+            if job.job == path.name and job.what in KINDS and job.state in STATES:
+                found.append(job)
+    return found[::-1]
+
+
+def _is_plain(folder: Path) -> bool:
+    """Is this a folder in which there are files only? A link may lead anywhere, a pipe keeps its reader waiting."""
+    try:
+        with os.scandir(folder) as entries:
+            return not folder.is_symlink() and all(entry.is_file(follow_symlinks=False) for entry in entries)
+    except OSError:
+        return False
+
+
+def _rows(progress: dict[str, Any]) -> list[list[Any]]:
+    """The rows of a log: numbers, of which NashConv may be missing."""
+    rows: Any = progress.get("rows")
+    found: list[list[Any]] = []
+    for row in cast(list[Any], rows) if isinstance(rows, list) else []:
+        each = [number_of(value) for value in cast(list[Any], row)] if isinstance(row, list) else []
+        if len(each) == ROW and all(value is not None for value in (*each[:2], *each[3:])):
+            found.append(each)
+    return found
 
 
 def outcome_of(folder: Path) -> dict[str, Any]:

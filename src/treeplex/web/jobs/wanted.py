@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from treeplex import api
 from treeplex.algorithms.growth.options import Growth
@@ -28,6 +28,7 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.request import Request
 from treeplex.runs.solve import Options, checked
 from treeplex.web.directory import Directory
+from treeplex.web.refusals import sentence_of
 from treeplex.web.runs import pot_of, request_of
 from treeplex.web.schema.jobs import GrowJob, JobForm, LimitFields, ResumeJob, SizesJob, SolveJob
 
@@ -58,7 +59,24 @@ def wanted(form: Any, directory: Directory) -> Wanted:
 
 def wanted_fields(fields: Any, root: str) -> dict[str, Any]:
     """The same for the fields of a form."""
-    return wanted(FORMS.validate_python(fields), Directory(Path(root)))._asdict()
+    return wanted(form_of(fields), Directory(Path(root)))._asdict()
+
+
+def form_of(fields: Any) -> Any:
+    """The form that has these fields."""
+    try:
+        return FORMS.validate_python(fields)
+    except ValidationError as error:
+        raise ParameterError(sentence_of(error.errors())) from None
+
+
+def check_request(fields: Any, run: str | None, directory: Directory) -> None:
+    """Refuse a request that reads anything but the folder that is served. Jobs lie on disk before they run."""
+    form = form_of(fields)
+    resumes = isinstance(form, ResumeJob)
+    game = request_of(directory.folder(run or "")).source if resumes else getattr(form, "game", None)
+    if isinstance(game, str):
+        named_game(game)
 
 
 def named_game(name: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from treeplex.errors import ParameterError, TreeplexError
+from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import locked, replace_text
 from treeplex.system import COMMAND, Interrupted, answering, heed_interrupts
 
@@ -64,9 +64,16 @@ def carry_out(folder: Path, root: Path) -> dict[str, Any]:
     job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     request: dict[str, Any] = job["request"]
     tell = Teller(folder)
+    from treeplex.web.directory import Directory  # noqa: PLC0415 - the lock comes first
+    from treeplex.web.jobs.wanted import check_request  # noqa: PLC0415
+
+    directory = Directory(root)
+    check_request(request, job["run"], directory)
     if job["what"] == "sizes":
         return {"status": "done", "result": _sizes(request, tell)}
-    out = root / job["run"]
+    out = directory.inside(job["run"])
+    if out is None:
+        raise ParameterError(f"There is no folder {quoted(job['run'])} in the folder that is served.")
     calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow}
     solution = calls[job["what"]](request, out, folder, tell)
     tell.flush()
@@ -184,7 +191,9 @@ class Teller:
         if not self.unsaid:
             return
         with suppress(OSError):  # a full disk must not end a run
-            self.temporary.write_text(json.dumps(self.unsaid), encoding="utf-8")
+            self.temporary.unlink(missing_ok=True)  # a link would be followed
+            with self.temporary.open("x", encoding="utf-8") as file:
+                file.write(json.dumps(self.unsaid))
             self.temporary.replace(self.path)
         self.last, self.unsaid = time.monotonic(), {}
 

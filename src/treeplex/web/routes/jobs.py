@@ -30,6 +30,13 @@ def add_job(site: OnSite, form: Annotated[JobForm, Body()]) -> Response:
     return reply(site.queue.add(form.what, Wanted(**fields)))
 
 
+@routes.post("/jobs/{job}/start", response_model=Job)
+def start_job(site: OnSite, job: JobName) -> Response:
+    """Queue a job that came with the folder, after the checks of a new one."""
+    fields = site.checker.ask("wanted", site.queue.unconfirmed(job).request, str(site.directory.root))
+    return reply(site.queue.start(job, Wanted(**fields)))
+
+
 @routes.post("/jobs/{job}/stop", response_model=Job)
 def stop_job(site: OnSite, job: JobName) -> Response:
     """End a job with the answer so far, or take it out of the queue."""

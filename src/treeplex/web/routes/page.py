@@ -26,6 +26,7 @@ KINDS: Final = {
     ".txt": "text/plain",
     ".woff2": "font/woff2",
 }
+LONGEST: Final = 200  # characters of a file's path
 
 routes = APIRouter(include_in_schema=False)
 
@@ -51,6 +52,7 @@ def static_file(name: str) -> Response:
     plain = all(part and part[0] != "." and "\0" not in part and "\\" not in part for part in parts)
     if (
         not plain
+        or len(name) > LONGEST
         or path.suffix not in KINDS
         or not path.resolve().is_relative_to(STATIC.resolve())
         or not path.is_file()

@@ -17,7 +17,7 @@ routes = router("runs")
 @routes.get("/runs", response_model=RunList)
 def list_runs(site: OnSite) -> Response:
     """All runs, newest first."""
-    return reply({"runs": site.runs.listed()})
+    return reply(site.runs.listed())
 
 
 @routes.get("/run", response_model=WholeRun)

@@ -105,7 +105,9 @@ class Job(Loose):
     job: str
     what: Literal["solve", "resume", "grow", "sizes"]
     title: str
-    state: Literal["queued", "running", "done", "stopped", "failed"]
+    state: Literal["queued", "running", "done", "stopped", "failed", "unconfirmed"] = Field(
+        description="unconfirmed: it came with the folder, and waits for somebody to start it."
+    )
     stopping: bool = Field(description="It was told to stop and will soon.")
     game: str | None = Field(description="Its name; null: a hold'em spot.")
     run: str | None

@@ -50,10 +50,18 @@ class Run(Loose):
     job: str | None = Field(description="The job that works on it.")
 
 
+class Unreadable(Told):
+    """A folder that is not a run treeplex can read."""
+
+    run: str
+    error: str = Field(description="One sentence: why.")
+
+
 class RunList(Told):
     """All runs, newest first."""
 
     runs: list[Run]
+    unreadable: list[Unreadable]
 
 
 class WholeRun(Run):

@@ -43,7 +43,11 @@ const turned = button(
   },
   { class: "sign" },
 );
-const tabs = TABS.map(([view, name]) => el("a", { data: { view } }, name));
+/** A second click on a tab makes its view anew: the address stays, so the browser tells nobody. */
+function again(event) {
+  if (event.currentTarget.hash === location.hash) show(parse(), true);
+}
+const tabs = TABS.map(([view, name]) => el("a", { data: { view }, on: { click: again } }, name));
 
 function label() {
   turned.textContent = { auto: "◐", dark: "●", light: "○" }[theme()];
@@ -87,7 +91,7 @@ function queue() {
   box.classList.toggle("busy", running.length > 0);
 }
 
-function show(params) {
+function show(params, anew = false) {
   const view = VIEWS[params.view] ? params.view : "runs";
   last = {
     ...last,
@@ -96,7 +100,7 @@ function show(params) {
       : {}),
   };
   header(view);
-  if (mounted?.view === view && mounted.made.update?.(params) !== false) return;
+  if (!anew && mounted?.view === view && mounted.made.update?.(params) !== false) return;
   mounted?.made.destroy?.();
   replace(main);
   document.title = `${TABS.find(([name]) => name === view)[1]} · treeplex`;

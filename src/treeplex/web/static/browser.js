@@ -114,7 +114,7 @@ export function mount(root, first) {
     try {
       let got = params.run === body.dataset.run ? await get("node", ask()) : null;
       if (!got) {
-        await opened(params.run, root);
+        if (!(await opened(params.run, root, () => now === call))) return undefined;
         got = await get("node", ask());
       }
       if (now !== call) return undefined;

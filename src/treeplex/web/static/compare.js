@@ -69,8 +69,7 @@ export function mount(root, first) {
       return;
     }
     try {
-      await opened(params.run, top);
-      await opened(params.other, top);
+      for (const run of [params.run, params.other]) if (!(await opened(run, top, () => now === call))) return;
       const where = { run: params.run, line: params.line ?? "", player: params.player };
       const [one, two] = await Promise.all([get("node", where), get("compare", { ...where, other: params.other })]);
       if (now !== call) return;

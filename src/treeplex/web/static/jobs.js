@@ -5,7 +5,14 @@ import { count, precise, seconds } from "./format.js";
 import { Plot } from "./plot.js";
 import { link } from "./route.js";
 
-const STATES = { queued: "waiting", running: "running", done: "done", stopped: "stopped", failed: "failed" };
+const STATES = {
+  queued: "waiting",
+  running: "running",
+  done: "done",
+  stopped: "stopped",
+  failed: "failed",
+  unconfirmed: "waits for you",
+};
 
 /** The game of a job, or null where it is a spot. */
 export function gameOf(job) {
@@ -79,7 +86,10 @@ export class JobCard {
     replace(
       this.tools,
       goes ? button("stop", () => act(job, "stop"), { title: "Ends it with the answer so far" }) : null,
-      !goes && open && job.state !== "failed" ? el("a", { class: "button main", href: open }, "open") : null,
+      job.state === "unconfirmed"
+        ? button("start", () => act(job, "start"), { class: "main", title: "It came with the folder" })
+        : null,
+      !goes && open && !["failed", "unconfirmed"].includes(job.state) ? el("a", { class: "button main", href: open }, "open") : null,
       !goes
         ? button("×", () => act(job, "remove"), { "aria-label": "Take off the list", title: "Take off the list" })
         : null,

@@ -2,8 +2,8 @@
 import { listen, post } from "./api.js";
 import { el, replace } from "./dom.js";
 
-/** Waits until a run is open, and shows in `box` how far it is. */
-export async function opened(run, box) {
+/** Waits until a run is open, and shows in `box` how far it is; gives false once it is no longer `wanted`. */
+export async function opened(run, box, wanted) {
   const bar = el("progress", { max: "1", value: 0, "aria-label": "Opening" });
   const show = (state) => {
     if (state.run === undefined || state.run === run)
@@ -13,6 +13,7 @@ export async function opened(run, box) {
   try {
     for (;;) {
       const state = await post("open", { run });
+      if (!wanted()) return false;
       if (state.state === "open") return true;
       if (state.state === "failed") throw new Error(state.error ?? "The run cannot be opened.");
       if (!bar.isConnected)
@@ -27,6 +28,7 @@ export async function opened(run, box) {
         );
       show(state);
       await new Promise((done) => setTimeout(done, 150));
+      if (!wanted()) return false;
     }
   } finally {
     end();

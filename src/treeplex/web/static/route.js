@@ -4,7 +4,7 @@ const ORDER = ["view", "run", "other", "line", "player"];
 const listeners = new Set();
 
 function encode(text) {
-  return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%20", "+");
+  return encodeURIComponent(text.toWellFormed?.() ?? text).replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%20", "+");
 }
 
 export function parse(hash = location.hash) {

@@ -85,10 +85,10 @@ function goOn(run) {
 }
 
 export function mount(root, params) {
-  let runs = [];
+  let [runs, unreadable] = [[], []];
   let chosen = new Set((params.chosen ?? "").split("|").filter(Boolean));
   let x = params.x ?? "seconds";
-  const list = new JobList((job) => ["queued", "running", "failed"].includes(job.state));
+  const list = new JobList((job) => ["queued", "running", "failed", "unconfirmed"].includes(job.state));
   const plot = new Plot({ logY: true, height: 260, label: "convergence of the chosen runs" });
   const jobs = el("section", { class: "panel", "aria-label": "Queue" }, el("h2", {}, "Queue"), list.element);
   const drawn = el("section", { class: "panel", "aria-label": "Convergence" });
@@ -179,6 +179,18 @@ export function mount(root, params) {
               ? "No run matches."
               : "No runs yet. Make a spot and solve it, or solve a game under “Any game”.",
           ),
+      unreadable.length
+        ? el(
+            "details",
+            { class: "quiet" },
+            el("summary", {}, `${count(unreadable.length)} folders cannot be read`),
+            el(
+              "ul",
+              { class: "plain" },
+              unreadable.slice(0, 100).map((each) => el("li", {}, `${each.run}: ${each.error}`)),
+            ),
+          )
+        : null,
     );
   }
 
@@ -228,7 +240,7 @@ export function mount(root, params) {
   async function read() {
     const got = await tried(get("runs"));
     if (!got) return;
-    runs = got.runs;
+    [runs, unreadable] = [got.runs, got.unreadable];
     paint();
     draw();
   }

@@ -23,8 +23,13 @@ const EXAMPLE = {
 for (const street of STREETS)
   EXAMPLE.sizes[street] = { oop: { bet: "33%, 75%", raise: "60%" }, ip: { bet: "33%, 75%", raise: "60%" } };
 
+/** Without a rake the server tells a cap of 0; left in the form it would cap a rake that is typed later. */
+function uncapped(made) {
+  return Number(made.rake_rate) === 0 && Number(made.rake_cap) === 0 ? { ...made, rake_cap: "" } : made;
+}
+
 export function draft() {
-  return { ...structuredClone(EXAMPLE), ...load("draft", {}) };
+  return uncapped({ ...structuredClone(EXAMPLE), ...load("draft", {}) });
 }
 
 export function keep(spot) {
@@ -47,7 +52,7 @@ export function asDraft(spot) {
   }
   if (spot.dead_money === undefined) made.dead_money = "0";
   for (const [street, text] of Object.entries(made.donk_sizes)) made.donk_sizes[street] = text.trim() || NO_DONKS;
-  return made;
+  return uncapped(made);
 }
 
 function number(text) {

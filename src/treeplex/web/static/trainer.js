@@ -56,8 +56,7 @@ export function mount(root, first) {
       return;
     }
     try {
-      await opened(params.run, play);
-      if (now === call) await deal();
+      if (await opened(params.run, play, () => now === call)) await deal();
     } catch (error) {
       if (now === call) replace(play, el("p", { class: "sentence" }, error.message));
     }

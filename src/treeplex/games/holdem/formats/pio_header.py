@@ -73,7 +73,8 @@ class Header:
                 text = self.said[key]
                 fields[name] = number(text, f"#{key}#") if name in ("pot", "effective_stack") else text
         if self._is_true("Rake.Enabled", default=True) and self._number("Rake.Fraction"):
-            fields |= {"rake_rate": self._number("Rake.Fraction"), "rake_cap": self._number("Rake.Cap")}
+            cap = self._number("Rake.Cap") if self.said.get("Rake.Cap") else None
+            fields |= {"rake_rate": self._number("Rake.Fraction"), "rake_cap": cap}
         return fields
 
     @property

@@ -103,6 +103,8 @@ def _configuration(value: Any) -> dict[str, Any]:
             )
     fields: dict[str, Any] = {MONEY[key]: table[key] for key in MONEY if key in table}
     fields |= {PERCENT[key]: _share(key, table[key]) for key in PERCENT if key in table}
+    if fields.get("rake_cap") == 0:
+        fields["rake_rate"] = 0.0  # these programs take the rate or the cap, whichever is less
     sizes: dict[str, Any] = {street: {player: {} for player in PLAYERS} for street in STREETS}
     for key, (player, street, kind) in SIZES.items():
         sizes[street][player][kind] = from_bare(table.get(key, ""), key)
@@ -144,7 +146,8 @@ def write_ranges(ranges: Mapping[str, str]) -> Exported:
 def _written(spot: Spot) -> dict[str, Any]:
     if spot.line_sizes:
         raise cannot(PROGRAM, "sizes by line", "; --to pio writes them as add_line commands")
-    cap = spot.rake_cap if spot.rake_cap is not None else spot.pot + 2 * spot.effective_stack
+    most = spot.pot + 2 * spot.effective_stack if spot.rake_rate else 0
+    cap = spot.rake_cap if spot.rake_cap is not None else most
     fields: dict[str, Any] = {
         "startingPot": spot.pot,
         "effectiveStack": spot.effective_stack,
