@@ -21,6 +21,7 @@ from types import FrameType
 sys.path.insert(0, str(Path(__file__).parent))
 
 import doors
+import folders
 from command_line import RefusedError, command_line
 
 from treeplex.errors import TreeplexError
@@ -41,6 +42,10 @@ DOORS: dict[str, doors.Door] = {
     "run folders": doors.run_folders,
     "own rules": doors.own_rules,
     "command line": command_line,
+    "checkpoints": folders.checkpoints,
+    "compiled games": folders.compiled_games,
+    "run files": folders.run_files,
+    "batches": folders.batches,
 }
 SHARES = {"run folders": 0.5, "command line": 0.5, "locks": 0.5}
 LONGEST = 300  # characters of a sentence

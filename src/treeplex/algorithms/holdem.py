@@ -6,6 +6,7 @@ as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -37,6 +38,7 @@ LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that
 PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
 OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
 RATE: Final = 2.0e9  # numbers read per second and core; 1.5e9 on large flops to 2.8e9 on rivers
+MOST_ITERATIONS: Final = 10**8  # of a checkpoint: discounts of all of them are kept in memory
 ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # of the default algorithm, on flops, turns and rivers
 
 
@@ -68,6 +70,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         learners = self.initial(game)
         fix(game, self.storage, learners)
         return State(learners, 0)
+
+    def restore(self, game: HoldemGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: no regret was touched in an iteration that is yet to come."""
+        return sound(super().restore(game, tensors, seed))
 
     def advance(self, game: HoldemGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
@@ -153,6 +159,14 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         regret, average, predicted = (aligned(count, self.storage) for count in sizes)
         last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
         return HandLearner(regret, average, predicted, last, scale, other)
+
+
+def sound(state: State) -> State:
+    """The state; ValueError if iterations are not such as can be."""
+    last = max(int(learner.last.max(initial=0)) for learner in state.learners)
+    if not last <= state.iteration <= MOST_ITERATIONS:
+        raise ValueError(f"its iteration is {state.iteration:,}, and a regret is of iteration {last:,}")
+    return state
 
 
 def faded(learners: tuple[HandLearner, HandLearner], factor: float) -> None:

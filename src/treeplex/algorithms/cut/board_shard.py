@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.algorithms.cut.board_part import arrays_of, fresh, played
 from treeplex.algorithms.cut.session import opened_part, write_part
 from treeplex.algorithms.cut.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
-from treeplex.algorithms.holdem import State, faded
+from treeplex.algorithms.holdem import State, faded, sound
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import arrays as layout
@@ -20,7 +20,7 @@ from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import load_spot
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
-from treeplex.tensors import leaves
+from treeplex.tensors import check, leaves
 from treeplex.updates.schedules import stretches
 
 
@@ -115,4 +115,5 @@ class BoardShard:
                 with opened_part(file, stamp.iteration) as tensors:
                     for player in (0, 1):
                         carry(self.whole, player, arrays_of(tensors, player), source, learners[player], self.run)
+        check(sound(State(learners, stamp.iteration)), "state")
         self.state, self.turn = State(self.taken(learners), stamp.iteration), 0

@@ -20,6 +20,7 @@ from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.learners import steps
+from treeplex.tensors import check
 from treeplex.updates.schedules import stretches
 from treeplex.updates.storage import STORAGES
 
@@ -127,6 +128,7 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
             count += part.fill(found)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
+    check(part.learners, "state.learners")
 
 
 def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
