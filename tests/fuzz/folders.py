@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -172,8 +173,14 @@ def run_files(draw: random.Random, folder: Path) -> None:
     shutil.copytree(sample(folder, name), folder / "run")
     path = folder / "run" / draw.choice(FILES)
     if path.suffix == ".json":
-        broken = mutate.tree(draw, json.loads(path.read_text()))
-        text = json.dumps(broken) if draw.random() < 0.8 else mutate.text(draw, json.dumps(broken))
+        text = json.dumps(mutate.tree(draw, json.loads(path.read_text())))
+        edit = draw.randrange(10)
+        if edit == 0:
+            text = text.replace("null", draw.choice(("[" * 100_000 + "]" * 100_000, '{"a":' * 100_000, "9" * 400)), 1)
+        elif edit == 1:
+            text = re.sub(r": \d+", f": {'9' * draw.choice((20, 400, 5000))}", text, count=draw.randint(1, 3))
+        elif edit == 2:
+            text = mutate.text(draw, text)
         path.write_text(text, errors="surrogatepass")
         words = continued(name, "run")
     else:
@@ -208,9 +215,9 @@ def _table(draw: random.Random, path: Path) -> bytes:
         odd = draw.choice(("x" * 64_000, None, b"\xff", [1]))
         table = table.set_column(place, name, pa.array([odd] * len(table)))
     elif edit == 3:
-        table = pa.table({key: pa.array([column[0].as_py()] * long) for key, column in columns.items()})
+        table = pa.table({key: pa.repeat(column[0], long) for key, column in columns.items()})
     elif edit == 4:
-        table = table.append_column("extra", pa.array(["x" * 64_000] * len(table)))
+        table = table.append_column("extra", pa.repeat("x" * 64_000, len(table)))
         table = pa.concat_tables([table] * draw.choice((1, 200)))
     else:
         table = table.set_column(place, name, pa.array([draw.choice((-1.0, 1e308, float("nan"), 2.0))] * len(table)))

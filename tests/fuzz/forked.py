@@ -24,7 +24,9 @@ def forked(trial: Callable[[], None], folder: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: those here wait
+        child = os.fork()
     if child == 0:
         _child(trial, folder)
     try:
@@ -36,7 +38,8 @@ def forked(trial: Callable[[], None], folder: Path) -> None:
     how = (folder / "how.txt").read_text(errors="replace") if (folder / "how.txt").exists() else ""
     assert os.WIFEXITED(status), f"signal {signal.Signals(os.WTERMSIG(status)).name} {how}"
     assert os.WEXITSTATUS(status) in (TAKEN, REFUSED), how
-    assert (used.ru_maxrss - before) * 1024 < MEMORY, f"{used.ru_maxrss / 2**20:.1f} GiB"
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert (used.ru_maxrss - before) * unit < MEMORY, f"{used.ru_maxrss * unit / 2**30:.1f} GiB"
     if os.WEXITSTATUS(status) == REFUSED:
         raise RefusedError
 

@@ -50,7 +50,8 @@ def _change(draw: random.Random, tensors: dict[str, Array]) -> None:
         other = draw.choice([key for key in like if tensors[key].shape == array.shape] if draw.random() < 0.8 else like)
         tensors[name], tensors[other] = tensors[other], array
     elif edit == 3:
-        tensors[name] = array.astype(draw.choice(sorted(TYPES)), casting="unsafe")
+        with np.errstate(all="ignore"):
+            tensors[name] = array.astype(draw.choice(sorted(TYPES)), casting="unsafe")
     elif edit == 4:
         tensors[name] = _reshaped(draw, array)
     else:

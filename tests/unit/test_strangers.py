@@ -16,7 +16,7 @@ import treeplex as tp
 from treeplex import arrow
 from treeplex.compile import load, save
 from treeplex.compile.storage import FORMAT as GAME
-from treeplex.errors import FormatError
+from treeplex.errors import FormatError, TreeplexError
 from treeplex.evaluation.strategy import TYPES
 from treeplex.holdem import Spot, sizes_for
 from treeplex.runs.batch.jobs import job_of
@@ -177,6 +177,24 @@ def test_words_of_a_checkpoint_are_checked(folders, words) -> None:
             tp.resume(path.parent, iterations=50)
     finally:
         path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "old", "new"),
+    [
+        ("cfr+", '"source": "kuhn"', '"source": ' + "[" * 100_000 + "]" * 100_000),
+        ("holdem", '"pot": 100', '"pot": 1' + "0" * 400),
+        ("holdem", '"pot": 100', '"pot": 1' + "0" * 5000),
+        ("grow", '"algorithm": "cfr", "archive"', '"algorithm": 5, "archive"'),
+        ("cfr+", '"seed": 0', '"seed": 1' + "0" * 400),
+    ],
+)
+def test_a_record_that_cannot_be_is_refused(folders, tmp_path, algorithm, old, new) -> None:
+    text = json.dumps(json.loads((folders(algorithm) / "run.json").read_text()))
+    assert old in text
+    (tmp_path / "run.json").write_text(text.replace(old, new))
+    with pytest.raises(TreeplexError):
+        tp.resume(tmp_path, iterations=50)
 
 
 def swap(first: int, second: int) -> Callable[[Any], Any]:

@@ -215,8 +215,8 @@ class Auto(Tabular[AutoState]):
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> AutoState:
         """As ``Algorithm``; the linear program begins again, and is given all it had before."""
-        told = checked("race", tensors["race"], np.int64, (5,), 0, MOST)
-        count, leader, due, standing, calls = (int(number) for number in told)
+        numbers = checked("race", tensors["race"], np.int64, (5,), 0, MOST)
+        count, leader, due, standing, calls = (int(number) for number in numbers)
         if count != len(self.members) or leader >= count or standing not in (WAITING, FAILED, ROUGH):
             raise ValueError("it is of another race")
         entrants: list[Any] = []
@@ -390,21 +390,20 @@ def _built(name: str) -> Algorithm[Any, Any]:
 
 def _rows(saved: Array, done: int) -> tuple[Row, ...]:
     """What was measured of a member that has done so many iterations: each row later than the one before."""
-    measured = checked("rows", saved, np.float64, (len(saved), len(Row._fields)), 0.0)
-    iteration, found = measured[:, 0], measured[:, 2][measured[:, 2] > 0.0]
-    follows = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
-    if not follows or found.min(initial=math.inf) < TINY * found.max(initial=0.0):  # whose ratios are taken
+    rows = checked("rows", saved, np.float64, (len(saved), len(Row._fields)), 0.0)
+    iteration, positive = rows[:, 0], rows[:, 2][rows[:, 2] > 0.0]
+    rising = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
+    if not rising or positive.min(initial=math.inf) < TINY * positive.max(initial=0.0):  # ``race`` divides them
         raise ValueError("its rows do not follow each other")
-    return tuple(Row(int(t), float(work), float(nash_conv)) for t, work, nash_conv in measured)
+    return tuple(Row(int(t), float(work), float(nash_conv)) for t, work, nash_conv in rows)
 
 
 def _events(saved: Array, members: int) -> tuple[Event, ...]:
     """What was decided: about a member, or about the linear program."""
-    decided = checked("events", saved, np.float64, (len(saved), len(Event._fields)), 0.0)
-    what, who, when = decided[:, 0], decided[:, 1], decided[:, 2]
-    if np.any(what > PROGRAM_ROUGH) or np.any(who > members) or np.any(when > MOST):
+    events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), 0.0)
+    if np.any(events[:, :3] > (PROGRAM_ROUGH, members, MOST)):
         raise ValueError("its events are of another race")
-    return tuple(Event(int(one[0]), int(one[1]), int(one[2]), float(one[3])) for one in decided)
+    return tuple(Event(int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in events)
 
 
 def _refused(backend: str) -> ParameterError:

@@ -145,7 +145,7 @@ class Exploring(Algorithm[Game, State]):
         state.iteration, state.walker.nodes = (int(x) for x in counts)
         state.walker.set_random_state(checked("random", tensors["random"], fresh.dtype, fresh.shape))
         for player, memory in enumerate(state.memory):
-            infosets = _listed(tensors[f"infosets.{player}"])
+            infosets = _infosets(tensors[f"infosets.{player}"])
             size = sum(len(actions) for _, actions in infosets)
             name = f"regret.{player}"
             regret: list[float] = checked(name, tensors[name], np.float64, (size,), -HUGE, HUGE).tolist()
@@ -213,14 +213,14 @@ def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
     return Sampled(walker.mean_payoff(memory, None, 0, count), (found[0], found[1]))
 
 
-def _listed(saved: npt.NDArray[Any]) -> list[tuple[str, tuple[str, ...]]]:
+def _infosets(saved: npt.NDArray[Any]) -> list[tuple[str, tuple[str, ...]]]:
     """Labels and actions of infosets, from JSON; ValueError if they are not texts, or not different."""
-    told: Any = json.loads(checked("infosets", saved, np.uint8).tobytes())
-    listed = [(str(label), tuple(str(action) for action in actions)) for label, actions in told]
-    right = all(actions and len(set(actions)) == len(actions) for _, actions in listed)
-    if not right or len(dict(listed)) != len(listed):
-        raise ValueError("its infosets are not listed once each")
-    return listed
+    entries: Any = json.loads(checked("infosets", saved, np.uint8).tobytes())
+    infosets = [(str(label), tuple(str(action) for action in actions)) for label, actions in entries]
+    distinct = all(actions and len(set(actions)) == len(actions) for _, actions in infosets)
+    if not distinct or len(dict(infosets)) != len(infosets):
+        raise ValueError("its infosets or their actions are not all different")
+    return infosets
 
 
 def _rows(memory: Memory) -> Iterator[Row]:

@@ -221,20 +221,20 @@ def _check_moves(game: CompiledGame) -> None:
         _within(f"tree.infoset of player {player}", infoset, 0, treeplex.infosets)
         if np.any(count[own] != treeplex.actions[infoset]):
             raise ValueError(f"nodes of player {player} have other moves than their infosets")
-        made = 1 + np.flatnonzero(tree.mover[tree.parent[1:]] == player)  # nodes after a move of the player
-        sequence = treeplex.first[tree.infoset[tree.parent[made]]] + number[made]
-        if np.any(labels.actions[sequence] != tree.action[made]):
+        after = 1 + np.flatnonzero(tree.mover[tree.parent[1:]] == player)  # nodes right after a move of the player
+        sequence = treeplex.first[tree.infoset[tree.parent[after]]] + number[after]
+        if np.any(labels.actions[sequence] != tree.action[after]):
             raise ValueError(f"moves of player {player} have other labels than their infosets")
-        if np.any(_last(tree, made, sequence)[own] != treeplex.parent[infoset]):
+        if np.any(_last(tree, after, sequence)[own] != treeplex.parent[infoset]):
             raise ValueError(f"player {player} does not remember its moves")
         if np.any(np.bincount(infoset, minlength=treeplex.infosets) == 0):
             raise ValueError(f"an infoset of player {player} is not in the tree")
 
 
-def _last(tree: HistoryTree, made: npt.NDArray[Any], sequence: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _last(tree: HistoryTree, after: npt.NDArray[Any], sequence: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """[N] the last of a player's sequences on the way to every node, from those of the nodes right after its moves."""
     last = np.full(tree.nodes, -1, dtype=np.int64)
-    last[0], last[made] = 0, sequence
+    last[0], last[after] = 0, sequence
     ahead, above = np.flatnonzero(last < 0), tree.parent.copy()
     while len(ahead):  # each look goes up twice as far as the one before
         last[ahead] = last[above[ahead]]

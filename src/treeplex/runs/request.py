@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from treeplex.algorithms.protocol import ITERATES
-from treeplex.errors import ParameterError, quoted, within
+from treeplex.errors import ParameterError, quoted, real, within
 from treeplex.runs.limits import Limits
 from treeplex.version import __version__
 
@@ -69,7 +69,7 @@ class Request:
         words: list[Any] = [request.game, request.algorithm, request.asked, request.fingerprint]
         if not all(isinstance(word, str) for word in words):
             raise ValueError("game, algorithm and fingerprint must be text")
-        if request.is_spot and not isinstance(request.source["pot"], int | float):
+        if request.is_spot and real(request.source["pot"]) is None:
             raise ValueError("the pot of a spot must be a number")
         return request
 
