@@ -48,7 +48,7 @@ def _child(trial: Callable[[], None], folder: Path) -> None:
     code = FAILED
     try:
         own = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
-        resource.setrlimit(resource.RLIMIT_CPU, (own + SECONDS, own + SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (own + SECONDS, own + SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

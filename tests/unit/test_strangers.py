@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,14 @@ def test_words_of_a_checkpoint_are_checked(folders, words) -> None:
             tp.resume(path.parent, iterations=50)
     finally:
         path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("rows", [[], [[1, 116, 0.0, 0.0, 0.0, 1.0, 0.5, {}]]])
+def test_a_log_that_lags_behind_its_run_holds_nothing_up(folders, tmp_path, rows) -> None:
+    path = shutil.copytree(folders("cfr+"), tmp_path / "run") / "checkpoint.safetensors"
+    tensors, about = read_tensors(path, CHECKPOINT)
+    write_tensors(path, CHECKPOINT, tensors, about | {"rows": rows})
+    assert tp.resume(path.parent, iterations=50).iterations == 50
 
 
 @pytest.mark.parametrize(
