@@ -201,8 +201,10 @@ def _read(path: Path, types: Types, most: int | None) -> Table:
         batches, read, text = list[Any](), 0, 0
         for batch in file.iter_batches(BATCH, columns=list(types), use_threads=False):
             read, text = read + batch.num_rows, text + max((_length(batch.column(name)) for name in named), default=0)
-            if read > rows or text > LARGEST_TEXT:
-                raise ValueError("it has more rows than it says, or labels of more than 2 GiB")
+            if read > rows:
+                raise ValueError(f"it has more rows than the {rows:,} it says")
+            if text > LARGEST_TEXT:
+                raise ValueError("its labels would take more than 2 GiB")
             batches.append(batch)
         return pa.Table.from_batches(batches, pa.schema([schema.field(name) for name in types], schema.metadata))
 

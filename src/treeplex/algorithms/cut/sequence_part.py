@@ -128,7 +128,8 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
             count += part.fill(found)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
-    check(part.learners, "state.learners")
+    for name, array in part.tensors().items():
+        check(array, name)
 
 
 def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
