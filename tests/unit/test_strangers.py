@@ -84,6 +84,8 @@ WRONG = [
     ("cfr-rbp", "state.tables.0.pruned", fill(1)),
     ("cfr-rbp", "state.tables.0.infosets", fill(-1.0)),
     ("cfr-rbp", "state.tables.1.play", fill(0.5)),
+    ("hedge-dt-rbp", "state.tables.0.infosets", put((0, 7), -21.0)),  # divided by zero
+    ("hedge-dt-rbp", "state.tables.0.infosets", put((0, 6), -1.0)),
     ("cfr+-hybrid", "state.trial", fill(3)),
     ("cfr+-hybrid", "state.walk.tables.0.pruned", fill(1)),
     ("auto", "0.state.iteration", fill(LEAST)),

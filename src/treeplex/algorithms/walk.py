@@ -109,6 +109,9 @@ class WalkCFR(Tabular[State]):
             if any(part.any() for part in (tables.play[:, arrays.VALUE], tables.infosets[:, arrays.REACH], below)):
                 raise ValueError(f"a walk of player {player} is under way")
             checked(f"strategy {player}", tables.strategy, np.float64, None, 0.0, MOST_LIKELY)
+            if tables.infosets.shape[1] > arrays.SEEN:
+                checked(f"squares {player}", tables.infosets[:, arrays.SQUARES], np.float64, None, 0.0)
+                checked(f"iterations {player}", tables.infosets[:, arrays.SEEN], np.float64, None, 0.0, state.iteration)
             if treeplex.infosets and not np.add.reduceat(tables.pruned == 0, treeplex.first[:-1]).all():
                 raise ValueError(f"an infoset of player {player} has no action")
         return state
