@@ -6,7 +6,7 @@ import fuzzing
 import pytest
 
 INPUTS = {"command line": 25, "run folders": 25, "locks": 40, "upi": 50, "own rules": 40, "games": 60}
-INPUTS |= {"checkpoints": 60, "compiled games": 60, "run files": 15, "batches": 20}
+INPUTS |= {"checkpoints": 40, "compiled games": 40, "run files": 15, "batches": 12}
 
 
 @pytest.mark.parametrize("door", fuzzing.DOORS)
