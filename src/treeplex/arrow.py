@@ -37,6 +37,12 @@ LARGEST_ROWS = 2**28
 LARGEST_TEXT = 2**31
 """Bytes of one column of text."""
 
+LEAST_ROWS, ROWS_PER_BYTE = 2**16, 64
+"""Of a file of so many bytes: half a row for each is usual, since labels differ."""
+
+BATCH = 2**16
+"""Rows that are unpacked at a time."""
+
 
 def texts(values: Iterable[str]) -> Texts:
     """A column of text."""
@@ -119,10 +125,14 @@ def table(columns: dict[str, Any], types: Types, about: dict[str, str] | None = 
 
 def records(kind: type[NamedTuple], listed: Sequence[tuple[Any, ...]]) -> Table:
     """One row per record, one column per field: whole numbers, numbers or text."""
-    kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
-    types = {name: kinds[hint] for name, hint in get_type_hints(kind).items()}
+    types = _types(kind)
     columns = list(zip(*listed, strict=True)) or [()] * len(types)
     return table(dict(zip(types, columns, strict=True)), types)
+
+
+def _types(kind: type[NamedTuple]) -> dict[str, pa.DataType]:
+    kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+    return {name: kinds[hint] for name, hint in get_type_hints(kind).items()}
 
 
 def text_bytes(column: Texts) -> int:
@@ -151,43 +161,73 @@ def write_parquet(source: Table, path: Path) -> None:
         pq.write_table(source, temporary, compression="zstd")
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """All rows of a small file of ours as dictionaries."""
-    return pq.read_table(path, partitioning=None).to_pylist()
+def read_row(path: Path, kind: type[NamedTuple]) -> dict[str, Any]:
+    """The row of a file that ``records`` made of one record, as a dictionary; ValueError if it is another file."""
+    (found,) = _read(path, _types(kind), 1).to_pylist()
+    return found
 
 
 def read_parquet(path: Path, types: Types, most: int | None = None) -> Table:
     """The columns named in ``types``, cast to them; ValueError if one is missing or has empty cells.
 
-    A file of more than ``most`` rows, or whose text would take more than ``LARGEST_TEXT``, is refused before that is
-    unpacked: a small file may say that one long text stands in it a billion times.
+    Nothing is unpacked that has more than ``most`` rows (if nobody knows: ``ROWS_PER_BYTE`` for each byte of the file),
+    or text of more than ``LARGEST_TEXT`` bytes: a small file may say that one long text stands in it a billion times.
     """
-    rows = pq.read_metadata(path).num_rows
-    if rows > (LARGEST_ROWS if most is None else most):
-        raise ValueError(f"it has {rows:,} rows, at most {LARGEST_ROWS if most is None else most:,} are possible")
-    named = [name for name, kind in types.items() if kind == pa.string()]
-    whole = pq.read_table(path, read_dictionary=named)
-    _refuse_long_text(whole, named)
-    missing = [name for name in types if name not in whole.column_names]
-    if missing:
-        raise ValueError(f"it has no column '{missing[0]}'")
-    source = (
-        whole.select(list(types)).cast(pa.schema(list(types.items()))).replace_schema_metadata(whole.schema.metadata)
-    )
+    whole = _read(path, types, most)
+    source = whole.cast(pa.schema(list(types.items()))).replace_schema_metadata(whole.schema.metadata)
     source.validate(full=True)  # texts may be no UTF-8
     if any(column.null_count for column in source.columns):
         raise ValueError("some cells are empty")
     return source
 
 
-def _refuse_long_text(source: Table, names: list[str]) -> None:
-    for column in (source[name] for name in names if name in source.column_names):
-        chunks: list[Any] = list(column.chunks) if pa.types.is_dictionary(column.type) else []
-        for chunk in chunks:
-            lengths = pc.fill_null(pc.binary_length(chunk.dictionary), 0).to_numpy(zero_copy_only=False)
-            used = pc.fill_null(chunk.indices, 0).to_numpy(zero_copy_only=False)
-            if len(lengths) and int(lengths.astype(np.int64)[used].sum()) > LARGEST_TEXT:
+def _read(path: Path, types: Types, most: int | None) -> Table:
+    """These columns, a batch at a time and no more of them than the head says; texts as they are stored, each once.
+
+    Only what is safe is asked of the head: of a damaged one, details of columns may end the interpreter.
+    """
+    with pq.ParquetFile(path) as file:
+        _refuse_types(file.schema_arrow, types)
+    named = [name for name, kind in types.items() if kind == pa.string()]
+    with pq.ParquetFile(path, read_dictionary=named) as file:
+        head, schema = file.metadata, file.schema_arrow
+        groups = [head.row_group(i) for i in range(head.num_row_groups)]
+        rows = head.num_rows
+        limit = most if most is not None else min(LARGEST_ROWS, max(LEAST_ROWS, ROWS_PER_BYTE * path.stat().st_size))
+        if not 0 <= rows <= limit or sum(group.num_rows for group in groups) != rows:
+            raise ValueError(f"it has {rows:,} rows, at most {limit:,} are possible")
+        if any(not 0 <= group.total_byte_size <= LARGEST_TEXT for group in groups):
+            raise ValueError("it would take more than 2 GiB")
+        batches, read, text = list[Any](), 0, 0
+        for batch in file.iter_batches(BATCH, columns=list(types), use_threads=False):
+            read, text = read + batch.num_rows, text + max((_length(batch.column(name)) for name in named), default=0)
+            if read > rows:
+                raise ValueError(f"it has more rows than the {rows:,} it says")
+            if text > LARGEST_TEXT:
                 raise ValueError("its labels would take more than 2 GiB")
+            batches.append(batch)
+        return pa.Table.from_batches(batches, pa.schema([schema.field(name) for name in types], schema.metadata))
+
+
+def _refuse_types(schema: Any, types: Types) -> None:
+    """ValueError unless every column is there once, with texts or numbers as it should."""
+    for name, kind in types.items():
+        if schema.names.count(name) != 1:
+            raise ValueError(f"it has no column '{name}'" if name not in schema.names else f"it has two '{name}'")
+        found = schema.field(name).type
+        text = any(is_text(found) for is_text in (pa.types.is_dictionary, pa.types.is_string, pa.types.is_binary))
+        number = pa.types.is_integer(found) or pa.types.is_floating(found)
+        if not (text if kind == pa.string() else number):
+            raise ValueError(f"its column '{name}' is of type {found!s:.40}")
+
+
+def _length(column: Any) -> int:
+    """Bytes of the texts of a column, unpacked."""
+    if not pa.types.is_dictionary(column.type):
+        return column.nbytes
+    lengths = pc.fill_null(pc.binary_length(column.dictionary), 0).to_numpy(zero_copy_only=False)
+    used = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
+    return int(lengths.astype(np.int64)[used].sum()) if len(lengths) else 0
 
 
 def frame(source: Table) -> Any:

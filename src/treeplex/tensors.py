@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from treeplex.files import replacing
 Array = npt.NDArray[Any]
 Tensors = dict[str, npt.NDArray[Any]]
 Record = TypeVar("Record")
+Named = TypeVar("Named", bound=NamedTuple)
 
 CHECKPOINT: Final = "treeplex-checkpoint-2"
 """The kind of file that a run is kept in."""
@@ -30,6 +32,26 @@ TYPES: Final = {
     **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
 }
 """What safetensors calls the types of arrays."""
+
+MOST: Final = 2**53
+"""Of what is counted: iterations, nodes, calls."""
+
+LARGEST, LARGEST_SUM = 1e150, 1e300
+"""Of numbers that are learnt, whose squares must be numbers; and of sums, whose weights may grow fast."""
+
+TINY: Final = 1e-300
+"""Less than any number that must be positive."""
+
+SUMS: Final = frozenset(
+    ("average", "earlier", "marks", "squares", "errors", "moves", "scale", "regret_scale", "average_scale"),
+)
+"""Fields of records that hold sums of probabilities or of squares, or scales: never negative."""
+
+PROBABILITIES: Final = frozenset(("averages", "plan", "response", "strategies", "strategy"))
+"""Fields that hold strategies or realization plans."""
+
+ROUNDED: Final = 1.0 + 1e-5
+"""The largest probability, in float32."""
 
 
 def write_tensors(path: Path, kind: str, tensors: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
@@ -137,21 +159,96 @@ def leaves(record: Any, name: str) -> Iterator[tuple[str, Array]]:
 
 
 def restored(fresh: Record, name: str, tensors: Mapping[str, Array]) -> Record:
-    """A record like ``fresh``, with the arrays and numbers that were saved; nothing in a file decides about types."""
+    """A record like ``fresh``, with the arrays and numbers that were saved; nothing in a file decides about types.
+
+    ValueError unless every array has the type and shape of the fresh one and numbers that can stand there: floats are
+    finite, whole numbers are counts, bytes are flags, and what ``SUMS`` names is not negative.
+    """
     if isinstance(fresh, tuple):
         parts = cast(tuple[Any, ...], fresh)
         found = [restored(part, f"{name}.{key}", tensors) for key, part in zip(_fields(parts), parts, strict=True)]
         kind: Any = type(parts)
         return kind(*found) if hasattr(parts, "_fields") else cast(Record, tuple(found))
-    saved = tensors[name]
+    array = np.asarray(fresh)
+    shape = array.shape if isinstance(fresh, np.ndarray) else None
+    saved = checked(name, tensors[name], array.dtype, shape, *_bounds(name, array))
     if isinstance(fresh, np.ndarray):
-        array = cast(Array, fresh)
-        if saved.shape != array.shape or saved.dtype != array.dtype:
-            raise ValueError(f"{name} is {saved.dtype}{list(saved.shape)}, not {array.dtype}{list(array.shape)}")
         array[...] = saved
         return cast(Record, array)
     scalar: Any = type(fresh)
     return scalar(saved.item())
+
+
+def check(record: Any, name: str) -> None:
+    """ValueError unless numbers of a record are such as can stand there: as ``restored``."""
+    for key, array in leaves(record, name):
+        checked(key, array, array.dtype, None, *_bounds(key, array))
+
+
+def checked(
+    name: str,
+    array: Array,
+    dtype: npt.DTypeLike,
+    shape: tuple[int, ...] | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Array:
+    """The array; ValueError unless it has this type, this shape, and finite numbers from ``low`` to ``high``.
+
+    Where ``low`` is NaN, numbers may be anything.
+    """
+    if array.dtype != dtype or (shape is not None and array.shape != shape):
+        shown = "" if shape is None else list(shape)
+        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not {np.dtype(dtype)}{shown}")
+    if array.size and not math.isnan(low):
+        least, most = array.min().item(), array.max().item()
+        if not (math.isfinite(least) and math.isfinite(most)):  # a NaN is both the least and the most
+            raise ValueError(f"{name} has numbers that are not finite")
+        if least < low or most > high:
+            raise ValueError(f"{name} has numbers from {least:g} to {most:g}, which is not within {low:g} to {high:g}")
+    return array
+
+
+def _bounds(name: str, array: Array) -> tuple[float, float]:
+    """What numbers of an array may be, by its type and name."""
+    if array.dtype == np.int8:
+        return 0, 1
+    if array.dtype.kind == "i" and array.dtype != np.int16:  # numbers in 16 bits have a sign
+        return 0, MOST
+    if "memory" in name.split("."):  # of a user's own rule
+        return math.nan, math.nan
+    if array.dtype.kind == "u":  # counters of random numbers
+        return 0, math.inf
+    if not PROBABILITIES.isdisjoint(name.split(".")):
+        return 0.0, ROUNDED
+    return (-LARGEST, LARGEST) if SUMS.isdisjoint(name.split(".")) else (0.0, LARGEST_SUM)
+
+
+def count_of(value: object) -> int:
+    """A count from JSON, or ValueError."""
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise ValueError(f"{value!r:.40} is not a count")
+    return value
+
+
+def number_of(value: object) -> float:
+    """A finite number from JSON, or ValueError."""
+    if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
+        raise ValueError(f"{value!r:.40} is not a finite number")
+    return float(cast(float, value))
+
+
+def record_of(kind: type[Named], fields: Any) -> Named:
+    """A record of counts, numbers and texts from a list in JSON, or ValueError."""
+    types: dict[str, type] = get_type_hints(kind)
+    if type(fields) is not list or len(cast(list[Any], fields)) != len(types):
+        raise ValueError(f"{fields!r:.40} is not a {kind.__name__}")
+    made: list[Any] = []
+    for wanted, value in zip(types.values(), cast(list[Any], fields), strict=True):
+        if wanted is str and not isinstance(value, str):
+            raise ValueError(f"{value!r:.40} is not a text")
+        made.append(value if wanted is str else (count_of if wanted is int else number_of)(value))
+    return kind._make(made)
 
 
 def copied(record: Record) -> Record:

@@ -31,7 +31,7 @@ def test_a_block_ends_as_on_the_cpu() -> None:
     draws = np.random.default_rng(1)
     total, block = (draws.random(70).astype(np.float32) * np.float32(size) for size in (1e6, 1e3))
     there, here = send(total), send(block)
-    fold(there, here, 0)
+    fold(there, here, blocks.BELOW, 0)
     blocks.fold(total, block)
     np.testing.assert_array_equal(fetch(there), total)
     np.testing.assert_array_equal(fetch(here), block)

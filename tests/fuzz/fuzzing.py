@@ -21,6 +21,7 @@ from types import FrameType
 sys.path.insert(0, str(Path(__file__).parent))
 
 import doors
+import folders
 from caches import caches
 from command_line import RefusedError, command_line
 from jobs import jobs
@@ -45,8 +46,13 @@ DOORS: dict[str, doors.Door] = {
     "jobs": jobs,
     "command line": command_line,
     "caches": caches,
+    "checkpoints": folders.checkpoints,
+    "compiled games": folders.compiled_games,
+    "run files": folders.run_files,
+    "batches": folders.batches,
 }
 SHARES = {"jobs": 0.3, "run folders": 0.5, "command line": 0.5, "locks": 0.5, "caches": 0.5}
+SHARES |= {"checkpoints": 2.5, "compiled games": 1.5, "run files": 0.5, "batches": 0.25}
 LONGEST = 300  # characters of a sentence
 PATIENCE = 30.0  # seconds for one input
 TAKEN, REFUSED, FAILED = "taken", "refused", "failed"
@@ -118,7 +124,7 @@ def fuzz(door: str, inputs: int, seed: int, only: int | None = None) -> tuple[Co
 def main() -> int:
     """From the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=20_000)
+    parser.add_argument("--inputs", type=int, default=28_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--door", choices=sorted(DOORS))
     parser.add_argument("--only", type=int)

@@ -5,16 +5,8 @@ from __future__ import annotations
 import fuzzing
 import pytest
 
-INPUTS = {
-    "jobs": 60,
-    "command line": 25,
-    "run folders": 25,
-    "locks": 40,
-    "upi": 50,
-    "own rules": 40,
-    "games": 60,
-    "caches": 25,
-}
+INPUTS = {"command line": 25, "run folders": 25, "locks": 40, "upi": 50, "own rules": 40, "games": 60, "caches": 25}
+INPUTS |= {"checkpoints": 40, "compiled games": 40, "run files": 15, "batches": 12, "jobs": 60}
 
 
 @pytest.mark.parametrize("door", fuzzing.DOORS)

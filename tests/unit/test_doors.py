@@ -492,7 +492,7 @@ def test_no_memory_for_a_policy_is_a_sentence(error, tmp_path, monkeypatch) -> N
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(pq, "read_table", fail)
+    monkeypatch.setattr(pq, "ParquetFile", fail)
     refused(lambda: Policy.load(path), FormatError)
 
 

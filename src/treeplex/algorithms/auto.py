@@ -28,7 +28,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
-from treeplex.tensors import Tensors
+from treeplex.tensors import MOST, TINY, Tensors, checked
 
 Array = npt.NDArray[Any]
 Member = Algorithm[CompiledGame, Any]
@@ -215,8 +215,9 @@ class Auto(Tabular[AutoState]):
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> AutoState:
         """As ``Algorithm``; the linear program begins again, and is given all it had before."""
-        count, leader, due, standing, calls = (int(number) for number in tensors["race"])
-        if count != len(self.members) or not 0 <= leader < count or standing not in (WAITING, FAILED, ROUGH):
+        numbers = checked("race", tensors["race"], np.int64, (5,), 0, MOST)
+        count, leader, due, standing, calls = (int(number) for number in numbers)
+        if count != len(self.members) or leader >= count or standing not in (WAITING, FAILED, ROUGH):
             raise ValueError("it is of another race")
         entrants: list[Any] = []
         rows: list[tuple[Row, ...]] = []
@@ -224,10 +225,11 @@ class Auto(Tabular[AutoState]):
             head = f"{place}."
             own = {key.removeprefix(head): array for key, array in tensors.items() if key.startswith(head)}
             entrants.append(member.restore(game, own, seed))
-            rows.append(tuple(Row(int(t), float(work), float(found)) for t, work, found in own["rows"]))
-        told = ((int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in tensors["events"])
+            rows.append(_rows(own["rows"], entrants[-1].iteration))
+        if due < entrants[leader].iteration:
+            raise ValueError("its next decision is over")
         program = UNSOLVED._replace(standing=standing, calls=calls)
-        return AutoState(tuple(entrants), tuple(rows), leader, due, program, tuple(Event(*one) for one in told))
+        return AutoState(tuple(entrants), tuple(rows), leader, due, program, _events(tensors["events"], count))
 
     def _decided(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[AutoState, bool]:
         """Measure, decide, and give the linear program its share; False if ``stop`` or the limit on nodes cut it short.
@@ -384,6 +386,24 @@ def _built(name: str) -> Algorithm[Any, Any]:
     from treeplex.algorithms.registry import build  # noqa: PLC0415 - which lists this one, too
 
     return build(name)
+
+
+def _rows(saved: Array, done: int) -> tuple[Row, ...]:
+    """What was measured of a member that has done so many iterations: each row later than the one before."""
+    rows = checked("rows", saved, np.float64, (len(saved), len(Row._fields)), 0.0)
+    iteration, positive = rows[:, 0], rows[:, 2][rows[:, 2] > 0.0]
+    rising = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
+    if not rising or positive.min(initial=math.inf) < TINY * positive.max(initial=0.0):  # ``race`` divides them
+        raise ValueError("its rows do not follow each other")
+    return tuple(Row(int(t), float(work), float(nash_conv)) for t, work, nash_conv in rows)
+
+
+def _events(saved: Array, members: int) -> tuple[Event, ...]:
+    """What was decided: about a member, or about the linear program."""
+    events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), 0.0)
+    if np.any(events[:, :3] > (PROGRAM_ROUGH, members, MOST)):
+        raise ValueError("its events are of another race")
+    return tuple(Event(int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in events)
 
 
 def _refused(backend: str) -> ParameterError:

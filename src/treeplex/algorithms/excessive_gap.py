@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.algorithms.options import named, number
-from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.excessive_gap import begin, gap_iterations
@@ -18,6 +19,7 @@ from treeplex.engines.sequence.entropy import first_order_players, moduli, new_s
 from treeplex.engines.sequence.first_order import LONGEST_STEP, ROUNDING, Gap, GapPlayer, GapScratch, Pace, Terms
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.engines.sequence.tree_operator import tree_operator
+from treeplex.tensors import LARGEST, TINY, checked
 
 STEPS: Final = {"adaptive": True, "theory": False}
 LEAST: Final = 1e-16  # of the first guess: where smoothing is no longer felt and stops to shrink
@@ -66,6 +68,14 @@ class ExcessiveGap(Tabular[State]):
             if _gap(state) > 0.0:
                 return self._begin(game, state, smoothing)
             smoothing *= 0.5
+        return state
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: smoothing and steps are positive."""
+        state = super().restore(game, tensors, seed)
+        least = 0.5 * LEAST * smoothing_guess(game, self.scheme)
+        checked("state.pace.smoothing", state.pace.smoothing, np.float64, (2,), least, LARGEST)
+        checked("state.pace.step", state.pace.step, np.float64, (1,), TINY, 1.0)
         return state
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:

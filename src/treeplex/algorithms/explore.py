@@ -19,7 +19,7 @@ from treeplex.errors import within
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy, Row
 from treeplex.games.protocol import Game, name_of
-from treeplex.tensors import Tensors
+from treeplex.tensors import MOST, Tensors, checked
 from treeplex.updates.reference import matched_numbers
 
 Walker = Callable[[OnTheFly], Callable[[Memory, int, Any, float], float]]
@@ -33,6 +33,7 @@ WALKS: Final[dict[str, Walker]] = {
 
 CONFIDENCE: Final = 1.959963984540054  # standard errors of a two-sided interval of 95 %
 RESPONSES: Final = 2_000
+HUGE: Final = 1e300  # regrets of a checkpoint, whose sums must be numbers
 
 
 class Sampled(NamedTuple):
@@ -139,20 +140,27 @@ class Exploring(Algorithm[Game, State]):
     def restore(self, game: Game, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
         """As ``Algorithm``."""
         state = State(game, seed)
-        state.iteration, state.walker.nodes = (int(x) for x in tensors["counts"])
-        state.walker.set_random_state(tensors["random"])
+        fresh = state.walker.random_state()
+        counts = checked("counts", tensors["counts"], np.int64, (2,), 0, MOST)
+        state.iteration, state.walker.nodes = (int(x) for x in counts)
+        state.walker.set_random_state(checked("random", tensors["random"], fresh.dtype, fresh.shape))
         for player, memory in enumerate(state.memory):
-            regret, average, picks = (tensors[f"{name}.{player}"].tolist() for name in ("regret", "average", "pick"))
-            infosets: list[tuple[str, list[str]]] = json.loads(tensors[f"infosets.{player}"].tobytes())
+            infosets = _infosets(tensors[f"infosets.{player}"])
+            size = sum(len(actions) for _, actions in infosets)
+            name = f"regret.{player}"
+            regret: list[float] = checked(name, tensors[name], np.float64, (size,), -HUGE, HUGE).tolist()
+            name = f"average.{player}"
+            average: list[float] = checked(name, tensors[name], np.float64, (size,), 0.0, HUGE).tolist()
+            name = f"pick.{player}"
+            picks: list[int] = checked(name, tensors[name], np.int64, (len(infosets),), 0).tolist()
             place = 0
             for (label, actions), pick in zip(infosets, picks, strict=True):
-                entry = Entry(tuple(actions), pick)
-                entry.regret = regret[place : place + len(actions)]
-                entry.average = average[place : place + len(actions)]
+                if pick >= len(actions):
+                    raise ValueError(f"an infoset of player {player} picks an action that it does not have")
+                memory[label] = Entry(actions, pick, known=False)
+                memory[label].regret = regret[place : place + len(actions)]
+                memory[label].average = average[place : place + len(actions)]
                 place += len(actions)
-                memory[label] = entry
-            if place != len(regret) or place != len(average):
-                raise ValueError(f"the infosets of player {player} have {place} actions, not {len(regret)}")
         return state
 
 
@@ -203,6 +211,16 @@ def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
                 break
         found.append(walker.mean_payoff(memory, answer, player, count))
     return Sampled(walker.mean_payoff(memory, None, 0, count), (found[0], found[1]))
+
+
+def _infosets(saved: npt.NDArray[Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """Labels and actions of infosets, from JSON; ValueError if they are not texts, or not different."""
+    entries: Any = json.loads(checked("infosets", saved, np.uint8).tobytes())
+    infosets = [(str(label), tuple(str(action) for action in actions)) for label, actions in entries]
+    distinct = all(actions and len(set(actions)) == len(actions) for _, actions in infosets)
+    if not distinct or len(dict(infosets)) != len(infosets):
+        raise ValueError("its infosets or their actions are not all different")
+    return infosets
 
 
 def _rows(memory: Memory) -> Iterator[Row]:

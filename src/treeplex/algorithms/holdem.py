@@ -41,6 +41,7 @@ LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that
 PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
 OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
 RATE: Final = 2.0e9  # numbers read per second and core; 1.5e9 on large flops to 2.8e9 on rivers
+MOST_ITERATIONS: Final = 10**8  # of a checkpoint: discounts of all of them are kept in memory
 ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # of the default algorithm, on flops, turns and rivers
 
 
@@ -127,10 +128,10 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
     def restore(self, game: HoldemGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
-        """As ``Algorithm``."""
+        """As ``Algorithm``: no regret was touched in an iteration that is yet to come."""
         fresh = self.start(game, seed)
         state = restored(fresh._replace(earlier=saved_room(fresh.learners, tensors)), "state", tensors)
-        return in_units(state, self.weight)
+        return in_units(sound(state), self.weight)
 
     def schedules(self, last: int) -> Schedules:
         """Discounts and weights of iterations 0 to ``last``."""
@@ -165,6 +166,14 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
         regret, average, predicted = (aligned(count, self.storage) for count in sizes)
         last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
         return HandLearner(regret, average, predicted, last, scale, other)
+
+
+def sound(state: State) -> State:
+    """The state; ValueError if iterations are not such as can be."""
+    last = max(int(learner.last.max(initial=0)) for learner in state.learners)
+    if not last <= state.iteration <= MOST_ITERATIONS:
+        raise ValueError(f"its iteration is {state.iteration:,}, and a regret is of iteration {last:,}")
+    return state
 
 
 def faded(learners: tuple[HandLearner, HandLearner], factor: float, earlier: Earlier = ()) -> None:

@@ -12,6 +12,7 @@ forgotten.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.hedge import HedgeCFR, hedge_rate
 from treeplex.algorithms.options import named, number, turn_order
-from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import BOUNDS, nested_regret_based, regret_based
 from treeplex.algorithms.walk import Matching, State, Thresholded, WalkCFR
@@ -31,7 +32,7 @@ from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.cpu.handover import begin_prunings, take_over
 from treeplex.engines.sequence.arrays import HedgeLearner, Learner
 from treeplex.engines.sequence.learners import numbered, uniform_strategies
-from treeplex.tensors import Tensors, copied
+from treeplex.tensors import Tensors, copied, restored
 from treeplex.updates import RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
@@ -43,12 +44,14 @@ FAR_VISIT: Final = 630.0  # and beyond
 NEAR: Final = 1000
 ITERATION: Final = 6500.0  # per iteration, whatever is entered
 RESPONSE_NODE: Final = 30.0  # per node that a best response looks at
+PIECE: Final = 10**7  # iterations whose weights are in memory at a time
 HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
 
 SPACING: Final = 1.3  # of trials, as a factor of their iterations
 SHARE: Final = 0.005  # of all work so far, for one trial
 MARGIN: Final = 0.7  # a walk is cheaper below this many times an iteration over arrays: the fit may be 0.77 of the cost
 FIRST_TRIAL: Final = 100
+MOST_ITERATIONS: Final = 10**9  # on arrays, of a checkpoint: a hand-over adds up the weights of all
 
 
 class HybridState(NamedTuple):
@@ -124,6 +127,19 @@ class Hybrid(Tabular[HybridState]):
         arrays = LearnerState(state.arrays.learners, state.arrays.iteration)
         return super().save(state._replace(arrays=arrays))
 
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> HybridState:
+        """As ``Algorithm``: each part as its own algorithm has it; the next trial is yet to come."""
+        parts = [
+            {f"state{key.removeprefix(head)}": array for key, array in tensors.items() if key.startswith(head)}
+            for head in ("state.arrays", "state.walk")
+        ]
+        arrays, walk = self.arrays.restore(game, parts[0], seed), self.walk.restore(game, parts[1], seed)
+        at, trial = (restored(0, f"state.{name}", tensors) for name in ("handed_over_at", "trial"))
+        state = HybridState(arrays, walk, at, trial)
+        if max(at, arrays.iteration) > MOST_ITERATIONS or state.iteration < at or (not at and trial < arrays.iteration):
+            raise ValueError("its iterations do not follow each other")
+        return state
+
     def array_cost(self, game: CompiledGame) -> float:
         """Nanoseconds of an iteration over arrays."""
         return NUMBER * sweep(game)
@@ -177,8 +193,9 @@ class Hybrid(Tabular[HybridState]):
         In turns player 1 has met player 0's strategies from the second on, and the present one. Of a weighted average
         only an estimate is known.
         """
-        weights = float(self.arrays.weight(numbered(0, iterations)).sum())
         if self.arrays.weight != uniform():
+            pieces = ((done, min(PIECE, iterations - done)) for done in range(0, iterations, PIECE))
+            weights = sum(float(self.arrays.weight(numbered(*piece)).sum()) for piece in pieces)
             return learner.average * (iterations / weights)
         if player == 1 or self.arrays.turns == SIMULTANEOUS:
             return learner.average.copy()

@@ -8,6 +8,7 @@ expected sum is the average by reach.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -17,19 +18,29 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
-from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Batch, Table, frames, log, table
+from treeplex.engines.sampling.columns import NODE, START
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.engines.sampling.tree import Longs, Sampling, correlated, nodes_per_walk, sampling
+from treeplex.engines.sampling.tree import (
+    ACTOR_BITS,
+    WIDTH_BITS,
+    Longs,
+    SampleTree,
+    Sampling,
+    correlated,
+    nodes_per_walk,
+    sampling,
+)
 from treeplex.engines.sequence.learners import normalised
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
@@ -120,6 +131,16 @@ class MonteCarlo(Tabular[State]):
         """Nothing learnt; pure strategies at random."""
         form = self._form(game)
         return State(tuple(self._initial(form, seed, stream) for stream in range(self.streams)), 0)
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: an infoset picks one of its actions."""
+        state = super().restore(game, tensors, seed)
+        for player, limit in enumerate(_last_moves(self._form(game).tree)):
+            for stream in state.streams:
+                pick = stream.tables[player].pick
+                if len(pick) > 1 and np.any(pick > limit):
+                    raise ValueError(f"an infoset of player {player} picks an action that it does not have")
+        return state
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""
@@ -342,6 +363,19 @@ def _assembly(
         recent=average == RECENT,
         correlated=named("chance", chance, CHANCES),
     )
+
+
+def _last_moves(tree: SampleTree) -> tuple[Ints, Ints]:
+    """[S] of both players: the number of an infoset's last action, at the first of its sequences; 0 elsewhere."""
+    node, found = tree.packed[:, NODE], list[Ints]()
+    for player in (0, 1):
+        own = node % 2**ACTOR_BITS == player
+        width = ((node[own] >> ACTOR_BITS) % 2**WIDTH_BITS)[:, None]
+        place = tree.packed[own, START][:, None] + width * np.arange(int(tree.hands[player].max()) + 1)
+        last = np.zeros(int((place + width).max(initial=1)), dtype=np.int32)
+        last[place] = width - 1
+        found.append(last)
+    return found[0], found[1]
 
 
 def _sum(arrays: list[Floats]) -> Floats:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
 from treeplex.engines.sequence.entropy import first_order_players, new_scratch, scheme, smoothing_guess, spread
 from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
+from treeplex.tensors import TINY, checked
 
 LONGEST: Final = 1e12  # steps of this size make responses pure; over the smoothing that makes them even
 FIRST_GROWTH: Final = 2.0  # how much steps grow until one is too long
@@ -48,6 +50,13 @@ class MirrorProx(Tabular[State]):
         )
         step = 1.0 / (game.largest_payoff or 1.0)
         return State((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: steps are positive."""
+        state = super().restore(game, tensors, seed)
+        for name in ("step", "growth"):
+            checked(f"state.rate.{name}", getattr(state.rate, name), np.float64, (1,), TINY)
+        return state
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""

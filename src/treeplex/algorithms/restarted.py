@@ -33,6 +33,7 @@ from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.entropy import centres
 from treeplex.engines.sequence.first_order import ROUNDING, Mirror
 from treeplex.evaluation.exact import evaluate_strategies
+from treeplex.tensors import MOST, checked
 
 SUFFICIENT: Final = 0.2  # of the gap at the last restart
 NECESSARY: Final = 0.8  # the same, once the gap rises again
@@ -143,8 +144,9 @@ class Restarted(Tabular[State]):
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
         """As ``Algorithm``."""
         own = {name: array for name, array in tensors.items() if not name.startswith("restarts.")}
-        began, checks, restarts, nodes = (int(count) for count in tensors["restarts.counts"])
-        then, before = (float(gap) for gap in tensors["restarts.gaps"])
+        counts = checked("restarts.counts", tensors["restarts.counts"], np.int64, (4,), 0, MOST)
+        began, checks, restarts, nodes = (int(count) for count in counts)
+        then, before = (float(gap) for gap in checked("gaps", tensors["restarts.gaps"], np.float64, (2,), 0.0))
         return State(self.inner.restore(game, own, seed), began, (then, before), checks, restarts, nodes)
 
 

@@ -6,6 +6,7 @@ A suffix says which nodes are visited and changes nothing else: players take tur
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import named, number, turn_order
-from treeplex.algorithms.protocol import Stop, never
+from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import (
     BOUNDS,
@@ -37,12 +38,14 @@ from treeplex.engines.history.cpu.sums import complete_sums
 from treeplex.engines.history.paths import counterfactual_ranges, paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
 from treeplex.errors import non_negative
+from treeplex.tensors import checked
 from treeplex.updates.hedge import MATCHING
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.thresholds import hedge_threshold, matching_threshold
 from treeplex.updates.turns import SIMULTANEOUS
 
 NONE: Final[Floats] = np.empty(0)
+MOST_LIKELY: Final = 1.0 + 1e-9  # a probability, with rounding
 NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), NONE)
 
 
@@ -94,6 +97,24 @@ class WalkCFR(Tabular[State]):
         """No regret yet, uniform strategies, nothing pruned."""
         first, second = uniform_strategies(game)[0]
         return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0, 0, 0)
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: strategies are such, each infoset has an action that is not pruned, no walk is under way.
+
+        A walk notes an infoset when its reach leaves zero; if that could happen twice, it would note too many.
+        """
+        state = super().restore(game, tensors, seed)
+        for player, (treeplex, tables) in enumerate(zip(game.treeplexes, state.tables, strict=True)):
+            below = tables.sequences[:, arrays.BELOW : arrays.BELOW + 1]
+            if any(part.any() for part in (tables.play[:, arrays.VALUE], tables.infosets[:, arrays.REACH], below)):
+                raise ValueError(f"a walk of player {player} is under way")
+            checked(f"strategy {player}", tables.strategy, np.float64, None, 0.0, MOST_LIKELY)
+            if tables.infosets.shape[1] > arrays.SEEN:
+                checked(f"squares {player}", tables.infosets[:, arrays.SQUARES], np.float64, None, 0.0)
+                checked(f"iterations {player}", tables.infosets[:, arrays.SEEN], np.float64, None, 0.0, state.iteration)
+            if treeplex.infosets and not np.add.reduceat(tables.pruned == 0, treeplex.first[:-1]).all():
+                raise ValueError(f"an infoset of player {player} has no action")
+        return state
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""

@@ -6,7 +6,7 @@ are let back in as soon as a best response gains by them, so that the answer con
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from treeplex.algorithms import mccfr
 from treeplex.algorithms.options import counted, named, number
-from treeplex.algorithms.protocol import Cost, Execution, Stop, never
+from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.game import CompiledGame
@@ -83,6 +83,19 @@ class WarmStart(Tabular[State]):
         unpaid = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
         sampler = self.sampler.start(game, seed)
         return State(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
+
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+        """As ``Algorithm``: every infoset keeps an action, and the next look is yet to come."""
+        head = "state.sampler."
+        own = {f"state.{key.removeprefix(head)}": array for key, array in tensors.items() if key.startswith(head)}
+        state = super().restore(game, tensors, seed)._replace(sampler=self.sampler.restore(game, own, seed))
+        for treeplex, kept in zip(game.treeplexes, state.kept, strict=True):
+            if treeplex.infosets and not np.logical_or.reduceat(kept, treeplex.first[:-1]).all():
+                raise ValueError("an infoset has no action")
+        late = state.iteration >= self.warmup and self.safe and state.look <= state.iteration
+        if late or state.sampler.iteration != min(state.iteration, self.warmup):
+            raise ValueError("its iterations do not follow each other")
+        return state
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``."""

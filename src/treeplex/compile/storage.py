@@ -28,7 +28,7 @@ from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.errors import FormatError, ParameterError, brief, quoted
 from treeplex.files import replace_text
 from treeplex.games.efg import write
-from treeplex.games.protocol import TERMINAL
+from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.tensors import Tensors, leaves, read_tensors, write_tensors
 
 FORMAT: Final = "treeplex-game-1"
@@ -42,6 +42,9 @@ TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(("probability", "payoff", "data", "amount", "tables", "copies"), np.float64),
 }
 """Of the fields that are not 32-bit integers."""
+
+TOLERANCE: Final = 1e-6
+"""By how much probabilities of chance may miss adding up to one: more than rounding, less than a slip."""
 
 Record = TypeVar("Record", bound=NamedTuple)
 
@@ -90,7 +93,7 @@ def load(path: str | Path) -> CompiledGame:
         _check(game)
     except FileNotFoundError:
         raise ParameterError(f"There is no file {quoted(Path(path))}.") from None
-    except (OSError, ArrowError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+    except (OSError, ArrowError, LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(
             f"not a whole compiled game of treeplex ({reason}); compile it again.", path=str(path)
@@ -150,12 +153,9 @@ def _typed(tensors: Tensors, name: str, field: str) -> npt.NDArray[Any]:
 
 
 def _check(game: CompiledGame) -> None:
-    """Kernels trust their indices: let none through that points outside."""
-    _check_tree(game)
+    """Kernels trust their indices: let none through that points outside, and nothing that is not a game."""
     for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
         _check_treeplex(player, treeplex)
-        own = game.tree.infoset[game.tree.mover == player]
-        _within(f"tree.infoset of player {player}", own, 0, treeplex.infosets)
         names = unpacked(labels.infosets)
         if (
             len(names) != treeplex.infosets
@@ -165,6 +165,8 @@ def _check(game: CompiledGame) -> None:
             raise ValueError(f"labels of player {player} are not one for one")
         _within(f"{player}.actions", labels.actions[:1], -1, 0)
         _within(f"{player}.actions", labels.actions[1:], 0, len(game.actions))
+    _check_tree(game)
+    _check_moves(game)
     sizes = [treeplex.sequences for treeplex in game.treeplexes]
     _check_rows(*game.payoffs.rows, sizes[0], sizes[1])
     _check_rows(*game.payoffs.columns, sizes[1], sizes[0])
@@ -180,22 +182,65 @@ def _check(game: CompiledGame) -> None:
 
 
 def _check_tree(game: CompiledGame) -> None:
+    """Nodes are in depth-first order: those below a node are the ``size - 1`` that follow it."""
     tree = game.tree
     nodes = tree.nodes
     if any(len(array) != nodes for array in tree) or nodes == 0 or tree.size[0] != nodes or tree.parent[0] != -1:
         raise ValueError("arrays of the tree do not fit together")
-    place = np.arange(nodes, dtype=np.int64)
+    place, above = np.arange(1, nodes, dtype=np.int64), tree.parent[1:]
     _within("tree.mover", tree.mover, TERMINAL, 2)
+    _within("tree.parent", above, 0, nodes)
+    _within("tree.parent", place - above, 1, nodes + 1)
     _within("tree.size", tree.size, 1, nodes + 1)
-    _within("tree.size", place + tree.size, 1, nodes + 1)
-    _within("tree.parent", tree.parent[1:], 0, nodes)
-    _within("tree.parent", (place - tree.parent)[1:], 1, nodes + 1)
     _within("tree.action", tree.action[1:], 0, len(game.actions))
     _within("tree.action", tree.action[:1], -1, 0)
+    end = np.arange(nodes) + tree.size
+    below = np.bincount(above, weights=tree.size[1:], minlength=nodes)  # whole numbers below 2^53: exact
+    if np.any(end[1:] > end[above]) or np.any(below + 1 != tree.size):
+        raise ValueError("tree.size does not fit the tree")
     if np.any((tree.size == 1) != (tree.mover == TERMINAL)) or np.any(tree.infoset[tree.mover < 0] != -1):
         raise ValueError("tree.mover does not fit the tree")
-    if not np.isfinite(tree.payoff).all() or not ((tree.probability >= 0.0) & (tree.probability <= 1.0)).all():
-        raise ValueError("a payoff or probability is not a number")
+    chance = tree.mover[above] == CHANCE
+    total = np.bincount(above[chance], weights=tree.probability[1:][chance], minlength=nodes)[tree.mover == CHANCE]
+    odd = not np.isfinite(tree.payoff).all() or not ((tree.probability >= 0.0) & (tree.probability <= 1.0)).all()
+    if odd or np.any(np.abs(total - 1.0) > TOLERANCE) or np.any(tree.probability[1:][~chance] != 1.0):
+        raise ValueError("a payoff or probability is not a number, or probabilities do not add up to 1")
+    if np.any(tree.payoff[tree.mover != TERMINAL] != 0.0):
+        raise ValueError("tree.payoff does not fit the tree")
+
+
+def _check_moves(game: CompiledGame) -> None:
+    """Moves of the tree are sequences of the treeplexes: their number, their labels, what each infoset remembers."""
+    tree, order = game.tree, np.argsort(game.tree.parent, kind="stable")
+    count = np.bincount(tree.parent[1:], minlength=tree.nodes)
+    number = np.empty(tree.nodes, dtype=np.int64)  # of a node among its siblings
+    number[order[1:]] = np.arange(tree.nodes - 1) - np.repeat(np.cumsum(count) - count, count)
+    for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
+        own = np.flatnonzero(tree.mover == player)
+        infoset = tree.infoset[own]
+        _within(f"tree.infoset of player {player}", infoset, 0, treeplex.infosets)
+        if np.any(count[own] != treeplex.actions[infoset]):
+            raise ValueError(f"nodes of player {player} have other moves than their infosets")
+        after = 1 + np.flatnonzero(tree.mover[tree.parent[1:]] == player)  # nodes right after a move of the player
+        sequence = treeplex.first[tree.infoset[tree.parent[after]]] + number[after]
+        if np.any(labels.actions[sequence] != tree.action[after]):
+            raise ValueError(f"moves of player {player} have other labels than their infosets")
+        if np.any(_last(tree, after, sequence)[own] != treeplex.parent[infoset]):
+            raise ValueError(f"player {player} does not remember its moves")
+        if np.any(np.bincount(infoset, minlength=treeplex.infosets) == 0):
+            raise ValueError(f"an infoset of player {player} is not in the tree")
+
+
+def _last(tree: HistoryTree, after: npt.NDArray[Any], sequence: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """[N] the last of a player's sequences on the way to every node, from those of the nodes right after its moves."""
+    last = np.full(tree.nodes, -1, dtype=np.int64)
+    last[0], last[after] = 0, sequence
+    ahead, above = np.flatnonzero(last < 0), tree.parent.copy()
+    while len(ahead):  # each look goes up twice as far as the one before
+        last[ahead] = last[above[ahead]]
+        ahead = ahead[last[ahead] < 0]
+        above[ahead] = above[above[ahead]]
+    return last
 
 
 def _check_treeplex(player: int, treeplex: Treeplex) -> None:

@@ -50,10 +50,10 @@ def _multiply(numbers: Any, factor: Any) -> None:
         numbers[i] *= factor
 
 
-def _fold(total: Any, block: Any) -> None:
+def _fold(total: Any, block: Any, below: Any) -> None:
     for i in range(cuda.grid(1), total.shape[0], cuda.gridsize(1)):
         both = float64(total[i]) + float64(block[i])
-        total[i] = both
+        total[i] = both * below
         block[i] = both - float64(total[i])
 
 
@@ -73,9 +73,9 @@ def fade(array: Any, factor: float, stream: Any) -> None:
         _multiplied[_blocks(array), BLOCK, stream](array, factor)
 
 
-def fold(total: Any, block: Any, stream: Any) -> None:
-    """As ``updates.blocks.fold``, of arrays of the device; whoever reads them next waits for the stream."""
-    _folded[_blocks(total), BLOCK, stream](total, block)
+def fold(total: Any, block: Any, below: float, stream: Any) -> None:
+    """As ``updates.blocks.fold``, whose factor is ``below``; whoever reads the arrays next waits for the stream."""
+    _folded[_blocks(total), BLOCK, stream](total, block, below)
 
 
 def add(out: Any, total: Any, block: Any, stream: Any) -> None:

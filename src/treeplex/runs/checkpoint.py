@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Any, Final, Generic, NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,10 @@ from treeplex.algorithms.cut.join import as_one
 from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
-from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, restored, write_tensors
+from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, number_of, restored, write_tensors
+
+DAMAGES: Final = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What a file leads to that is not what it says it is."""
 
 
 class Best(NamedTuple):
@@ -62,14 +64,16 @@ def load_checkpoint(
                 raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
             tensors = as_one(algorithm, game, tensors, path.parent)  # noqa: PLW2901
             state = algorithm.restore(game, tensors, seed)
-            rows = [LogRow.of(row) for row in about["rows"]]
+            rows, work = [LogRow.of(row) for row in about["rows"]], algorithm.work(game, state)
+            if any(not 1 <= row.iteration <= max(work) for row in rows):
+                raise ValueError("its log is of iterations that were not done")
             best = None
             if about["best"] is not None:
                 fresh = copied(algorithm.fetched(algorithm.strategies(game, state, "average")))
-                best = Best(float(about["best"]), restored(fresh, "best", tensors))
-            seconds, evaluating = float(about["seconds"]), float(about["evaluating"])
-            if not (math.isfinite(seconds) and math.isfinite(evaluating)):
-                raise ValueError("its seconds are not numbers")
+                best = Best(number_of(about["best"]), restored(fresh, "best", tensors))
+            seconds, evaluating = number_of(about["seconds"]), number_of(about["evaluating"])
+            if seconds < 0.0 or evaluating < 0.0:
+                raise ValueError("its seconds are negative")
         return Checkpoint(state, rows, seconds, evaluating, best)
-    except (OSError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+    except DAMAGES as error:
         raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error

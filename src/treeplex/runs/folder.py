@@ -18,7 +18,7 @@ from treeplex.errors import FormatError, ParameterError
 from treeplex.evaluation.plot import plot_convergence
 from treeplex.evaluation.policy import Policy
 from treeplex.files import parse_json, replace_text
-from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
 from treeplex.runs.claim import claimed, folder_of
 from treeplex.runs.limits import Limits
 from treeplex.runs.request import Request
@@ -83,7 +83,7 @@ class RunFolder(NamedTuple):
             request = Request.of(fields) if form == FORMAT else None
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGES as error:
             raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
         if request is None:
             raise _too_old(path)

@@ -104,7 +104,7 @@ def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:
     if request.kind in (GROWTH, EXPLORATION):
         try:
             return _by_options(request)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise ParameterError(f"The options of the run are not what treeplex writes ({error}).") from error
     if given is not None:
         return assembled(given)

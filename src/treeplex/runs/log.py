@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from treeplex.arrow import Table, Types, table
+from treeplex.tensors import count_of, number_of
 
 WHOLE = ("iteration", "nodes_touched")
 
@@ -31,10 +32,13 @@ class LogRow(NamedTuple):
 
     @staticmethod
     def of(fields: list[Any]) -> LogRow:
-        """The opposite of ``fields``; columns that were not known then are left out."""
-        *common, extra = fields
-        numbers = [math.nan if x is None else x for x in common]
-        return LogRow(int(numbers[0]), int(numbers[1]), *(float(x) for x in numbers[2:]), extra=dict(extra))
+        """The opposite of ``fields``, or ValueError; columns that were not known then are left out."""
+        iteration, nodes, *common, extra = fields
+        numbers = [math.nan if x is None else number_of(x) for x in common]
+        columns: dict[str, Any] = dict(extra)
+        if not all(type(x) in (int, float) for x in columns.values()):
+            raise ValueError("a row of its log has columns that are not numbers")
+        return LogRow(count_of(iteration), count_of(nodes), *numbers, extra=columns)
 
 
 def to_table(rows: list[LogRow]) -> Table:

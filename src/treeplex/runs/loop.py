@@ -111,7 +111,7 @@ class _Run(Generic[Game, State]):
         """Until a limit is reached."""
         limits, status = self.plan.limits, self._already()
         while True:
-            due = self.plan.schedule(self.rows, self.cost, limits.nash_conv)
+            due = max(self.plan.schedule(self.rows, self.cost, limits.nash_conv), self.work.iterations)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
             if status == INTERRUPTED:

@@ -51,6 +51,8 @@ def crossing(rows: Sequence[LogRow], target: float) -> int:
     late = rows[-LOOK_BACK:]
     if len(late) < LOOK_BACK or not target > 0.0 or not 0.0 < late[-1].nash_conv < late[0].nash_conv:
         return NEVER
+    if late[-1].iteration <= late[0].iteration:
+        return NEVER
     fall = math.log(late[0].nash_conv / late[-1].nash_conv)
     slope = min(max(fall / math.log(late[-1].iteration / late[0].iteration), FLATTEST), STEEPEST)
     steps = math.log(late[-1].nash_conv / target) / slope

@@ -4,9 +4,9 @@ A sum in float32 that takes one iteration at a time stops growing when what it t
 last place: averages would get worse from some 100,000 iterations on. So after iteration ``BEGIN`` iterations are added
 to a block ``b`` that begins near zero, and at the end of each block of ``LENGTH`` iterations b goes to a second sum E:
 
-    s = E + b in float64;  E <- s rounded to float32;  b <- s - E, what rounding has left over
+    s = E + b in float64;  E <- (1 - 2^-23) s rounded to float32, which is below s;  b <- s - E, what is left over
 
-The average is E + b. Engines go on adding to the array that they always added to, which is b; E is allocated at the end
+The average is E + b, and neither is ever negative. Engines go on adding to the array that they always added to, which is b; E is allocated at the end
 of the first block, so that shorter runs have the bits and the memory of one plain sum. Blocks end at the same
 iterations however a run is cut into pieces. Float64 needs none of this, and 16 bits are rounded with a dither
 (``updates.storage``).
@@ -26,6 +26,7 @@ Earlier = tuple[()] | tuple[Any, Any]
 
 BEGIN: Final = 2**16  # iterations in one plain sum
 LENGTH: Final = 2**10  # iterations of a block
+BELOW: Final = 1.0 - 2.0**-23  # times a number is at least a unit in the last place of float32 less
 CHUNK: Final = 2**16  # numbers that are folded at a time: their sums in float64 are in the way otherwise
 
 
@@ -66,7 +67,7 @@ def fold(total: Array, block: Array) -> None:
     for begin in range(0, len(total), CHUNK):
         here = slice(begin, begin + CHUNK)
         both = total[here].astype(np.float64) + block[here]
-        total[here] = both
+        total[here] = both * BELOW
         block[here] = both - total[here]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.algorithms.cut.board_part import carry_part, fresh, played
 from treeplex.algorithms.cut.session import opened_part, write_part
 from treeplex.algorithms.cut.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
-from treeplex.algorithms.holdem import State, faded, folded, in_units
+from treeplex.algorithms.holdem import State, faded, folded, in_units, sound
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import arrays as layout
@@ -20,7 +20,7 @@ from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import load_spot
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
-from treeplex.tensors import leaves
+from treeplex.tensors import check, leaves
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
 
@@ -123,5 +123,6 @@ class BoardShard:
             if source.begin < self.run.end and self.run.begin < source.end:
                 with opened_part(file, stamp.iteration) as tensors:
                     state = carry_part(self.whole, tensors, source, state, self.run)
+        check(sound(state), "state")
         learners, iteration, earlier = in_units(state, self.solver.weight)
         self.state, self.turn = State(self.taken(learners), iteration, self.taken_earlier(earlier)), 0

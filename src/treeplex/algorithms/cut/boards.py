@@ -20,7 +20,7 @@ from treeplex.algorithms.cut.board_plan import exchanged, ordered, planned
 from treeplex.algorithms.cut.session import MANIFEST, Cutting, Session, files_of
 from treeplex.algorithms.cut.shards import BEST, LEARN, VALUE, Given
 from treeplex.algorithms.cut.trunk import Asked, Trunk
-from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded, folded, in_units, saved_room
+from treeplex.algorithms.holdem import HoldemCFR, Spotted, State, faded, folded, in_units, saved_room, sound
 from treeplex.algorithms.protocol import Stop, Tensors, never
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
@@ -32,7 +32,7 @@ from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.nodes import View
 from treeplex.evaluation.spots import Reader, evaluated, taken
-from treeplex.tensors import leaves, restored
+from treeplex.tensors import check, leaves, restored
 from treeplex.updates.schedules import stretches
 
 Array = npt.NDArray[Any]
@@ -115,6 +115,7 @@ class CutHoldem(Trunk[HoldemGame, State]):
             state = State(learners, int(tensors["state.iteration"].item()))
             state = carry_part(game, tensors, whole(game), state, FIRST_STREET)
             files = [self.session.whole_file(list(whole(game)))]
+        check(sound(state), "state")
         in_units(state, self.solver.weight)
         self.session.restore(state.iteration, files)
         return state

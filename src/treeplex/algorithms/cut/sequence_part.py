@@ -20,6 +20,7 @@ from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.learners import steps
+from treeplex.tensors import check
 from treeplex.updates.blocks import due, fold
 from treeplex.updates.schedules import stretches, unit_before
 from treeplex.updates.storage import STORAGES
@@ -156,6 +157,8 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
             count += part.fill(found)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
+    for name, array in part.tensors().items():
+        check(array, name)
     part.in_units(iteration)
 
 

@@ -23,20 +23,23 @@ from treeplex.algorithms.growth.options import ARCHIVE_EVERY, Growth, fitted_to_
 from treeplex.algorithms.growth.remove import Removal, remove
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
-from treeplex.engines.public.arrays import Nodes, Rows
+from treeplex.engines.public.arrays import ARCHIVED, Nodes, Rows
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.game import RULES, GrowingGame, Sums
+from treeplex.engines.public.sound import Ranges, check_block
 from treeplex.engines.public.store import Place
-from treeplex.engines.public.tree import DTYPES, Block, GrowingTree
+from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
 from treeplex.evaluation.policy import Policy
 from treeplex.games.sized import Abstraction
-from treeplex.tensors import Tensors, leaves
+from treeplex.tensors import TINY, Tensors, checked, count_of, leaves, number_of, record_of
 
 ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
 MARK: Final = "mark"  # tensors of sums that are to be discarded
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
+MOST_ITERATIONS: Final = 10**7  # of a checkpoint: whoever adds a size repeats as many
+ROUNDING: Final = 1.0 + 1e-6
 OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
 TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
 
@@ -191,30 +194,45 @@ class Growing(Algorithm[Abstraction, State]):
         tree, records = state.game, json.loads(tensors[RECORDS].tobytes())
         nodes = Nodes._make(tensors[f"nodes.{name}"] for name in Nodes._fields)
         rows = Rows(*(tensors[f"rows.{name}"] for name in Rows._fields))
-        count = len(nodes.parent)
-        for name, array in nodes._asdict().items():
-            if array.dtype != DTYPES[name] or array.shape != (count,):
-                raise ValueError(f"nodes.{name} is {array.dtype}{list(array.shape)}")
-        for name, array in rows._asdict().items():
-            if array.dtype != "float64" or array.shape != (count, tree.tree.hands):
-                raise ValueError(f"rows.{name} is {array.dtype}{list(array.shape)}")
-        tree.tree = GrowingTree(Block(nodes, rows))
+        block, ranges, archive = Block(nodes, rows), Ranges.of(tree.builder), tree.archive
+        check_block(block, ranges)
+        tree.tree = GrowingTree(block)
+        if tree.states:
+            tree.numbers(tree.tree, range(1, tree.tree.count))
         if f"{MARK}.average" in tensors:
-            tree.mark = Sums(*(tensors[f"{MARK}.{name}"].copy() for name in Sums._fields))
-        tree.halves, tree.touched, tree.weight = int(records["halves"]), int(records["touched"]), records["weight"]
-        state.growing = float(records["growing"])
-        state.additions = [Addition(*addition) for addition in records["additions"]]
-        state.removals = [Removal(*removal) for removal in records.get("removals", [])]
-        archive = tree.archive
-        archive.entries = [
-            Entry(node, Place(*place), histories, (largest[0], largest[1]), (squares[0], squares[1]))
-            for node, place, histories, largest, squares in records["archive"]
-        ]
+            shape = nodes.parent.shape[0], ranges.hands
+            sums = (checked(name, tensors[f"{MARK}.{name}"], np.float64, shape) for name in Sums._fields)
+            tree.mark = Sums(*(array.copy() for array in sums))
+        tree.halves, tree.touched = count_of(records["halves"]), count_of(records["touched"])
+        tree.weight, state.growing = number_of(records["weight"]), number_of(records["growing"])
+        _check_weights(tree)
+        state.additions = [record_of(Addition, addition) for addition in records["additions"]]
+        state.removals = [record_of(Removal, removal) for removal in records.get("removals", [])]
+        archive.entries = [_entry(*entry) for entry in records["archive"]]
+        archived = np.flatnonzero(nodes.mover == ARCHIVED).tolist()
+        if sorted(entry.node for entry in archive.entries) != archived:
+            raise ValueError("its archive is of another tree")
+        archive.store.check = lambda block: check_block(block, ranges)
         if ARCHIVE in tensors:
             archive.store.fill(tensors[ARCHIVE].tobytes())
-        archive.store.cut(int(records["stored"]))
+        archive.store.cut(count_of(records["stored"]))
         archive.renumber()
         return state
+
+
+def _check_weights(tree: GrowingGame) -> None:
+    """ValueError unless sums are such as so many iterations can add up to: recovery games take as many."""
+    most, average = tree.iteration, tree.tree.rows.average
+    if most > MOST_ITERATIONS or tree.weight < TINY or not (average[0, 0] > TINY or most == 0):
+        raise ValueError(f"its iterations, {most:,}, or their weights are not such as can be")
+    if average.max() > ROUNDING * average[0].max() or tree.effective > ROUNDING * (most + 1.0):
+        raise ValueError("its averages are of more iterations than were done")
+
+
+def _entry(node: Any, place: Any, histories: Any, largest: Any, squares: Any) -> Entry:
+    """A subgame on disk, from JSON."""
+    first, second = ((number_of(pair[0]), number_of(pair[1])) for pair in (largest, squares))
+    return Entry(count_of(node), record_of(Place, place), count_of(histories), first, second)
 
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:

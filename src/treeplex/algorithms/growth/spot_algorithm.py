@@ -20,7 +20,7 @@ from treeplex.algorithms.growth.check import Grew, check
 from treeplex.algorithms.growth.options import Growth, growth_fields
 from treeplex.algorithms.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.algorithms.growth.spots import GrowingSpot
-from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State, saved_room
+from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State, saved_room, sound
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never
 from treeplex.algorithms.registry import build
 from treeplex.arrow import Table, records
@@ -35,7 +35,7 @@ from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import line_text
 from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import Translation
-from treeplex.tensors import Tensors, leaves, restored
+from treeplex.tensors import TINY, Tensors, count_of, leaves, number_of, record_of, restored
 from treeplex.updates.storage import STORAGES
 
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
@@ -204,13 +204,14 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
         learners = solver.start(spot.game).learners
-        spot.state = restored(State(learners, 0, saved_room(learners, tensors)), "state", tensors)
-        spot.touched = int(counts["touched"])
-        spot.cuts = [(int(iteration), float(share)) for iteration, share in counts["cuts"]]
-        state.growing = float(counts["growing"])
-        state.additions = [SizeAdded(*addition) for addition in counts["additions"]]
-        state.removals = [SizeRemoved(*removal) for removal in counts.get("removals", [])]
-        spot.idle = dict(counts.get("idle", {}))
+        spot.state = sound(restored(State(learners, 0, saved_room(learners, tensors)), "state", tensors))
+        spot.touched, state.growing = count_of(counts["touched"]), number_of(counts["growing"])
+        spot.cuts = [(count_of(iteration), number_of(share)) for iteration, share in counts["cuts"]]
+        if any(iteration > spot.iteration or not TINY < share <= 1.0 for iteration, share in spot.cuts):
+            raise ValueError("its past is weighed by what cannot be")
+        state.additions = [record_of(SizeAdded, addition) for addition in counts["additions"]]
+        state.removals = [record_of(SizeRemoved, removal) for removal in counts.get("removals", [])]
+        spot.idle = {line: count_of(checks) for line, checks in counts.get("idle", {}).items()}
         return state
 
     @property

@@ -97,6 +97,11 @@ class Builder:
         first = np.stack(self._tables)
         return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
 
+    @property
+    def joints(self) -> list[Floats]:
+        """Of all public cards, by their number: as ``joint``."""
+        return self._joints
+
     def joint(self, number: int) -> Floats:
         """[H, H] probability of both hands and the public cards."""
         return self._joints[number]

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +37,7 @@ class Store:
     def __init__(self, folder: Path | None, hands: int) -> None:
         self._folder = folder
         self._hands = hands
+        self.check: Callable[[Block], None] | None = None  # of what comes from the file of an earlier process
 
     @cached_property
     def _path(self) -> Path:
@@ -65,10 +67,10 @@ class Store:
         try:
             with self._path.open("rb") as file:
                 file.seek(offset)
-                content = file.read(sum(sizes))
+                content = file.read(min(sum(sizes), self.size))  # what is asked for may be anything
         except OSError as error:
             raise FormatError(f"cannot be read ({error.strerror}).", path=str(self._path)) from error
-        if _checksum(content) != checksum:
+        if _checksum(content) != checksum or len(content) != sum(sizes) or not count:
             raise FormatError("a subgame in it is damaged.", path=str(self._path))
         cuts: list[int] = np.cumsum([0, *sizes]).tolist()
         parts = [content[begin:end] for begin, end in pairwise(cuts)]
@@ -76,7 +78,13 @@ class Store:
         named = zip(Nodes._fields, parts[:split], strict=True)
         nodes = Nodes._make(np.frombuffer(part, dtype=DTYPES[name]).copy() for name, part in named)
         rows = [np.frombuffer(part).reshape(count, self._hands).copy() for part in parts[split:]]
-        return Block(nodes, Rows(*rows))
+        block = Block(nodes, Rows(*rows))
+        if self.check is not None:
+            try:
+                self.check(block)
+            except ValueError as error:
+                raise FormatError(f"a subgame in it is damaged ({error}).", path=str(self._path)) from error
+        return block
 
     def flush(self) -> None:
         """Wait until what has been written is on the disk."""

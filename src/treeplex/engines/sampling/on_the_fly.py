@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.compile.endless import Watch
-from treeplex.errors import GameError, quoted
+from treeplex.errors import FormatError, GameError, quoted
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 from treeplex.games.returned import (
     annotate,
@@ -45,10 +45,11 @@ PLAIN = (tuple, list)
 class Entry:
     """What is known of an infoset."""
 
-    __slots__ = ("actions", "average", "pick", "regret")
+    __slots__ = ("actions", "average", "known", "pick", "regret")
 
-    def __init__(self, actions: tuple[str, ...], pick: int) -> None:
+    def __init__(self, actions: tuple[str, ...], pick: int, known: bool = True) -> None:
         self.actions = actions
+        self.known = known  # are these the actions of the rules? what comes from a file is compared when first visited
         self.regret = [0.0] * len(actions)  # of values, where strategies are pure
         self.average = [0.0] * len(actions)
         self.pick = pick
@@ -107,7 +108,16 @@ class OnTheFly:
                 place = f"history {quoted(history)}"
                 raise GameError(f"{self.name} repeats an action label at {place}; labels must differ.")
             found = memory[label] = Entry(actions, self._random.randrange(len(actions)))
-        return found
+        return found if found.known else self._compared(found, history)
+
+    def _compared(self, entry: Entry, history: History) -> Entry:
+        """An infoset from a file, whose actions must be those of the rules."""
+        if entry.actions != self.actions(history):
+            raise FormatError(
+                f"the actions at history {quoted(history)} are not those of the rules.", path="checkpoint"
+            )
+        entry.known = True
+        return entry
 
     def arrive(self, history: History) -> tuple[int, History]:
         """Through chance moves to where a player moves or the game ends: who moves, and the history."""
@@ -249,6 +259,8 @@ class OnTheFly:
         entry = memory.get(self.label(history))
         if entry is None or not any(entry.average):
             return self._random.choice(self.actions(history))
+        if not entry.known:
+            self._compared(entry, history)
         return self._random.choices(entry.actions, entry.average)[0]
 
     def chance(self, history: History) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from treeplex.arrow import ArrowError, Table, read_rows, records, write_parquet
+from treeplex.arrow import ArrowError, Table, records, write_parquet
+from treeplex.arrow import read_row as read_parquet_row
 from treeplex.runs.batch.jobs import Job
 from treeplex.runs.loop import SOLVED
 from treeplex.runs.solution import Solution
@@ -62,8 +63,7 @@ def read_row(out: Path, job: Job) -> Row | None:
     if not path.is_file():
         return None
     try:
-        (found,) = read_rows(path)
-        row = Row(**found)
+        row = Row(**read_parquet_row(path, Row))
     except (OSError, ValueError, TypeError, ArrowError):  # of another version: run it again
         return None
     return row if row.job == job.text else None

@@ -20,7 +20,7 @@ from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
-from treeplex.updates.blocks import Earlier
+from treeplex.updates.blocks import BELOW, Earlier
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -165,7 +165,7 @@ class BoardsOnGPU:
         self.stream.wait()
         first, second = earlier or (zeros(len(learner.average), self.storage) for learner in learners)
         for total, learner in zip((first, second), learners, strict=True):
-            fold(total, learner.average, self.stream.numba)
+            fold(total, learner.average, BELOW, self.stream.numba)
         self.stream.wait()
         return first, second
 

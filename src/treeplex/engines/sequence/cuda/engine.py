@@ -23,6 +23,7 @@ from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
 from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
 from treeplex.engines.sequence.cuda.layout import Layout, lay_out, lay_out_dealt, no_payoffs
 from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, Part, Phase, Plan
+from treeplex.updates.blocks import BELOW
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
@@ -147,7 +148,7 @@ class Engine:
         self.stream.wait()
         if self.earlier is None:
             self._begin_blocks(np.zeros(self.layout.places, self.storage))
-        fold(self.earlier, self.learning.average, self.stream.numba)
+        fold(self.earlier, self.learning.average, BELOW, self.stream.numba)
 
     def _begin_blocks(self, earlier: Array) -> None:
         self.earlier, self._sums, self._evaluator = send(earlier), send(earlier), None
