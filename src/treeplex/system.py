@@ -199,6 +199,16 @@ def address_space() -> float:
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
+def open_files() -> float:
+    """Number of files that this process may have open (``ulimit -n``); infinity where nothing limits it."""
+    if sys.platform == "win32":
+        return math.inf
+    import resource  # noqa: PLC0415 - there is none on Windows
+
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit
+
+
 def cores() -> int:
     """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

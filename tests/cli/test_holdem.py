@@ -91,7 +91,8 @@ def test_a_node_has_one_schema(cli, solved):
     assert len(shown["totals"]) == len(shown["actions"]) == 4
     for hand in shown["hands"]:
         assert hand.keys() == HAND
-        assert hand["value"] == pytest.approx(sum(p * ev for p, ev in zip(hand["strategy"], hand["ev"], strict=True)))
+        mixed = sum(p * ev for p, ev in zip(hand["strategy"], hand["ev"], strict=True))
+        assert hand["value"] == pytest.approx(mixed, abs=0.01 * shown["pot"])  # after rare ones it replies best
         assert hand["ev"][0] == 0.0  # fold
     other = cli("holdem", "show", solved, "--line", "check, bet 50%", "--player", "ip", "--json").last
     assert other.keys() == NODE

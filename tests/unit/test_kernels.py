@@ -314,7 +314,7 @@ def test_kernels_are_cached_release_the_lock_and_keep_the_order_of_sums(module) 
             continue
         assert kernel.targetoptions["nogil"]
         assert not kernel.targetoptions.get("fastmath", False)
-        on_disk = kernel._cache.__class__.__name__ == "FunctionCache"
+        on_disk = kernel._cache.__class__.__name__ == "KernelCache"
         assert on_disk or kernel.targetoptions.get("inline") == "always", name
         cached += on_disk
     assert cached

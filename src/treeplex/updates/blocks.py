@@ -6,10 +6,10 @@ to a block ``b`` that begins near zero, and at the end of each block of ``LENGTH
 
     s = E + b in float64;  E <- (1 - 2^-23) s rounded to float32, which is below s;  b <- s - E, what is left over
 
-The average is E + b, and neither is ever negative. Engines go on adding to the array that they always added to, which is b; E is allocated at the end
-of the first block, so that shorter runs have the bits and the memory of one plain sum. Blocks end at the same
-iterations however a run is cut into pieces. Float64 needs none of this, and 16 bits are rounded with a dither
-(``updates.storage``).
+The average is E + b, and neither is ever negative. Engines go on adding to the array that they always added to, which
+is b; E is allocated at the end of the first block, so that shorter runs have the bits and the memory of one plain sum.
+Blocks end at the same iterations however a run is cut into pieces. Float64 needs none of this, and 16 bits are rounded
+with a dither (``updates.storage``).
 """
 
 from __future__ import annotations

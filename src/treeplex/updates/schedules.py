@@ -153,7 +153,8 @@ class Bounded(NamedTuple):
 def bounded(schedule: Schedule, storage: str) -> Schedule:
     """The same weights, in units if their sum may leave the range of ``storage``."""
     with np.errstate(all="ignore"):  # a user's weights may leave the range of floats so far on
-        fits = isinstance(schedule, Falling | Bounded) or float(schedule(np.array([FAR]))[0]) < 2.0**LARGE
+        far = np.array([FAR])
+        fits = isinstance(schedule, Falling | Bounded) or _one_each("weight", schedule(far), far)[0] < 2.0**LARGE
     return Bounded(schedule) if storage == "float32" and not fits else schedule
 
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from treeplex.system import open_files
+
 SECONDS: Final = 10.0  # for the head of a request
 MOST: Final = 256  # connections
 FILES: Final = 4  # files that this process may open for each connection
@@ -21,12 +23,7 @@ QUIET: Final = 60.0  # seconds between two sentences about connections that cann
 
 def most_connections() -> int:
     """Connections at a time: few enough that most files of the process are left for other things."""
-    if sys.platform == "win32":
-        return MOST
-    import resource  # noqa: PLC0415 - there is none on Windows
-
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MOST if limit == resource.RLIM_INFINITY else max(min(MOST, limit // FILES), 8)
+    return int(max(min(MOST, open_files() // FILES), 8))
 
 
 class Connection(H11Protocol):
