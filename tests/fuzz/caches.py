@@ -102,8 +102,8 @@ def edit(draw: random.Random, how: str, path: Path, other: Path) -> None:
         path.rename(path.with_name("third"))
         other.rename(path)
         path.with_name("third").rename(other)
-    elif how == "mode":
-        path.chmod(draw.choice((0o000, 0o400, 0o444, 0o666, 0o777)), follow_symlinks=not path.is_symlink())
+    elif how == "mode" and not path.is_symlink():
+        path.chmod(draw.choice((0o000, 0o400, 0o444, 0o666, 0o777)))
     elif plain:
         path.write_bytes(
             {

@@ -1,4 +1,4 @@
-"""Runs that are open: node values of both players in memory, after two passes. A few at a time."""
+"""Runs that are open: node values of both players in memory, after four passes. A few at a time."""
 
 from __future__ import annotations
 
