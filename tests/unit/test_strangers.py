@@ -229,6 +229,7 @@ TREES = [
     ("tree.probability", lambda probability: probability / 2),
     ("tree.probability", put(3, 0.5)),
     ("tree.payoff", put(0, 1.0)),
+    ("tree.payoff", lambda payoff: 1e300 * payoff),  # its square is no number
     ("0.parent", np.zeros_like),
     ("1.first", lambda first: np.sort(np.unique(np.append(first[:-1], first[-1] + 1)))),
     ("payoffs.rows.data", put(0, np.inf)),

@@ -29,7 +29,7 @@ from treeplex.errors import FormatError, ParameterError, brief, quoted
 from treeplex.files import replace_text
 from treeplex.games.efg import write
 from treeplex.games.protocol import CHANCE, TERMINAL
-from treeplex.tensors import Tensors, leaves, read_tensors, write_tensors
+from treeplex.tensors import LARGEST, Tensors, leaves, read_tensors, write_tensors
 
 FORMAT: Final = "treeplex-game-1"
 
@@ -149,6 +149,8 @@ def _typed(tensors: Tensors, name: str, field: str) -> npt.NDArray[Any]:
     if array.ndim != dimensions or array.dtype != dtype:
         wanted = f"{np.dtype(dtype)} of {dimensions} dimensions" if dimensions > 1 else f"a row of {np.dtype(dtype)}"
         raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not {wanted}")
+    if array.dtype == np.float64 and not (np.abs(array) <= LARGEST).all():  # payoffs have squares, which are summed
+        raise ValueError(f"{name} has numbers that are not finite or too large")
     return array
 
 
