@@ -468,3 +468,12 @@ def test_costs_are_positive_and_from_the_file() -> None:
     stored = json.loads(Path(portfolio.FILE).read_text())["nanoseconds"]
     assert portfolio.costs()._asdict() == stored
     assert all(number > 0.0 for number in stored.values())
+
+
+def test_a_ratio_that_was_infinite_does_not_spoil_a_checkpoint() -> None:
+    """Forecasts are infinite where too little was measured; where members, places or times cannot be, it is refused."""
+    saved = np.array([[0.0, 1.0, 5.0, np.inf], [0.0, 0.0, 6.0, np.nan]])
+    assert [event.iteration for event in module._events(saved, 3)] == [5, 6]
+    for place, number in ((1, 9.0), (2, -1.0), (0, np.nan)):
+        with pytest.raises(ValueError, match="events"):
+            module._events(np.where(np.arange(4) == place, number, saved), 3)

@@ -336,3 +336,10 @@ def test_discounts_of_ones_own_are_one_per_iteration() -> None:
 
     with pytest.raises(ParameterError, match="The 'minimizer' parameter must give an array with one number per"):
         tp.solve("kuhn", CFR(Short(), power(2.0), ALTERNATING), iterations=50)
+
+
+@pytest.mark.parametrize("period", [3, 10])
+def test_a_weight_may_be_zero_at_most_iterations(period) -> None:
+    """Not only powers of two are tried before a weight is said to be zero for ever."""
+    rare = CFR(RegretMatchingPlus(), lambda t: (t % period == 0).astype(float), "alternating")
+    assert tp.solve("kuhn", rare, iterations=100).nash_conv < 0.05

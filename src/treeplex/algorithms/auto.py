@@ -400,8 +400,8 @@ def _rows(saved: Array, done: int) -> tuple[Row, ...]:
 
 def _events(saved: Array, members: int) -> tuple[Event, ...]:
     """What was decided: about a member, or about the linear program."""
-    events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), 0.0)
-    if np.any(events[:, :3] > (PROGRAM_ROUGH, members, MOST)):
+    events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), math.nan)  # a ratio may be infinite
+    if np.any(checked("events", events[:, :3], np.float64, None, 0.0) > (PROGRAM_ROUGH, members, MOST)):
         raise ValueError("its events are of another race")
     return tuple(Event(int(what), int(who), int(when), float(ratio)) for what, who, when, ratio in events)
 

@@ -62,7 +62,8 @@ def progress(iteration: Floats, horizon: int) -> Floats:
     return np.minimum(iteration / horizon, 1.0)
 
 
-LATER: Final = np.exp2(np.arange(41.0))  # iterations at which a weight that is not zero for ever is positive
+LATER: Final = np.unique((*np.arange(1.0, 1025.0), *np.exp2(np.arange(41.0))))
+"""Iterations at one of which a weight that is not zero for ever is positive, whatever its period."""
 
 
 def weights_at(schedule: Schedule, iteration: Floats) -> Floats:
