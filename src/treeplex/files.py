@@ -83,7 +83,7 @@ def parse_json(text: str) -> Any:
 
 
 def _parts(whole: Any) -> list[Any]:
-    """What a list or an object holds."""
+    """Return the values inside a list or an object."""
     if isinstance(whole, dict):
         return list(cast(dict[str, Any], whole).values())
     return cast(list[Any], whole) if isinstance(whole, list) else []

@@ -389,7 +389,7 @@ def _built(name: str) -> Algorithm[Any, Any]:
 
 
 def _rows(saved: Array, done: int) -> tuple[Row, ...]:
-    """What was measured of a member that has done so many iterations: each row later than the one before."""
+    """Read the rows of a member from a checkpoint; raise ValueError unless each is later than the one before."""
     rows = checked("rows", saved, np.float64, (len(saved), len(Row._fields)), 0.0)
     iteration, positive = rows[:, 0], rows[:, 2][rows[:, 2] > 0.0]
     rising = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
@@ -399,7 +399,7 @@ def _rows(saved: Array, done: int) -> tuple[Row, ...]:
 
 
 def _events(saved: Array, members: int) -> tuple[Event, ...]:
-    """What was decided: about a member, or about the linear program."""
+    """Read the decisions about members and the linear program from a checkpoint; raise ValueError if they cannot be."""
     events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), math.nan)  # a ratio may be infinite
     if np.any(checked("events", events[:, :3], np.float64, None, 0.0) > (PROGRAM_ROUGH, members, MOST)):
         raise ValueError("its events are of another race")

@@ -276,7 +276,7 @@ def _learners(state: State) -> Any:
 
 
 def _averages(state: State) -> tuple[Any, Any]:
-    """What iterations are added to, where it is kept."""
+    """Return both players' arrays that iterations are added to, in the state's own layout."""
     first, second = _learners(state)
     return first.average, second.average
 

@@ -169,7 +169,7 @@ class HoldemCFR(Algorithm[HoldemGame, State]):
 
 
 def sound(state: State) -> State:
-    """The state; ValueError if iterations are not such as can be."""
+    """Return the state; raise ValueError if a regret is newer than the iteration, or there are too many iterations."""
     last = max(int(learner.last.max(initial=0)) for learner in state.learners)
     if not last <= state.iteration <= MOST_ITERATIONS:
         raise ValueError(f"its iteration is {state.iteration:,}, and a regret is of iteration {last:,}")

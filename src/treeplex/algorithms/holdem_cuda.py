@@ -119,7 +119,7 @@ class CudaHoldemCFR(HoldemCFR):
         return engine.fold(state.learners, state.earlier)
 
     def brought(self, engine: BoardsOnGPU, state: Any) -> State:
-        """A copy of a state of the device's on the CPU."""
+        """Copy a state from the device to the CPU."""
         earlier: Any = state.earlier and tuple(engine.here(Sources(*state.earlier)))
         return State(engine.fetched(state.learners, self.predicts), state.iteration, earlier)
 

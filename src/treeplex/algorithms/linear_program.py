@@ -166,7 +166,7 @@ def _centred(game: CompiledGame) -> Payoffs:
 
 
 def _scales(payoffs: Payoffs) -> list[float]:
-    """What to multiply payoffs by: so that the largest is one, or the smallest, or their mean; the best guess first.
+    """Factors for the payoffs that make the largest, the smallest or their mean one; the best guess first.
 
     HiGHS drops coefficients below ``SMALLEST`` and refuses those above ``LARGEST``.
     """
@@ -180,7 +180,7 @@ def _scales(payoffs: Payoffs) -> list[float]:
 
 
 def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop: Stop) -> tuple[Strategies, int]:
-    """Both strategies, ``player``'s primal and the other's dual, and simplex iterations."""
+    """Return both strategies (primal of ``player``, dual of the other) and the number of simplex iterations."""
     own, other = game.treeplexes[player], game.treeplexes[1 - player]
     csr = payoffs[1 - player]
     shape = other.sequences, own.sequences

@@ -61,7 +61,7 @@ class Kept:
             return self._found[player, best]
 
     def has_room(self, player: int, *, best: bool = False) -> bool:
-        """Are these values known, or is there memory for them? Best replies are worth no refusal: see ``Reader.ev``."""
+        """Return whether best replies are known or fit into memory; ``Reader.ev`` computes them by node if not."""
         return not best or (player, best) in self._found or self._bytes_of(player) <= available()
 
     def _bytes_of(self, player: int) -> int:

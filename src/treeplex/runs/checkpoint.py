@@ -15,7 +15,7 @@ from treeplex.runs.log import LogRow
 from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, number_of, restored, write_tensors
 
 DAMAGES: Final = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What a file leads to that is not what it says it is."""
+"""Exceptions that damaged or foreign files lead to."""
 
 
 class Best(NamedTuple):

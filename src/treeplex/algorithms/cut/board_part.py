@@ -42,7 +42,7 @@ def arrays_of(tensors: Mapping[str, Array], player: int) -> dict[str, Array]:
 
 
 def carry_part(game: HoldemGame, tensors: Mapping[str, Array], of: Run, target: State, to: Run) -> State:
-    """What a file of a part has, in ``target``, whose arrays are modified in place."""
+    """Copy the arrays of a part's file into ``target``, which is modified in place."""
     earlier = target.earlier or saved_room(target.learners, tensors)
     for player, learner in enumerate(target.learners):
         carry(game, player, arrays_of(tensors, player), of, learner, to)
