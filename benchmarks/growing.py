@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import treeplex as tp
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.options import Growth
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
+from treeplex.growth import add
+from treeplex.growth.options import Growth
 
 ROUNDS = 7
 

@@ -24,15 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from treeplex.algorithms.growth import add, where
-from treeplex.algorithms.growth.algorithm import Growing, State
-from treeplex.algorithms.growth.options import Growth
-from treeplex.algorithms.growth.remove import discard
-from treeplex.algorithms.growth.remove import mark as mark_sums
-from treeplex.algorithms.growth.where import balance
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
+from treeplex.growth import add, where
+from treeplex.growth.algorithm import Growing, State
+from treeplex.growth.options import Growth
+from treeplex.growth.remove import discard
+from treeplex.growth.remove import mark as mark_sums
+from treeplex.growth.where import balance
 from treeplex.papers.curves import dense_run
 from treeplex.papers.saef_fig1 import at, plateaus
 from treeplex.runs.games import sized_game
@@ -163,7 +163,7 @@ def constant(patch: pytest.MonkeyPatch) -> None:
         return np.asarray(largest) * (factor * (1.0 + np.asarray(added) / inside) - 1.0)
 
     patch.setattr(where, "needed", needed)
-    patch.setattr("treeplex.algorithms.growth.check.needed", needed)
+    patch.setattr("treeplex.growth.check.needed", needed)
 
 
 SWITCHES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

@@ -29,7 +29,7 @@ import treeplex as tp
 from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.protocol import Execution
 from treeplex.compile.game import operator_bytes
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 
 FAMILIES = {
     "Leduc, two to five bet sizes": ["leduc", "leduc5", "leduc_ext(13,3,3)", "leduc_ext(13,5,4)"],

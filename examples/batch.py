@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from tempfile import TemporaryDirectory
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 
 DECKS = (3, 4, 5, 6, 8, 10, 13, 20, 30, 60)
 

@@ -8,7 +8,7 @@ for the program's strategies there is nothing between. CFR+ closes in on it from
 from argparse import ArgumentParser
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 
 
 def bracket(game, policy):

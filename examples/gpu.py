@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 
 import treeplex as tp
 from treeplex.errors import TreeplexError
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 
 GAMES = ("leduc5", "liars_dice", "kuhn_ext(3,20,7)")
 SECONDS = 4.0

@@ -9,7 +9,7 @@ from argparse import ArgumentParser
 import numpy as np
 
 import treeplex as tp
-from treeplex.evaluation.plot import plot_convergence
+from treeplex.plots.plot import plot_convergence
 
 
 @tp.minimizer(memory=2)

@@ -9,10 +9,10 @@ from argparse import ArgumentParser
 from typing import NamedTuple
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
 from treeplex.games.dealt import WON, Settlement
 from treeplex.games.poker import NO_CARD, Card, OneCard
 from treeplex.games.sized import Abstraction, Menu
+from treeplex.plots.plot import drawing
 
 
 class Chips(NamedTuple):

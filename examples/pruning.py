@@ -7,7 +7,7 @@ regret-based pruning only what may still pay. Work is counted in nodes touched, 
 from argparse import ArgumentParser
 
 import treeplex as tp
-from treeplex.evaluation.plot import plot_convergence
+from treeplex.plots.plot import plot_convergence
 
 NAMES = {
     "cfr-full": "everything",

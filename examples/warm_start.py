@@ -7,7 +7,7 @@ CFR+ then has a matrix of a few actions. In safe mode an action comes back if it
 from argparse import ArgumentParser
 
 import treeplex as tp
-from treeplex.evaluation.plot import plot_convergence
+from treeplex.plots.plot import plot_convergence
 
 
 def main(out=None):

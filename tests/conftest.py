@@ -16,8 +16,8 @@ from scipy import sparse
 from thinned import EVERY
 from treeplex.arrow import unpacked
 from treeplex.compile import CompiledGame
-from treeplex.evaluation.plot import plot_convergence
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
+from treeplex.plots.plot import plot_convergence
 from treeplex.runs import folder
 
 HOLDEM = "holdem"

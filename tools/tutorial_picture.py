@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import treeplex as tp
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 
 DOCS = Path(__file__).parents[1] / "docs"
 ROUNDS = np.unique(np.geomspace(1, 3000, 120).astype(int))

@@ -30,9 +30,9 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.source import compiled
-from treeplex.cuda.found import SIMULATED, require
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.learners import initial_learners, steps
+from treeplex.kernels.cuda.found import SIMULATED, require
 
 CHECKED = (
     *("kuhn", "leduc", "leduc(suits=true)", "leduc5", "liars_dice", "goofspiel(cards=5)", "princess_and_monster"),
@@ -189,7 +189,7 @@ def checks(games: list[str], iterations: int) -> None:
 
 def copy_speed() -> float:
     """Bytes per second of the driver's copy, read and written."""
-    from treeplex.cuda.kernels import cuda
+    from treeplex.kernels.cuda.kernels import cuda
 
     a, b = (cuda.device_array(2**28, np.float64) for _ in range(2))
     best = np.inf

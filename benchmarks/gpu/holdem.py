@@ -180,8 +180,8 @@ class Solve:
         return evaluated(self.game, self.gpu, Sources(*(each.average for each in self.learners)))
 
     def restart(self) -> None:
-        from treeplex.cuda.kernels import cuda
         from treeplex.engines.boards.cuda.kernels import clear
+        from treeplex.kernels.cuda.kernels import cuda
 
         for learner in self.learners:
             for array in learner:

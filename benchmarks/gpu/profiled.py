@@ -52,8 +52,8 @@ def main() -> None:
 
 def spot(name: str, *tuning: str) -> None:
     from holdem import Solve, spot_named
-    from treeplex.cuda.kernels import cuda
     from treeplex.engines.boards.cuda.tables import Tuning
+    from treeplex.kernels.cuda.kernels import cuda
 
     chosen = Tuning()._replace(**{key: int(value) for key, value in (each.split("=") for each in tuning)})
     solve = Solve(spot_named(name, "tests/holdem/spots.json"), "float32", chosen)
@@ -67,7 +67,7 @@ def spot(name: str, *tuning: str) -> None:
 def game(name: str) -> None:
     from check import Timer, loaded
 
-    from treeplex.cuda.kernels import cuda
+    from treeplex.kernels.cuda.kernels import cuda
 
     timer = Timer(loaded(name), "float64")
     timer.run(10)

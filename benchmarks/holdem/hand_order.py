@@ -18,7 +18,7 @@ import numpy as np
 from treeplex.engines.boards.strength import strengths
 from treeplex.games.holdem.cards import CARDS, HAND_CARDS, HANDS, RANKS
 from treeplex.games.holdem.ranges import CLASSES, class_hands
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 def boards() -> dict[tuple[int, ...], int]:

@@ -37,7 +37,7 @@ def measured(file: str, name: str, storage: str, left_out: list[str], prune: boo
     from treeplex.api import DEFAULT_SPOT_ALGORITHM
     from treeplex.engines.boards.cpu import passes
     from treeplex.holdem import load_spot, make_spot
-    from treeplex.jit import callee
+    from treeplex.kernels.jit import callee
 
     for function in left_out:
         setattr(passes, function, _above_the_last(getattr(passes, function), callee))

@@ -26,14 +26,14 @@ import numpy as np
 import pytest
 from spots import USUAL_LATER, spots
 
-import treeplex.algorithms.growth.spots as spots_module
-from treeplex.algorithms.growth.options import Growth, fitted_to_spot
-from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem
+import treeplex.growth.spots as spots_module
 from treeplex.algorithms.protocol import Execution
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
-from treeplex.evaluation.plot import drawing
 from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
+from treeplex.growth.options import Growth, fitted_to_spot
+from treeplex.growth.spot_algorithm import GrowingHoldem
 from treeplex.holdem import Spot, load_spot
+from treeplex.plots.plot import drawing
 
 RESULTS = Path(__file__).parent / "results" / "growth.jsonl"
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "growth.png"

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from spots import spots
 
 import treeplex as tp
-from treeplex.algorithms.growth import spot_removal
+from treeplex.growth import spot_removal
 
 WAYS = {
     "dcfr": tp.Growth(algorithm="dcfr(gamma=4)"),

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from treeplex import errors as errors
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
-    from treeplex.algorithms.growth.options import Growth
     from treeplex.api import (
         batch,
         best_response,
@@ -35,9 +34,10 @@ if TYPE_CHECKING:
     from treeplex.compile.game import CompiledGame
     from treeplex.errors import TreeplexError
     from treeplex.evaluation.exact import Evaluation
-    from treeplex.evaluation.policy import Policy
     from treeplex.games.holdem.spot import Spot
     from treeplex.games.protocol import CHANCE, TERMINAL, Game
+    from treeplex.growth.options import Growth
+    from treeplex.policies.policy import Policy
     from treeplex.runs.solution import Solution
 
 
@@ -69,7 +69,7 @@ __all__ = [
 
 _MODULES = {
     "algorithms.custom": ("minimizer",),
-    "algorithms.growth.options": ("Growth",),
+    "growth.options": ("Growth",),
     "api": (
         "batch",
         "best_response",
@@ -87,7 +87,7 @@ _MODULES = {
     "compile.game": ("CompiledGame",),
     "errors": ("TreeplexError",),
     "evaluation.exact": ("Evaluation",),
-    "evaluation.policy": ("Policy",),
+    "policies.policy": ("Policy",),
     "games.holdem.spot": ("Spot",),
     "games.protocol": ("CHANCE", "TERMINAL", "Game"),
     "runs.solution": ("Solution",),

@@ -11,7 +11,6 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from treeplex.algorithms.growth.options import Growth
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, with_parameters
 from treeplex.cluster.batch import carry_out_batch, forecast_batch
@@ -20,12 +19,13 @@ from treeplex.cluster.place import brought_home, placed
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
-from treeplex.evaluation.draw import draw_tree
-from treeplex.evaluation.merge import merge as merge_policies
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
+from treeplex.growth.options import Growth
+from treeplex.plots.draw import draw_tree
+from treeplex.policies.merge import merge as merge_policies
 from treeplex.runs import games
 from treeplex.runs.asking import Asked, carry_out, default_algorithm, limits_of, load
 from treeplex.runs.batch.jobs import jobs_of

@@ -13,7 +13,7 @@ from treeplex.cli.lazy import COMMANDS, loaded
 from treeplex.cli.output import console, working
 from treeplex.cli.progress import ProgressLine
 from treeplex.games.catalog import CATALOG
-from treeplex.jit import announced_compilation
+from treeplex.kernels.jit import announced_compilation
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 

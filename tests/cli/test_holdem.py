@@ -19,7 +19,7 @@ from rich.console import Console
 import treeplex as tp
 from treeplex.games.holdem.betting import Action
 from treeplex.holdem import Spot, sizes_for, solve
-from treeplex.poker.grid import cells, class_name, colours, palette_for, plot_grid, print_grid
+from treeplex.plots.grid import cells, class_name, colours, palette_for, plot_grid, print_grid
 
 FIELDS = {
     "board": "Ks 9h 6d 3c Jh",

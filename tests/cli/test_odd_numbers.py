@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.growth.options import Growth
 from treeplex.errors import ParameterError
 from treeplex.files import parse_json
+from treeplex.growth.options import Growth
 from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress

@@ -10,8 +10,8 @@ import pytest
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.source import compiled
-from treeplex.cuda.found import SIMULATED, found
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
+from treeplex.kernels.cuda.found import SIMULATED, found
 from treeplex.updates import blocks
 
 pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
@@ -26,7 +26,7 @@ def game_of(name: str) -> Any:
 
 
 def test_a_block_ends_as_on_the_cpu() -> None:
-    from treeplex.cuda.memory import add, fetch, fold, send  # noqa: PLC0415 - not without numba.cuda
+    from treeplex.kernels.cuda.memory import add, fetch, fold, send  # noqa: PLC0415 - not without numba.cuda
 
     draws = np.random.default_rng(1)
     total, block = (draws.random(70).astype(np.float32) * np.float32(size) for size in (1e6, 1e3))

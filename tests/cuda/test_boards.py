@@ -9,8 +9,8 @@ import pytest
 
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
-from treeplex.cuda.found import SIMULATED, found
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
+from treeplex.kernels.cuda.found import SIMULATED, found
 
 pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
 REFERENCE = 1e-12

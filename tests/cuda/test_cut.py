@@ -15,9 +15,9 @@ from treeplex.algorithms.cut.session import Cutting
 from treeplex.algorithms.cut.shards import LEARN, LostError
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
-from treeplex.cuda.found import SIMULATED, found
 from treeplex.engines.boards import boards
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
+from treeplex.kernels.cuda.found import SIMULATED, found
 from treeplex.runs.transport import LocalShards
 from treeplex.updates import blocks
 

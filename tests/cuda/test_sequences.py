@@ -10,7 +10,7 @@ import pytest
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.source import compiled
-from treeplex.cuda.found import SIMULATED, found
+from treeplex.kernels.cuda.found import SIMULATED, found
 
 pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
 REFERENCE = 1e-12
@@ -84,9 +84,9 @@ def test_iterations_and_evaluations_are_those_of_the_cpu(
 @pytest.mark.parametrize("name", ["one_card_poker(deck=20)", "rhode_island(ranks=2,suits=2)"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_sums_over_hands_are_those_of_the_cpu(name: str, player: int) -> None:
-    from treeplex.cuda.memory import fetch, send, sent  # noqa: PLC0415 - not without numba.cuda
     from treeplex.engines.sequence.cpu.operators import gradient  # noqa: PLC0415
     from treeplex.engines.sequence.cuda.dealt import deal_kernel, rows_of  # noqa: PLC0415
+    from treeplex.kernels.cuda.memory import fetch, send, sent  # noqa: PLC0415 - not without numba.cuda
 
     game, draws = compiled(name), np.random.default_rng(player)
     place = [draws.permutation(treeplex.sequences).astype(np.int32) for treeplex in game.treeplexes]
@@ -122,8 +122,8 @@ def test_a_run_goes_on_with_the_other_backend() -> None:
 
 
 def test_numbers_are_added_up_over_all_blocks() -> None:
-    from treeplex.cuda.memory import fetch, send  # noqa: PLC0415 - not without numba.cuda
     from treeplex.engines.sequence.cuda import evaluate  # noqa: PLC0415
+    from treeplex.kernels.cuda.memory import fetch, send  # noqa: PLC0415 - not without numba.cuda
 
     numbers = np.random.default_rng(1).normal(size=500)
     sums = send(np.zeros(evaluate.SUMS * evaluate.PARTS))

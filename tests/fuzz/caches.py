@@ -119,7 +119,7 @@ def edit(draw: random.Random, how: str, path: Path, other: Path) -> None:
 
 def serve(file: Path) -> None:
     """The worker: a folder per line in, an answer per line out."""
-    from treeplex import jit  # noqa: PLC0415 - here only
+    from treeplex.kernels import jit  # noqa: PLC0415 - here only
 
     file.write_text(SOURCE)
     module = sys.modules["twice"] = ModuleType("twice")

@@ -27,7 +27,7 @@ from command_line import RefusedError, command_line
 from jobs import jobs
 
 from treeplex.errors import TreeplexError
-from treeplex.jit import CompileTimer, timed_compilation
+from treeplex.kernels.jit import CompileTimer, timed_compilation
 
 DOORS: dict[str, doors.Door] = {
     "games": doors.games,

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.algorithms.growth.algorithm import check_and_add
-from treeplex.algorithms.growth.options import Growth
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card
 from treeplex.games.sized import Menu
+from treeplex.growth.algorithm import check_and_add
+from treeplex.growth.options import Growth
 
 STORED = Path(__file__).with_name("growth_traces.json")
 ITERATES = 5
@@ -47,9 +47,9 @@ WAYS = {
 KERNELS = {
     "treeplex.engines.public.build": ("rematch",),
     "treeplex.engines.public.game": ("iterate", "reach", "rematch"),
-    "treeplex.algorithms.growth.add": ("recover", "rematch"),
-    "treeplex.algorithms.growth.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.algorithms.growth.dealt": ("regrets",),
+    "treeplex.growth.add": ("recover", "rematch"),
+    "treeplex.growth.where": ("best_sizes", "regrets", "spans"),
+    "treeplex.growth.dealt": ("regrets",),
 }
 
 

@@ -18,7 +18,6 @@ from treeplex.engines.boards.lines import decisions_by_line, follow
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.translated import best_response, plan_of
 from treeplex.errors import ParameterError
-from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, card_name, parse_board, parse_card
 from treeplex.games.holdem.classes import CLASSES, boards_by_class, class_of, following
@@ -28,6 +27,7 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.games.holdem.translation import Translation
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.browse.chance import runouts
+from treeplex.poker.views.reader import Reader
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.algorithms.growth.check import Candidate, check
-from treeplex.algorithms.growth.spots import GrowingSpot
 from treeplex.engines.boards import recovery
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.lines import decisions_by_line
@@ -20,11 +18,13 @@ from treeplex.engines.boards.recovery import Head, action_values, recover, value
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
 from treeplex.engines.boards.rows import hand_rows, shares
-from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import with_size
 from treeplex.games.holdem.sizes import Size
+from treeplex.growth.check import Candidate, check
+from treeplex.growth.spots import GrowingSpot
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
+from treeplex.poker.views.reader import Reader
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows

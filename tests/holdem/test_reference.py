@@ -17,7 +17,7 @@ from treeplex.engines.boards.arrays import BLOCK
 from treeplex.engines.boards.reference import discounted as reference_discounted
 from treeplex.engines.boards.reference import iterate, new_memory
 from treeplex.holdem import Spot, load_spot, sizes_for
-from treeplex.vectors import LANES
+from treeplex.kernels.vectors import LANES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows, discounted, undiscounted

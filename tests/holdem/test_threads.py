@@ -15,7 +15,7 @@ import pytest
 
 from treeplex.engines.boards import engine
 from treeplex.holdem import Spot, load_spot, sizes_for, solve
-from treeplex.threads import helpers
+from treeplex.kernels.threads import helpers
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm

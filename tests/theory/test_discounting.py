@@ -20,18 +20,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.algorithm import check_and_add
-from treeplex.algorithms.growth.dealt import GrowingDealt, summed
-from treeplex.algorithms.growth.discount import bound, recommended
-from treeplex.algorithms.growth.options import Growth
-from treeplex.algorithms.growth.where import balance
 from treeplex.engines.public.cpu.growing import rematch
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, menu_of
 from treeplex.games.poker import Card
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
+from treeplex.growth import add
+from treeplex.growth.algorithm import check_and_add
+from treeplex.growth.dealt import GrowingDealt, summed
+from treeplex.growth.discount import bound, recommended
+from treeplex.growth.options import Growth
+from treeplex.growth.where import balance
 
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
 LEDUC = continuous_leduc_rules()

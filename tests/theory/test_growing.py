@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from stacked import Stacks
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.answer import abstraction
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker
@@ -18,6 +16,8 @@ from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
+from treeplex.growth import add
+from treeplex.growth.answer import abstraction
 
 Strategy = dict[tuple[int, str], dict[str, float]]
 

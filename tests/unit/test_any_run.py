@@ -14,11 +14,11 @@ import pytest
 import treeplex as tp
 from treeplex import Growth
 from treeplex.algorithms.explore import exploring
-from treeplex.algorithms.growth.algorithm import RECORDS, Growing
 from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
+from treeplex.growth.algorithm import RECORDS, Growing
 from treeplex.runs.games import rules_of, sized_game
 
 CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}

@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 
-from treeplex.cuda import found
+from treeplex.kernels.cuda import found
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.algorithms.growth.algorithm import check_and_add
-from treeplex.algorithms.growth.options import Growth
 from treeplex.api import best_response, load
 from treeplex.engines.public.cpu import sizes as cpu
 from treeplex.engines.public.game import RULES, GrowingGame
@@ -24,6 +22,8 @@ from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu, sized_label
+from treeplex.growth.algorithm import check_and_add
+from treeplex.growth.options import Growth
 
 STRETCH = (1.0, 2.0)
 number = st.floats(-10.0, 10.0)

@@ -11,14 +11,6 @@ from hypothesis import strategies as st
 
 from treeplex.algorithms.cfr import cfr
 from treeplex.algorithms.full_width import LearnerState
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.algorithm import check_and_add
-from treeplex.algorithms.growth.answer import abstraction, everything, found, loss_if_unknown, policy
-from treeplex.algorithms.growth.check import needed
-from treeplex.algorithms.growth.dealt import GrowingDealt, summed
-from treeplex.algorithms.growth.discount import bound, recommended, root
-from treeplex.algorithms.growth.options import Growth
-from treeplex.algorithms.growth.where import balance, candidates
 from treeplex.api import grow, load, regrow, resume, solve
 from treeplex.compile import CompiledGame
 from treeplex.engines.public.arrays import Rows, Step
@@ -32,6 +24,14 @@ from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, m
 from treeplex.games.dealt import Settlement
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
+from treeplex.growth import add
+from treeplex.growth.algorithm import check_and_add
+from treeplex.growth.answer import abstraction, everything, found, loss_if_unknown, policy
+from treeplex.growth.check import needed
+from treeplex.growth.dealt import GrowingDealt, summed
+from treeplex.growth.discount import bound, recommended, root
+from treeplex.growth.options import Growth
+from treeplex.growth.where import balance, candidates
 
 LEDUC = continuous_leduc_rules()
 

@@ -23,7 +23,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.jit import PACKAGE, cache_key, kernel, timed_compilation, uncounted_kernel
+from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation, uncounted_kernel
 
 COUNT = """
 import treeplex as tp
@@ -67,8 +67,8 @@ def test_the_key_is_that_of_the_files(package) -> None:
 @pytest.mark.parametrize(
     "file",
     [
-        "jit.py",
-        "kernel_cache.py",  # the format of files
+        "kernels/jit.py",
+        "kernels/cache.py",  # the format of files
         "updates/rules.py",  # inlined
         "updates/hedge.py",  # called
         "engines/sequence/cpu/operators.py",  # chosen by the operator's type
@@ -77,8 +77,8 @@ def test_the_key_is_that_of_the_files(package) -> None:
         "engines/sequence/arrays.py",  # the order of fields
         "engines/sequence/partition.py",  # constants
         "engines/sampling/cpu/frame.py",
-        "threads/crew.py",
-        "threads/meeting.py",
+        "kernels/threads/crew.py",
+        "kernels/threads/meeting.py",
         "compile/treeplex.py",
     ],
 )

@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from treeplex import jit, kernel_cache
-from treeplex.kernel_cache import KEPT_DAYS, MARKER, choose_folders, objection, remove_old
+from treeplex.kernels import cache as kernel_cache
+from treeplex.kernels import jit
+from treeplex.kernels.cache import KEPT_DAYS, MARKER, choose_folders, objection, remove_old
 
 KEY = "0123456789abcdef"
 NAME = f"kernels-{KEY}"
@@ -29,7 +30,7 @@ NOBODY = 65534
 TWICE = "def twice(x):\n    return 2 * x\n"
 SCRIPT = """
 import sys
-from treeplex.jit import CACHE_FOLDERS, kernel
+from treeplex.kernels.jit import CACHE_FOLDERS, kernel
 
 @kernel
 def twice(x):
@@ -163,7 +164,7 @@ WHOLE: dict[str, Callable[[Path], Any]] = {
     "no pickle": sealed(lambda: b"what is this?"),
     "ends early": sealed(lambda: pickle.dumps([1, 2, 3])[:-2]),
     "unknown class": sealed(lambda: b"cnowhere\nNothing\n."),
-    "unknown name": sealed(lambda: b"ctreeplex.jit\nNothing\n."),
+    "unknown name": sealed(lambda: b"ctreeplex.kernels.jit\nNothing\n."),
     "out of memory": sealed(lambda: pickle.dumps(Bomb("(_ for _ in ()).throw(MemoryError())"))),
     "too deep": sealed(lambda: pickle.dumps(Bomb("(_ for _ in ()).throw(RecursionError())"))),
 }

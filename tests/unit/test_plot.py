@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from treeplex.evaluation.plot import plot_convergence
+from treeplex.plots.plot import plot_convergence
 
 
 @pytest.mark.parametrize("last", [1.001, 1.3, 14.0, 1e8])

@@ -8,11 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.algorithm import Growing
-from treeplex.algorithms.growth.answer import abstraction, policy
-from treeplex.algorithms.growth.options import Growth, growth_fields
-from treeplex.algorithms.growth.remove import _in_no_average, discard, discards_at, extend, mark, take_out
 from treeplex.api import grow, load, resume
 from treeplex.engines.public.arrays import Rows
 from treeplex.engines.public.game import RULES, GrowingGame
@@ -21,10 +16,15 @@ from treeplex.evaluation import evaluate_policy
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, menu_of
 from treeplex.games.poker import Card
 from treeplex.games.sized import Abstraction, Menu
+from treeplex.growth import add
+from treeplex.growth.algorithm import Growing
+from treeplex.growth.answer import abstraction, policy
+from treeplex.growth.options import Growth, growth_fields
+from treeplex.growth.remove import _in_no_average, discard, discards_at, extend, mark, take_out
 
 LEDUC = continuous_leduc_rules()
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
-LATE, PLAIN = "treeplex.algorithms.growth.remove.PATIENCE", ("iteration", "nash_conv", "nodes_touched")
+LATE, PLAIN = "treeplex.growth.remove.PATIENCE", ("iteration", "nash_conv", "nodes_touched")
 
 
 def leduc(sizes: Any = "branch-3", rule: str = "cfr", rules: Any = LEDUC) -> GrowingGame:

@@ -22,12 +22,12 @@ from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.reference import operators as plain
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import Policy, evaluate_policy
-from treeplex.evaluation.policy import policy_of
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Poker, Round, court, leduc
 from treeplex.games.rhode_island import RANKS, SUITS, rhode_island, three_cards
 from treeplex.games.suits import FoldedGame, OneLine, Suits
+from treeplex.policies.policy import policy_of
 from treeplex.tensors import read_tensors, write_tensors
 
 KINDS = ["straight flush", "three of a kind", "straight", "flush", "pair", "high card"]

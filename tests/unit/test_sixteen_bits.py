@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import njit
 
+from treeplex.kernels.vectors import LANES
 from treeplex.updates.storage import AVERAGE, LARGEST, REGRET, dither_seed, lattice, pack, packed
-from treeplex.vectors import LANES
 
 
 @njit

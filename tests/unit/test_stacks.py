@@ -12,12 +12,6 @@ import pytest
 
 import treeplex as tp
 from stacked import Stacks
-from treeplex.algorithms.growth import add
-from treeplex.algorithms.growth.algorithm import Growing, check_and_add
-from treeplex.algorithms.growth.answer import abstraction, loss_if_unknown, policy
-from treeplex.algorithms.growth.options import Growth
-from treeplex.algorithms.growth.remove import take_out
-from treeplex.algorithms.growth.where import balance, candidates
 from treeplex.api import best_response, load, solve
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference.sizes import pseudo_harmonic
@@ -28,6 +22,12 @@ from treeplex.games.dealt import DealtGame, Settlement
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Abstraction, ActionMenu, FiniteMenu, IntervalMenu, Menu, interval_of
+from treeplex.growth import add
+from treeplex.growth.algorithm import Growing, check_and_add
+from treeplex.growth.answer import abstraction, loss_if_unknown, policy
+from treeplex.growth.options import Growth
+from treeplex.growth.remove import take_out
+from treeplex.growth.where import balance, candidates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

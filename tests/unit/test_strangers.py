@@ -18,8 +18,8 @@ from treeplex import arrow
 from treeplex.compile import load, save
 from treeplex.compile.storage import FORMAT as GAME
 from treeplex.errors import FormatError, TreeplexError
-from treeplex.evaluation.strategy import TYPES
 from treeplex.holdem import Spot, sizes_for
+from treeplex.policies.strategy import TYPES
 from treeplex.runs.batch.jobs import job_of
 from treeplex.runs.batch.results import read_row, row_of, write_row
 from treeplex.tensors import CHECKPOINT, checked, read_tensors, record_of, write_tensors

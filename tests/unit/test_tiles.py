@@ -29,8 +29,8 @@ from treeplex.engines.sequence.tiles import NOWHERE, TiledGame, common_unit, lay
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.threads.crew import share
-from treeplex.vectors import LANES
+from treeplex.kernels.threads.crew import share
+from treeplex.kernels.vectors import LANES
 
 RULES = {"cfr": cfr, "cfr+": cfr_plus, "dcfr": dcfr, "pcfr+": pcfr_plus}
 TURNS = ["alternating", "simultaneous"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.jit import kernel
-from treeplex.vectors import (
+from treeplex.kernels.jit import kernel
+from treeplex.kernels.vectors import (
     LANES,
     floor,
     fractions,

@@ -27,7 +27,7 @@ from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.policy import Policy
+from treeplex.policies.policy import Policy
 from treeplex.tensors import MOST, TINY, Tensors, checked
 
 Array = npt.NDArray[Any]

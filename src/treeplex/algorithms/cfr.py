@@ -46,9 +46,9 @@ from treeplex.engines.sequence.learners import (
 from treeplex.engines.sequence.tiles import TiledGame, laid, tiled
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.evaluation.exact import Evaluation, evaluate_in_tiles
-from treeplex.evaluation.policy import Policy
+from treeplex.kernels.threads.crew import share
+from treeplex.policies.policy import Policy
 from treeplex.tensors import restored
-from treeplex.threads.crew import share
 from treeplex.updates import (
     Ahead,
     Discounted,

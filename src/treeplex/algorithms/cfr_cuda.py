@@ -13,12 +13,12 @@ from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Execution, Stop, Tensors, never
 from treeplex.compile.game import CompiledGame
-from treeplex.cuda.found import advise_storage, require, require_memory
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.engine import STRETCH, Engine, device_bytes, laid_out
 from treeplex.engines.sequence.learners import Strategies, normalised, steps
 from treeplex.evaluation.exact import Evaluation, in_payoffs
-from treeplex.evaluation.policy import Policy
+from treeplex.kernels.cuda.found import advise_storage, require, require_memory
+from treeplex.policies.policy import Policy
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import bounded, stretches

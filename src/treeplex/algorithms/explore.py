@@ -17,8 +17,8 @@ from treeplex.algorithms.protocol import Algorithm, Cost, Extras, Stop, Work, ne
 from treeplex.engines.sampling.on_the_fly import Entry, Estimate, Memory, OnTheFly, deep_recursion
 from treeplex.errors import within
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.policy import Policy, Row
 from treeplex.games.protocol import Game, name_of
+from treeplex.policies.policy import Policy, Row
 from treeplex.tensors import MOST, Tensors, checked
 from treeplex.updates.reference import matched_numbers
 

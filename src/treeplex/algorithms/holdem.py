@@ -26,8 +26,8 @@ from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import GameError, ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.nodes import View
-from treeplex.evaluation.spots import Reader
+from treeplex.poker.views.reader import Reader
+from treeplex.poker.views.view import View
 from treeplex.tensors import restored
 from treeplex.updates import Minimizer, blocks
 from treeplex.updates.blocks import Earlier

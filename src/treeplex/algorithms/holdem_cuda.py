@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple, cast
 
 from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.algorithms.protocol import Execution, Stop, Tensors, never
-from treeplex.cuda.found import GIB, require, require_memory
 from treeplex.engines.boards.arrays import Schedules, Sources
 from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, learner_bytes, plan
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.spots import evaluated
+from treeplex.kernels.cuda.found import GIB, require, require_memory
+from treeplex.poker.views.reader import evaluated
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches

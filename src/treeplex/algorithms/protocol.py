@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treeplex.arrow import Table
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.policy import Policy
+from treeplex.policies.policy import Policy
 from treeplex.tensors import Tensors, leaves, restored
 
 Array = npt.NDArray[Any]

@@ -13,7 +13,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.learners import Strategies
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation, evaluate_strategies
-from treeplex.evaluation.policy import Policy
+from treeplex.policies.policy import Policy
 
 OVERHEAD: Final = 20_000.0  # of one evaluation, in numbers read: calls from Python, small arrays; measured: 12,000
 

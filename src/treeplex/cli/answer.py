@@ -12,8 +12,8 @@ import typer
 from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.output import print_json, print_table, say, tell
 from treeplex.cli.progress import ProgressLine
-from treeplex.evaluation.policy import Policy
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.policies.policy import Policy
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED
 from treeplex.runs.loop import Progress as Moment

@@ -29,7 +29,7 @@ from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.cli.tabulate import Table, tabulate
 from treeplex.errors import ParameterError
-from treeplex.evaluation.plot import plot_convergence
+from treeplex.plots.plot import plot_convergence
 from treeplex.runs import Solution
 from treeplex.runs.asking import default_limits, pot_of
 from treeplex.runs.claim import claimed_for

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from treeplex import api
-from treeplex.algorithms.growth.options import Growth
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Saving, Show, Threads, as_arguments, grouped
 from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
+from treeplex.growth.options import Growth
 from treeplex.runs.games import sized_game, spot_of
 from treeplex.runs.limits import Limits
 

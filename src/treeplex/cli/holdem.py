@@ -22,12 +22,12 @@ from treeplex.cli.spots import SpotOptions
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
 from treeplex.errors import ParameterError
-from treeplex.evaluation.nodes import Row, View
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot
-from treeplex.poker.grid import plot_grid, print_grid
+from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
+from treeplex.poker.views.view import Row, View
 from treeplex.runs.games import locks_of
 from treeplex.runs.progress import duration
 from treeplex.updates.storage import STORAGES

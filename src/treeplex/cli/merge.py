@@ -10,7 +10,7 @@ import typer
 from treeplex.cli.options import AsJson, Force, GameName
 from treeplex.cli.output import check_new, check_policy_file, loaded, print_json, print_table, say
 from treeplex.evaluation import Policy, evaluate_policy
-from treeplex.evaluation.merge import merge as merge_policies
+from treeplex.policies.merge import merge as merge_policies
 from treeplex.runs.games import load_game
 
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policies in Parquet or JSON.")]

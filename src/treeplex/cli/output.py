@@ -121,7 +121,7 @@ def byte_count(size: int) -> str:
 @contextmanager
 def working(what: str) -> Generator[Callable[[str], None]]:
     """Say what is being done: a spinner on a terminal; elsewhere a line every two seconds. Yields how to say more."""
-    from treeplex.jit import announced_compilation  # noqa: PLC0415 - Numba takes time to load
+    from treeplex.kernels.jit import announced_compilation  # noqa: PLC0415 - Numba takes time to load
 
     due = time.monotonic() + EVERY
 

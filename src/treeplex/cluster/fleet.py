@@ -20,7 +20,7 @@ from treeplex.cluster.connect import ClusterError, cause, nodes, ray, task
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.policy import Policy
+from treeplex.policies.policy import Policy
 from treeplex.runs.loop import CHUNK
 from treeplex.runs.solution import Solution
 from treeplex.tensors import Tensors, copied

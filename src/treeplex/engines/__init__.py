@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from treeplex.cuda.found import found, require
 from treeplex.errors import ParameterError, quoted
+from treeplex.kernels.cuda.found import found, require
 
 BACKENDS: Final[dict[str, tuple[str, ...]]] = {
     "sequence": ("cpu", "cuda"),

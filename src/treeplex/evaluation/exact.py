@@ -17,9 +17,9 @@ from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
 from treeplex.engines.sequence.cpu.tiled_evaluate import Plans, evaluate_tiles
 from treeplex.engines.sequence.learners import InTiles
 from treeplex.engines.sequence.partition import partitions
-from treeplex.evaluation.policy import Policy, policy_of
 from treeplex.html import html_table
-from treeplex.threads.crew import share
+from treeplex.kernels.threads.crew import share
+from treeplex.policies.policy import Policy, policy_of
 
 KEPT: Final = 2**23  # numbers of scratch that stay: 64 MiB
 

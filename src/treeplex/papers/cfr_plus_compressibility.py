@@ -23,9 +23,9 @@ from treeplex.arrow import zstd
 from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.streets import Span
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.cfr_plus_fig2 import SPOT
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-compressibility"
 

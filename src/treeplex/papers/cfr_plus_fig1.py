@@ -15,8 +15,8 @@ from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.evaluation.exact import evaluate_strategies
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-fig1"
 

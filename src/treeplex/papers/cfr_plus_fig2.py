@@ -19,9 +19,9 @@ from treeplex.algorithms.holdem import HoldemCFR, State
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.evaluation.plot import drawing
 from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-fig2"
 

@@ -13,8 +13,8 @@ from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import INTERRUPTED, Outcome, Plan, run

@@ -25,10 +25,10 @@ from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as ALL
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.papers.seeded_curves import LABELS, Curve, Point, crossing, curve, draw
+from treeplex.plots.plot import drawing
 
 ID: Final = "pmccfr-fig2"
 

@@ -16,9 +16,9 @@ from treeplex.algorithms.mccfr import pure_mccfr
 from treeplex.algorithms.tabular import Tabular
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.papers.seeded_curves import Curve, Point, curve, draw, reached
+from treeplex.plots.plot import drawing
 
 ID: Final = "pmccfr-fig3"
 

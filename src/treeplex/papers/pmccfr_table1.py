@@ -33,8 +33,8 @@ from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
-from treeplex.evaluation.plot import drawing
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import SIMULTANEOUS
 

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.growth.algorithm import Growing, State
-from treeplex.algorithms.growth.options import Growth
 from treeplex.engines.public.game import RULES, GrowingGame
-from treeplex.evaluation.plot import drawing
+from treeplex.growth.algorithm import Growing, State
+from treeplex.growth.options import Growth
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.plots.plot import drawing
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 from treeplex import api
 from treeplex.algorithms.protocol import Execution
 from treeplex.errors import ParameterError
-from treeplex.evaluation.spots import Reader
+from treeplex.poker.views.reader import Reader
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import algorithm_of, game_of
 from treeplex.runs.limits import Limits

@@ -12,8 +12,8 @@ import numpy as np
 
 from treeplex.arrow import Table, numbers, table, write_parquet
 from treeplex.errors import ParameterError, quoted, within
-from treeplex.evaluation.plot import plot_bands
 from treeplex.html import html_picture, html_table
+from treeplex.plots.plot import plot_bands
 
 ACCURACIES: Final = (1e-3, 1e-5, 1e-8)
 """Of the uniform policy's NashConv."""

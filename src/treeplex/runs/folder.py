@@ -15,9 +15,9 @@ from treeplex.arrow import write_parquet
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
-from treeplex.evaluation.plot import plot_convergence
-from treeplex.evaluation.policy import Policy
 from treeplex.files import parse_json, replace_text
+from treeplex.plots.plot import plot_convergence
+from treeplex.policies.policy import Policy
 from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
 from treeplex.runs.claim import claimed, folder_of
 from treeplex.runs.limits import Limits

@@ -120,13 +120,13 @@ def _by_options(request: Request) -> Algorithm[Any, Any]:
         from treeplex.algorithms.explore import exploring  # noqa: PLC0415 - seldom needed
 
         return exploring(request.asked, **options)
-    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
-    from treeplex.algorithms.growth.options import UNSAID, Growth  # noqa: PLC0415
+    from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+    from treeplex.growth.options import UNSAID, Growth  # noqa: PLC0415
 
     options["factor"] = float(options["factor"])
     growth = Growth(**{**UNSAID, **options})
     if request.is_spot:
-        from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415
+        from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415
 
         return GrowingHoldem(growth)
     return Growing(growth)

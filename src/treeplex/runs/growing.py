@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from treeplex.algorithms.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.errors import ParameterError
 from treeplex.games.dealt import DealtGame
 from treeplex.games.holdem.candidates import offered, start_of
 from treeplex.games.sized import Abstraction
+from treeplex.growth.options import Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.runs import games
 from treeplex.runs.asking import Asked, is_spot_game, limits_of, pot_of
 from treeplex.runs.limits import Limits
@@ -51,13 +51,13 @@ def _growing(game: Any, growth: Growth | None) -> tuple[Any, Any, Any]:
     """The game to start with, the algorithm that grows it, and how to load the game again."""
     spot = game.spot if is_spot_game(game) else games.spot_of(game)
     if spot is not None:
-        from treeplex.algorithms.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
+        from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - kernels take time
 
         how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
         start = games.spot_game(start_of(spot, how.by_class))
         offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is said at once
         return start, GrowingHoldem(how), start.spot.summary()
-    from treeplex.algorithms.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+    from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
     abstraction = games.sized_game(game)
     source = game if isinstance(game, str) else abstraction.name if _is_named(abstraction) else None

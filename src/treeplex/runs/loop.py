@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, NamedTuple
 from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work, never
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.jit import CompileTimer, timed_compilation
+from treeplex.kernels.jit import CompileTimer, timed_compilation
 from treeplex.runs.checkpoint import Best, Checkpoint
 from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow

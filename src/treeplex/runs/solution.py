@@ -12,8 +12,8 @@ from treeplex.algorithms.protocol import Algorithm, Extras
 from treeplex.arrow import Table, frame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.plot import plot_convergence
 from treeplex.html import html_picture, html_table
+from treeplex.plots.plot import plot_convergence
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from treeplex.jit import inlined
+from treeplex.kernels.jit import inlined
 
 
 @inlined

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 LOWEST: Final = -230.0
 LN2: Final = float(np.log(2.0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from treeplex.jit import inlined, kernel
+from treeplex.kernels.jit import inlined, kernel
 
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1

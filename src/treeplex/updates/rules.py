@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from treeplex.jit import Index, inlined
-from treeplex.vectors import where
+from treeplex.kernels.jit import Index, inlined
+from treeplex.kernels.vectors import where
 
 
 @inlined

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.jit import Index, inlined
+from treeplex.kernels.jit import Index, inlined
 
 
 @inlined

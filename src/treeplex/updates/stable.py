@@ -14,7 +14,7 @@ z = 1 in the game's own payoffs, whatever they are.
 
 from __future__ import annotations
 
-from treeplex.jit import inlined
+from treeplex.kernels.jit import inlined
 
 
 @inlined

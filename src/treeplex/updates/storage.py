@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.jit import callee, inlined
-from treeplex.vectors import LANES, floor, fractions, larger, largest, load, magnitude, spread, store
+from treeplex.kernels.jit import callee, inlined
+from treeplex.kernels.vectors import LANES, floor, fractions, larger, largest, load, magnitude, spread, store
 
 Array = npt.NDArray[Any]
 

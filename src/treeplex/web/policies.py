@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from treeplex.arrow import ArrowError, read_parquet
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.policy import Policy
-from treeplex.evaluation.strategy import TYPES, gathered
+from treeplex.policies.policy import Policy
+from treeplex.policies.strategy import TYPES, gathered
 
 MOST_ROWS: Final = 4_000_000
 MOST_BYTES: Final = 2**28  # of its file

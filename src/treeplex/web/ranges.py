@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.cards import HANDS, RANKS, hand_name
 from treeplex.games.holdem.money import share
 from treeplex.games.holdem.ranges import class_hands, format_range, parse_range
-from treeplex.poker.grid import SIDE, class_name
+from treeplex.plots.grid import SIDE, class_name
 
 CELLS = [class_name(row, column) for row in range(SIDE) for column in range(SIDE)]
 """The classes of a grid row by row, aces first."""

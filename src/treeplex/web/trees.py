@@ -11,11 +11,11 @@ from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import load as load_compiled
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.policy import Policy
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.sized import Abstraction, Menu
+from treeplex.policies.policy import Policy
 from treeplex.runs.games import sized_game
 from treeplex.runs.request import GROWTH, Request
 from treeplex.web.jobs.wanted import named_game

@@ -13,8 +13,8 @@ from treeplex.engines.boards.cut import Run, board_work, part_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import blocks_of
 from treeplex.errors import ParameterError
+from treeplex.kernels.vectors import LANES
 from treeplex.updates.storage import STORAGES
-from treeplex.vectors import LANES
 
 
 def planned(game: HoldemGame, solver: HoldemCFR, cutting: Cutting) -> list[Run]:

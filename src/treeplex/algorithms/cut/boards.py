@@ -30,8 +30,8 @@ from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.evaluation.nodes import View
-from treeplex.evaluation.spots import Reader, evaluated, taken
+from treeplex.poker.views.reader import Reader, evaluated, taken
+from treeplex.poker.views.view import View
 from treeplex.tensors import check, leaves, restored
 from treeplex.updates.schedules import stretches
 

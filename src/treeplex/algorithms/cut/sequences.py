@@ -29,7 +29,7 @@ from treeplex.engines.sequence.cpu.treeplex import realization_plan
 from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation, in_payoffs
-from treeplex.evaluation.policy import Policy
+from treeplex.policies.policy import Policy
 from treeplex.updates.turns import ALTERNATING
 
 Array = npt.NDArray[Any]

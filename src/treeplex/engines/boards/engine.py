@@ -35,11 +35,11 @@ from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
 from treeplex.engines.boards.streets import blocks_of
 from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
+from treeplex.kernels.threads.helpers import HELPERS, Run
+from treeplex.kernels.threads.meeting import PATIENCE, new_mail
+from treeplex.kernels.vectors import LANES
 from treeplex.system import cores
-from treeplex.threads.helpers import HELPERS, Run
-from treeplex.threads.meeting import PATIENCE, new_mail
 from treeplex.updates.storage import STORAGES
-from treeplex.vectors import LANES
 
 Array = npt.NDArray[Any]
 

@@ -14,7 +14,7 @@ from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import NO_CARD, Hands, Offsets, Small
 from treeplex.engines.boards.strength import strength_of, suit_masks
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
-from treeplex.vectors import LANES
+from treeplex.kernels.vectors import LANES
 
 STRENGTH_BITS: Final = 30  # of a strength
 PLACE_BITS: Final = 11  # of a place on a board

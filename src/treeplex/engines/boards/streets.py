@@ -23,7 +23,7 @@ from treeplex.engines.boards.arrays import BOARDS, BY_HANDS, BY_STRENGTH, FOLDS,
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, Node
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, whatever_after
 from treeplex.games.holdem.spot import STREETS, Spot
-from treeplex.vectors import LANES
+from treeplex.kernels.vectors import LANES
 
 TILE: Final = 8 * LANES  # rows from which a tile of street roots fills its vectors well
 

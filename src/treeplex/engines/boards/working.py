@@ -15,7 +15,7 @@ import numpy.typing as npt
 from treeplex.arrays import LINE, aligned
 from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Boards, Offsets, Scratch
 from treeplex.engines.boards.streets import Street, blocks_of
-from treeplex.vectors import LANES
+from treeplex.kernels.vectors import LANES
 
 Array = npt.NDArray[Any]
 

@@ -16,10 +16,10 @@ from treeplex.engines.sequence.cpu.tiled import TiledForm
 from treeplex.engines.sequence.cpu.tiled_evaluate import normalise_tiles
 from treeplex.engines.sequence.partition import partitions, partitions_for, paying, runs
 from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
+from treeplex.kernels.vectors import LANES
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
 from treeplex.updates.schedules import Schedule, discounts_at, weights_at
-from treeplex.vectors import LANES
 
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""

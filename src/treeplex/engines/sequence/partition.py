@@ -21,7 +21,7 @@ from treeplex.arrays import Bytes, Floats, Ints, Longs
 from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.tiles import Layout, TiledGame, TiledRows
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 from treeplex.system import cores
 
 INTERIOR: Final = 0  # an infoset that concerns one thread alone

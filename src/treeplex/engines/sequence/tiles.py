@@ -29,8 +29,8 @@ from treeplex.compile.blocks import BlockRows, ClassBlocks, PlacedClassRows, Ran
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.jit import kernel
-from treeplex.vectors import LANES
+from treeplex.kernels.jit import kernel
+from treeplex.kernels.vectors import LANES
 
 NOWHERE: Final = 1  # the place of a number that is always 0
 FILLED: Final = 3.0

@@ -11,14 +11,14 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.equity import met
-from treeplex.evaluation.nodes import average
-from treeplex.evaluation.spots import Reader, shares_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
 from treeplex.poker.browse.nodes import realisation
+from treeplex.poker.views.equity import met
+from treeplex.poker.views.reader import Reader, shares_of
+from treeplex.poker.views.view import average
 
 
 def chance_line(game: HoldemGame, line: str) -> str:

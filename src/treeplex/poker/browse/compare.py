@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.evaluation.nodes import View, average
-from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.cards import hand_name
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.views.reader import Reader
+from treeplex.poker.views.view import View, average
 
 
 def compared(first: Reader, second: Reader, line: str, player: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.grid import colours
+from treeplex.plots.grid import colours
 
 SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "raise": "r"}
 

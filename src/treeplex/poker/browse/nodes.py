@@ -13,14 +13,14 @@ from treeplex.engines.boards.arrays import FREE
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.nodes import Row, View, average, class_of
-from treeplex.evaluation.spots import Reader, shares_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import card_name, hand_number, parse_card
 from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS, STREETS
+from treeplex.plots.grid import RANKS, SIDE, class_name
 from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_of, stacks_of
-from treeplex.poker.grid import RANKS, SIDE, class_name
+from treeplex.poker.views.reader import Reader, shares_of
+from treeplex.poker.views.view import Row, View, average, class_of
 
 Runouts = Callable[[str], dict[str, Any]]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from treeplex.evaluation.spots import Reader
 from treeplex.poker.browse import chance, compare, nodes, trainer
 from treeplex.poker.solving import open_run
+from treeplex.poker.views.reader import Reader
 
 Watch = Callable[[int, int], None]
 """Called with the passes done and those needed."""

@@ -12,12 +12,12 @@ import numpy as np
 
 from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, non_negative, quoted
-from treeplex.evaluation.equity import met
-from treeplex.evaluation.spots import Reader, shares_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, stacks_of, word
+from treeplex.poker.views.equity import met
+from treeplex.poker.views.reader import Reader, shares_of
 
 FINE: Final = 0.005  # of the pot: no better action is worth more than this
 INACCURATE: Final = 0.02

@@ -11,8 +11,6 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.equity import chance_of, met
-from treeplex.evaluation.nodes import average
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
 from treeplex.games.holdem.ranges import parse_range
@@ -22,6 +20,8 @@ from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
+from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.view import average
 
 ANY: Final = "*"
 MOST: Final = 20_000  # nodes of a report

@@ -14,7 +14,7 @@ from treeplex.engines.boards.game import load_spot
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
-from treeplex.jit import CompileTimer, timed_compilation
+from treeplex.kernels.jit import CompileTimer, timed_compilation
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import Watch, choose, menus_of

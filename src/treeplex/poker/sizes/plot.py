@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treeplex.evaluation.plot import drawing
+from treeplex.plots.plot import drawing
 from treeplex.poker.sizes.answer import Sizes, SpotSizes
 
 KEPT, OTHER = "#c0392b", "#7f8c8d"

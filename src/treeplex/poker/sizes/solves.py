@@ -21,7 +21,7 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import copy_rows
 from treeplex.engines.boards.locks import no_locks
 from treeplex.errors import SolverError
-from treeplex.evaluation.spots import Reader
+from treeplex.poker.views.reader import Reader
 
 STORAGE: Final = "float64"
 FIRST: Final = 20  # iterations before the first look

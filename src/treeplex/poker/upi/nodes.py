@@ -10,13 +10,13 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.equity import chance_of, met
-from treeplex.evaluation.spots import Reader
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.formats.floats import ORDER
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.reader import Reader
 
 ROOT = "r"
 START = "r:0"

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from treeplex import api
-from treeplex.algorithms.growth.options import Growth
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError, quoted
@@ -21,6 +20,7 @@ from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
+from treeplex.growth.options import Growth
 from treeplex.poker.sizes.find import checked as checked_sizes
 from treeplex.runs.asking import DEFAULT_ALGORITHM, solving
 from treeplex.runs.games import sized_game

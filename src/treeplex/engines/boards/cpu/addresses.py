@@ -22,7 +22,7 @@ from numba import types
 from numba.np.arrayobj import populate_array
 
 from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Offsets, Player, Results, Schedules, Scratch
-from treeplex.jit import instruction
+from treeplex.kernels.jit import instruction
 
 LEVELS: Final = 3
 WORDS: Final = 3  # per array: address, length, columns

@@ -17,8 +17,8 @@ from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Betting, Hands, Place, Scratch, Tables
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
 from treeplex.games.holdem.classes import CLASSES
-from treeplex.jit import callee, inlined
-from treeplex.vectors import LANES, load, narrowed, spread, store, transpose, widened
+from treeplex.kernels.jit import callee, inlined
+from treeplex.kernels.vectors import LANES, load, narrowed, spread, store, transpose, widened
 
 Array = npt.NDArray[Any]
 SQUARE = LANES * LANES

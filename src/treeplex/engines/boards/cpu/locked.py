@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from treeplex.jit import callee, inlined
+from treeplex.kernels.jit import callee, inlined
 
 Array = npt.NDArray[Any]
 

@@ -36,9 +36,9 @@ from treeplex.engines.boards.cpu.chance import (
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
 from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
 from treeplex.engines.boards.cpu.terminals import settle
-from treeplex.jit import callee, kernel
-from treeplex.threads.meeting import await_all, barrier, leave_run, linger
-from treeplex.vectors import LANES, load, spread, store
+from treeplex.kernels.jit import callee, kernel
+from treeplex.kernels.threads.meeting import await_all, barrier, leave_run, linger
+from treeplex.kernels.vectors import LANES, load, spread, store
 
 Array = npt.NDArray[Any]
 

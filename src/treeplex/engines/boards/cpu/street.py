@@ -15,10 +15,10 @@ from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Pass, Place, Player, Rule, Schedules, Scratch, Tables
 from treeplex.engines.boards.cpu.addresses import betting_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
-from treeplex.jit import callee, inlined
+from treeplex.kernels.jit import callee, inlined
+from treeplex.kernels.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, pack
-from treeplex.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 
 Array = npt.NDArray[Any]
 

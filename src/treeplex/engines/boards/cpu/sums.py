@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Offsets
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

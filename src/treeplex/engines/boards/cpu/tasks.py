@@ -1,4 +1,4 @@
-"""Tasks to claim and boards to announce, for threads that pass over the same subgame: see ``treeplex.threads``.
+"""Tasks to claim and boards to announce, for threads that pass over the same subgame: see ``treeplex.kernels.threads``.
 
 After the numbers of the barrier ``sync`` has two per board: how often it was announced, and how many of its parts have
 been finished in all; then one per task, those of one thread side by side: in how many passes it has been claimed.
@@ -10,8 +10,8 @@ who has finished its own takes what is left of others'.
 from __future__ import annotations
 
 from treeplex.arrays import LINE
-from treeplex.jit import callee
-from treeplex.threads.meeting import FREE, Sync, add, exchange, look, new_sync, wait
+from treeplex.kernels.jit import callee
+from treeplex.kernels.threads.meeting import FREE, Sync, add, exchange, look, new_sync, wait
 
 
 def new_board_sync(boards: int, tasks: int, threads: int) -> Sync:

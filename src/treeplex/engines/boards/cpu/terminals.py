@@ -20,8 +20,8 @@ import numpy.typing as npt
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Place, Scratch, Tables
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, scratch_at
-from treeplex.jit import callee, inlined
-from treeplex.vectors import LANES, load, spread, store, transpose
+from treeplex.kernels.jit import callee, inlined
+from treeplex.kernels.vectors import LANES, load, spread, store, transpose
 
 Array = npt.NDArray[Any]
 SQUARE = LANES * LANES

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.cuda.kernels import cuda
 from treeplex.engines.boards.arrays import BEST, Rule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Facing, Learning
 from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, here, plan, zeros
 from treeplex.engines.boards.cuda.tables import Cut
 from treeplex.engines.boards.cut import FIRST_STREET, Run, locked_part, part_of, told_part
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.kernels.cuda.kernels import cuda
 
 Array = npt.NDArray[Any]
 

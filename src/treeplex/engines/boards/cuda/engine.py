@@ -10,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.cuda.graphs import Stream
-from treeplex.cuda.kernels import SIMULATED, cuda
-from treeplex.cuda.memory import add, fade, fold
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
@@ -20,6 +17,9 @@ from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
+from treeplex.kernels.cuda.graphs import Stream
+from treeplex.kernels.cuda.kernels import SIMULATED, cuda
+from treeplex.kernels.cuda.memory import add, fade, fold
 from treeplex.updates.blocks import BELOW, Earlier
 from treeplex.updates.storage import STORAGES
 

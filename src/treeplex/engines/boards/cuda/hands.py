@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from treeplex.cuda.kernels import uint32
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda.common import common, part
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
+from treeplex.kernels.cuda.kernels import uint32
 from treeplex.updates.storage import STORAGES
 
 SOON: Final = 4  # actions whose numbers are asked for by those who use them

@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 import numba
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, callee, cuda, kernel, load4, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.common import factor
 from treeplex.engines.boards.cuda.meeting import LANES, uint64
 from treeplex.engines.boards.cuda.street import street
 from treeplex.engines.boards.cuda.street16 import street16
 from treeplex.engines.boards.cuda.terminals import settling
+from treeplex.kernels.cuda.kernels import SIMULATED, callee, cuda, kernel, load4, uint32
 from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba

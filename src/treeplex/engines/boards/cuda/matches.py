@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets, Small
 from treeplex.engines.boards.cuda.arrays import AGAIN
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 SUMS: Final = 54  # cards, and what stands for none
 WORDS: Final = 4

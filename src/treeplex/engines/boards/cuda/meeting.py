@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numba
 
-from treeplex.cuda.kernels import ALL, SIMULATED, callee, cuda, int32, uint32
+from treeplex.kernels.cuda.kernels import ALL, SIMULATED, callee, cuda, int32, uint32
 
 LANES: Final = 4 if SIMULATED else 32
 _numba: Any = numba

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.cuda.kernels import SIMULATED, callee, load2, store2
+from treeplex.kernels.cuda.kernels import SIMULATED, callee, load2, store2
 
 
 class Pairs(NamedTuple):

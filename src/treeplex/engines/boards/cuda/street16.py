@@ -15,11 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.common import TINY, Street, common, part, place_of
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
+from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, LARGEST, LATTICE, LEAST, REGRET, STORAGES, dither_seed
 

@@ -28,10 +28,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from treeplex.cuda.kernels import SIMULATED, callee, load2, load4, select, tail, uint32
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
 from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
+from treeplex.kernels.cuda.kernels import SIMULATED, callee, load2, load4, select, tail, uint32
 
 MASK: Final = AGAIN - 1
 

@@ -14,7 +14,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning
 from treeplex.engines.history.cpu.nested import revise
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

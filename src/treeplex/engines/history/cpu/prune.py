@@ -20,7 +20,7 @@ from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, reopen
 from treeplex.engines.history.cpu.walk import enter
 from treeplex.engines.history.levels import Walked
-from treeplex.jit import Index, inlined, kernel
+from treeplex.kernels.jit import Index, inlined, kernel
 from treeplex.updates.rules import positive
 from treeplex.updates.turns import SIMULTANEOUS
 

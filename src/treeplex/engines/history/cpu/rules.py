@@ -30,7 +30,7 @@ from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Pruning, Rule
-from treeplex.jit import Index, inlined
+from treeplex.kernels.jit import Index, inlined
 from treeplex.updates.exponential import exp_below_zero
 from treeplex.updates.hedge import MATCHING, kept, step_size
 from treeplex.updates.rules import positive, share

@@ -13,7 +13,7 @@ from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH
 from treeplex.engines.history.cpu.walk import pass_on
-from treeplex.jit import Index, inlined, kernel
+from treeplex.kernels.jit import Index, inlined, kernel
 
 
 @inlined

@@ -17,7 +17,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
-from treeplex.jit import Index, inlined, kernel
+from treeplex.kernels.jit import Index, inlined, kernel
 
 
 @inlined

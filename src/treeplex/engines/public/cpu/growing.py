@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import NONE, Nodes, Rows, Scratch, Step
 from treeplex.games.protocol import TERMINAL
-from treeplex.jit import inlined, kernel
+from treeplex.kernels.jit import inlined, kernel
 from treeplex.updates.rules import floored, positive, share
 
 

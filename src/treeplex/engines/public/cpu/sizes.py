@@ -15,7 +15,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes
 from treeplex.games.protocol import TERMINAL
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 class Known(NamedTuple):

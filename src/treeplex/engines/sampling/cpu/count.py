@@ -8,7 +8,7 @@ from treeplex.arrays import Bytes
 from treeplex.engines.sampling.columns import START, ZERO
 from treeplex.engines.sampling.cpu.frame import unpacked
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

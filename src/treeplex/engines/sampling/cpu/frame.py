@@ -17,7 +17,7 @@ from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, Log
 from treeplex.engines.sampling.columns import FIRST, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
-from treeplex.jit import inlined, uncounted_kernel
+from treeplex.kernels.jit import inlined, uncounted_kernel
 from treeplex.updates.rules import floored, positive, share
 from treeplex.updates.turns import SIMULTANEOUS
 

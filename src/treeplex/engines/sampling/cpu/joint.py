@@ -18,7 +18,7 @@ from treeplex.engines.sampling.columns import ONE, ZERO
 from treeplex.engines.sampling.cpu.frame import dealt, matched, observe, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
-from treeplex.jit import uncounted_kernel
+from treeplex.kernels.jit import uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 

@@ -15,7 +15,7 @@ from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, uncounted_kernel
+from treeplex.kernels.jit import inlined, uncounted_kernel
 
 
 @uncounted_kernel

@@ -17,7 +17,7 @@ from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.jit import inlined, uncounted_kernel
+from treeplex.kernels.jit import inlined, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 

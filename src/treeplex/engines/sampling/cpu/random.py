@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.jit import uncounted_kernel
+from treeplex.kernels.jit import uncounted_kernel
 
 Counter = npt.NDArray[np.uint64]
 """[1] where a stream stands, or [1 + C] with fractions of chance nodes; modified in place by every draw."""

@@ -18,7 +18,7 @@ import numpy as np
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, OwnRule, Run, Step
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
-from treeplex.jit import Index, inlined
+from treeplex.kernels.jit import Index, inlined
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share
 from treeplex.updates.storage import scale_16, whole_16

@@ -15,7 +15,7 @@ from treeplex.engines.sequence.arrays import Matching, Run, Step
 from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

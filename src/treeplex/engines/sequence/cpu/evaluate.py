@@ -12,8 +12,8 @@ from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_value, realization_plan
 from treeplex.engines.sequence.partition import Partitions
-from treeplex.jit import kernel
-from treeplex.threads.crew import Worker, first, last, meet, part
+from treeplex.kernels.jit import kernel
+from treeplex.kernels.threads.crew import Worker, first, last, meet, part
 
 
 @kernel

@@ -10,7 +10,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import ask
 from treeplex.engines.sequence.cpu.prox import mix, respond
 from treeplex.engines.sequence.first_order import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, GapPlayer, Pace, Terms
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

@@ -18,8 +18,8 @@ from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Sequen
 from treeplex.engines.sequence.cpu.learn import learn, python_class
 from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
-from treeplex.jit import kernel
-from treeplex.threads.crew import Worker, given_up, meet, part
+from treeplex.kernels.jit import kernel
+from treeplex.kernels.threads.crew import Worker, given_up, meet, part
 from treeplex.updates.turns import SIMULTANEOUS
 
 

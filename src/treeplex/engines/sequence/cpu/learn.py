@@ -32,7 +32,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu import bottom_up, bottom_up_predictive
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.threads.crew import Worker, meet
+from treeplex.kernels.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
 

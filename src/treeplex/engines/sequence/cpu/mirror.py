@@ -11,7 +11,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import ask
 from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 @kernel

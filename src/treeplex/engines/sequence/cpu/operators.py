@@ -17,8 +17,8 @@ from treeplex.arrays import Floats, Ints
 from treeplex.compile.blocks import BlockRows, ClassRows, PlacedClassRows, RankedRows
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
-from treeplex.jit import Index, kernel
-from treeplex.threads.crew import Worker
+from treeplex.kernels.jit import Index, kernel
+from treeplex.kernels.threads.crew import Worker
 
 Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""

@@ -17,7 +17,7 @@ from treeplex.arrays import Floats, Ints
 from treeplex.engines.history.levels import CHILD, FIRST, MOVER, LevelTree
 from treeplex.engines.sequence.cpu.operators import Side, gradient
 from treeplex.games.protocol import TERMINAL
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 
 class TreeSide(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.first_order import Entropy, ProxScratch
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 from treeplex.updates.exponential import exp_all, log_all
 
 BATCH: Final = 128

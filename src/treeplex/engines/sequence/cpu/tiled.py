@@ -26,11 +26,11 @@ from treeplex.engines.sequence.arrays import Learner, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partitions, Passes, Runs
 from treeplex.engines.sequence.tiles import Dealt, Root, TiledRows, Tiles
-from treeplex.jit import inlined, kernel
-from treeplex.threads.crew import Worker, first, given_up, meet, part
+from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part
+from treeplex.kernels.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
-from treeplex.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
 
 # pyright: reportUnusedFunction=false
 

@@ -18,10 +18,10 @@ from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.tiled import TiledForm, ask
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
-from treeplex.jit import inlined, kernel
-from treeplex.threads.crew import Worker, first, meet, part
+from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.threads.crew import Worker, first, meet, part
+from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, where, widened
 from treeplex.updates.rules import matched
-from treeplex.vectors import LANES, gather, larger, load, spread, store, where, widened
 
 # pyright: reportUnusedFunction=false
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 from treeplex.updates.rules import share
 
 

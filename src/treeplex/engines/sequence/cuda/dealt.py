@@ -26,8 +26,8 @@ import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.compile.blocks import ClassBlocks, PlacedClassRows, RankedBlocks, RankedRows, placed
-from treeplex.cuda.kernels import cuda, kernel, real, select
-from treeplex.cuda.kernels import uint32 as u
+from treeplex.kernels.cuda.kernels import cuda, kernel, real, select
+from treeplex.kernels.cuda.kernels import uint32 as u
 
 Words = npt.NDArray[np.uint32]
 

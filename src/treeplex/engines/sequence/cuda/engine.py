@@ -12,10 +12,6 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
-from treeplex.cuda.found import SIMULATED
-from treeplex.cuda.graphs import Stream
-from treeplex.cuda.kernels import BLOCK, LANES
-from treeplex.cuda.memory import add, fade, fetch, fold, put, send, sent
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
@@ -23,6 +19,10 @@ from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
 from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
 from treeplex.engines.sequence.cuda.layout import Layout, lay_out, lay_out_dealt, no_payoffs
 from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, Part, Phase, Plan
+from treeplex.kernels.cuda.found import SIMULATED
+from treeplex.kernels.cuda.graphs import Stream
+from treeplex.kernels.cuda.kernels import BLOCK, LANES
+from treeplex.kernels.cuda.memory import add, fade, fetch, fold, put, send, sent
 from treeplex.updates.blocks import BELOW
 
 Array = npt.NDArray[Any]

@@ -10,15 +10,26 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
-from treeplex.cuda.graphs import Stream
-from treeplex.cuda.kernels import BLOCK, LANES, SIMULATED, callee, column_sum, column_top, cuda, kernel, real, select
-from treeplex.cuda.kernels import uint32 as u
-from treeplex.cuda.memory import fetch, send, sent
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, places_of, sizes_of, sums
 from treeplex.engines.sequence.cuda.layout import Layout
 from treeplex.engines.sequence.cuda.plan import Part, Plan
+from treeplex.kernels.cuda.graphs import Stream
+from treeplex.kernels.cuda.kernels import (
+    BLOCK,
+    LANES,
+    SIMULATED,
+    callee,
+    column_sum,
+    column_top,
+    cuda,
+    kernel,
+    real,
+    select,
+)
+from treeplex.kernels.cuda.kernels import uint32 as u
+from treeplex.kernels.cuda.memory import fetch, send, sent
 
 FLOAT: Final = real("float64")
 LOWEST: Final = -1e300

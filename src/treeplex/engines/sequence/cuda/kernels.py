@@ -17,7 +17,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.cuda.kernels import (
+from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.layout import ACTIONS, NOBODY, WORDS
+from treeplex.kernels.cuda.kernels import (
     any_lane,
     callee,
     column_sum,
@@ -30,9 +32,7 @@ from treeplex.cuda.kernels import (
     rule,
     select,
 )
-from treeplex.cuda.kernels import uint32 as u
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.layout import ACTIONS, NOBODY, WORDS
+from treeplex.kernels.cuda.kernels import uint32 as u
 from treeplex.updates import rules
 
 decayed: Any = rule(rules.decayed, where=select)

@@ -32,7 +32,7 @@ from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cuda.dealt import Dealt, rows_of
 from treeplex.engines.sequence.tiles import common_unit, measure
 from treeplex.errors import GameError
-from treeplex.jit import kernel
+from treeplex.kernels.jit import kernel
 
 Words = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[Any]

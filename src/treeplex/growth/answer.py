@@ -1,0 +1,177 @@
+"""What a grown game says: the sizes found at each decision, the finite game they make, and how to play it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeplex.algorithms.protocol import Extras
+from treeplex.arrow import Table, records
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.cpu.growing import reach
+from treeplex.engines.public.game import GrowingGame
+from treeplex.evaluation.exact import Evaluation
+from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.growth.options import Growth, growth_fields
+from treeplex.growth.remove import Removal
+from treeplex.growth.where import loss_if_unknown
+from treeplex.policies.policy import Policy
+
+
+class Addition(NamedTuple):
+    """A size that was added: when, where, which, and why."""
+
+    iteration: int
+    player: int
+    decision: str  # the line of public moves
+    word: str  # "bet" or "raise"
+    size: float
+    method: str
+    gain: float  # regret per iteration for not having it, in chips per hand: why it was added
+    needed: float  # what proposition 1 asked for
+    regret: float  # per iteration, of the new move once it was added, over all hands
+    histories: int  # that it added
+    recovery: int  # iterations of the recovery game
+    discount: float  # weight of the past since then
+    seconds: float  # that adding took
+
+
+class Grown(Extras):
+    """What the answer of a growing run has beside value and NashConv."""
+
+    def __init__(
+        self,
+        game: GrowingGame,
+        additions: list[Addition],
+        name: str,
+        growth: Growth,
+        evaluation: Evaluation,
+        removals: list[Removal],
+    ) -> None:
+        self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
+        self.removals = removals
+
+    @property
+    def reading(self) -> str:
+        """Of sizes off the menu in the full game: "told", so that NashConv is an upper bound, or kept "secret"."""
+        return self.grown.reading
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """Every size that was added and is there, what it wins and how much it is used; largest win first."""
+        return found(self.grown, self.additions)
+
+    @cached_property
+    def abstraction(self) -> Abstraction:
+        """The finite game with the sizes in the abstraction now: ``treeplex.load`` takes it."""
+        return abstraction(self.grown, self.name)
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        extra = self.evaluation.extra
+        return {
+            "growth": growth_fields(self.growth),
+            "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "reading": self.reading,
+            "histories": extra["histories"] + extra["archived"],
+            "archived": extra["archived"],
+            "removed": len(self.removals),
+            "sizes": [
+                one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
+                for one in self.found
+            ],
+        }
+
+    def tables(self) -> dict[str, Table]:
+        """As ``Extras``."""
+        tables = {"additions": records(Addition, self.additions)}
+        return tables | ({"removals": records(Removal, self.removals)} if self.growth.remove != "never" else {})
+
+    def documents(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return {"sizes": self.abstraction.menu.by_line}
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return {
+            "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
+            "removals.parquet": "every size that was taken out again: iteration, decision, size",
+            "sizes.json": "the sizes in the abstraction at every decision at the end",
+            "archive.bin": "subtrees that nobody reaches",
+        }
+
+
+class Found(NamedTuple):
+    """A size that was found, what an opponent loses who does not know it, and how much it is used."""
+
+    addition: Addition
+    worth: float  # chips per hand that an opponent would have lost who maps it to its neighbours, over the run
+    frequency: float  # how often the player who gets to the decision chooses it
+    by_hand: dict[str, float]  # the same, by hand
+
+
+def everything(game: GrowingGame) -> None:
+    """Bring back all that is on disk."""
+    game.archive.bring_back_below(game.tree, 0)
+
+
+def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
+    """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
+    everything(game)
+    strategy = game.answer()
+    arriving = np.ones((2, game.tree.count, game.tree.hands))
+    for player in (0, 1):
+        reach(game.tree.nodes, strategy, player, arriving[player])
+    nodes = game.tree.nodes
+    places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
+    listed: list[Found] = []
+    last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back
+    for addition in last.values():
+        node = places.get(addition.decision, NONE)
+        child = (
+            next((c for c in game.tree.children(node) if nodes.size[c] == addition.size), NONE) if node >= 0 else NONE
+        )
+        if child == NONE:  # taken out since
+            continue
+        hands = game.rules.hands()[addition.player]
+        used = strategy[child][: len(hands)]
+        deal = game.builder.joint(int(nodes.cards[node]))
+        dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
+        weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
+        frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
+        by_hand = dict(zip(hands, used.tolist(), strict=True))
+        listed.append(Found(addition, loss_if_unknown(game, node, child), frequency, by_hand))
+    return sorted(listed, key=lambda one: -one.worth)
+
+
+def abstraction(game: GrowingGame, name: str) -> Abstraction:
+    """The finite game with the sizes in the abstraction at every decision, for any solver."""
+    everything(game)
+    nodes = game.tree.nodes
+    by_line: dict[str, tuple[float, ...]] = {}
+    for n in np.flatnonzero(nodes.key != NONE).tolist():
+        sizes = nodes.size[game.tree.children(n)]
+        by_line[game.rules.separator.join(game.line(n))] = tuple(sizes[sizes > 0.0].tolist())
+    otherwise = by_line.get("") or next(iter(by_line.values()))
+    return Abstraction(game.rules, Menu(by_line={OTHERWISE: otherwise} | by_line), name)
+
+
+def policy(game: GrowingGame, name: str) -> Policy:
+    """The strategies that are the answer."""
+    everything(game)
+    nodes, strategy = game.tree.nodes, game.answer()
+    rows: list[tuple[int, str, str, float]] = []
+    for n in np.flatnonzero(nodes.mover >= 0).tolist():
+        player, line = int(nodes.mover[n]), game.line(n)
+        children = game.tree.children(n)
+        labels = [game.line(child)[-1] for child in children]
+        possible = game.builder.joint(int(nodes.cards[n])).sum(axis=1 - player) > 0.0
+        for h, hand in enumerate(game.rules.hands()[player]):
+            if not possible[h]:
+                continue
+            infoset = game.rules.separator.join((hand, *line))
+            chosen: list[float] = strategy[children, h].tolist()
+            rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]
+    return Policy.from_rows(rows, name)

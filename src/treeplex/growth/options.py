@@ -1,0 +1,169 @@
+"""How to grow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, cast
+
+from treeplex.engines.public.game import RULES
+from treeplex.errors import ParameterError, within
+from treeplex.games.sized import ActionMenu, is_finite
+from treeplex.growth.add import METHODS
+from treeplex.growth.discount import DISCOUNTS
+from treeplex.growth.remove import REMOVALS
+from treeplex.growth.where import ESTIMATES
+from treeplex.spec import parse
+
+CHOICES: Final = {
+    "method": METHODS,
+    "estimate": ("", *ESTIMATES),
+    "discount": DISCOUNTS,
+    "remove": REMOVALS,
+}
+FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
+"""Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
+
+EVERY: Final = 5  # iterations between two checks of a dealt game
+EVERY_FINITE: Final = 20  # of one whose rules list their sizes, where a check takes longer
+ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
+
+ALL: Final = 1_000_000  # sizes per check: as many as pay
+
+FITTING: Final[dict[str, dict[str, Any]]] = {
+    "cfr": {"factor": 1.01, "discount": "recommended", "per_check": 1},
+    "cfr+": {"factor": 1.0, "discount": "root", "per_check": ALL},
+    "dcfr": {"factor": 1.25, "discount": "recommended", "per_check": ALL},
+}
+"""What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
+
+UNSAID: Final[dict[str, Any]] = {
+    "remove": "never",
+    "per_check": 1,
+    "bets": "",
+    "raises": "",
+    "street": "",
+    "by_class": False,
+}
+"""Options of runs that were made before there were others."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How an abstraction grows.
+
+    ``method``: add by "recovery" game or by regret "transfer". ``factor``: by how much proposition 1 is made stronger;
+    infinity adds nothing. ``every``: iterations between two checks for new actions, each of which adds ``per_check``
+    sizes at most.
+    ``estimate``: how regrets of missing sizes are estimated, by "transfer", at once, or by "best-response".
+    ``discount``: weigh the past by the "recommended" equation (22), its "root", or by the "bound" (8).
+    ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this many checks to
+    disk; 0 never does. ``remove``: take sizes out again: "never"; "current", what the current strategies do not play,
+    which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them. On
+    hold'em spots early iterations weigh little as it is, and "discard" takes out what the averages hardly bet.
+
+    What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
+    as in the paper; 1, all that pay and "root" for "cfr+". A check every 5 iterations; estimates by "transfer".
+
+    Rules that list their sizes grow by recovery games and best responses alone, with a check every 20 iterations.
+
+    Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", by recovery games and best responses alone, and with
+    ``every`` 0 are checked after 10, 20, ... iterations and then after a fifth more each. ``bets``, ``raises``:
+    candidates, such as "20%, 33%", "20%:200%:20%" or "every" chip amount; ``street``: where, by default the spot's
+    first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, not one for all boards.
+    """
+
+    method: str = "recovery"
+    factor: float = 0.0
+    every: int = 0
+    estimate: str = ""
+    discount: str = ""
+    algorithm: str = "cfr"
+    archive: int = 0
+    remove: str = "never"
+    per_check: int = 0
+    bets: str = ""
+    raises: str = ""
+    street: str = ""
+    by_class: bool = False
+
+    def __post_init__(self) -> None:
+        family = parse(self.algorithm)[0]
+        for name, value in FITTING.get(family, FITTING["dcfr" if family == "lcfr" else "cfr"]).items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
+        for name, legal in CHOICES.items():
+            if getattr(self, name) not in legal:
+                options = ", ".join(f'"{option}"' for option in legal)
+                raise ParameterError(f"The '{name}' parameter must be one of {options}, got {getattr(self, name)!r}.")
+        if not isinstance(cast(Any, self.by_class), bool):
+            raise ParameterError(f"The 'by_class' parameter must be true or false, got {self.by_class!r}.")
+        within(float, "factor", self.factor, "a number from 1 up", 1)
+        within(int, "every", self.every, "a whole number from 0 up", 0)
+        if family not in FAMILIES:
+            raise ParameterError(
+                f"The 'algorithm' parameter must be one of {', '.join(FAMILIES)}, got {self.algorithm!r}."
+            )
+        within(int, "per_check", self.per_check, "a whole number from 0 up", 1)
+        within(int, "archive", self.archive, "a whole number from 0 up", 0)
+        if self.remove == "current" and family != "cfr+":
+            raise ParameterError(
+                'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
+                f" converge, got {self.algorithm!r}."
+            )
+        if self.remove != "never" and self.archive:
+            raise ParameterError(
+                f"The 'archive' parameter must be 0 where sizes are removed (here by \"{self.remove}\")"
+                f", got {self.archive}."
+            )
+
+
+def fitted_to_game(growth: Growth) -> Growth:
+    """With what was left open as it suits a game whose payoffs are proportional to a size."""
+    for name in ("bets", "raises", "street", "by_class"):
+        if getattr(growth, name):
+            raise ParameterError(f"The '{name}' parameter is for hold'em spots; other games know their sizes.")
+    if growth.algorithm not in RULES:
+        names = ", ".join(RULES)
+        raise ParameterError(
+            f"The 'algorithm' parameter must be one of {names} where no hold'em spot grows, got {growth.algorithm!r}."
+        )
+    return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
+
+
+def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
+    """The same for rules that list their sizes; refused if it asks for payoffs proportional to a size."""
+    if not is_finite(rules):
+        return growth
+    fitted = replace(growth, every=growth.every or EVERY_FINITE, estimate=growth.estimate or "best-response")
+    for name, only in {"method": "recovery", "estimate": "best-response"}.items():
+        if getattr(fitted, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where {rules.name} grows, since its payoffs behind a size are"
+                f" not proportional to it, got {getattr(fitted, name)!r}."
+            )
+    return fitted
+
+
+def fitted_to_spot(growth: Growth) -> Growth:
+    """The same for a hold'em spot; refused if it asks for what spots do not have."""
+    legal = {"method": "recovery", "estimate": "best-response"}
+    fitted = replace(growth, estimate=growth.estimate or "best-response")
+    for name, only in legal.items():
+        if getattr(fitted, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
+                f" not proportional to it and boards share menus, got {getattr(fitted, name)!r}."
+            )
+    if fitted.archive:
+        raise ParameterError(
+            "The 'archive' parameter must be 0 where a hold'em spot grows, since iterations pass over what neither"
+            f" player reaches as it is, got {fitted.archive}; 'remove' takes sizes out."
+        )
+    return fitted
+
+
+def growth_fields(growth: Growth) -> dict[str, Any]:
+    """For JSON, which has no infinity; without what is as in runs that knew no other way."""
+    fields = asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})
+    return {name: value for name, value in fields.items() if name not in UNSAID or UNSAID[name] != value}

@@ -1,0 +1,189 @@
+"""Take sizes out of a hold'em spot again (section 6), so that iterations visit less.
+
+Two of the paper's three cases:
+
+    "current"    the current strategies are the answer (CFR+): a size goes that they never bet
+    "discard"    early iterations weigh little in the averages of DCFR, LCFR and CFR+: a size goes that they hardly bet
+
+The third, an archive on disk, would spare no iteration: the engine passes over whatever neither player reaches.
+
+A size goes if for ``PATIENCE`` checks in a row its player has bet it in fewer than ``LEAST`` of the cases in which it
+gets to the decision by its own doing ("current": in none), if proposition 1 would not suggest it were it missing, and
+if the regrets of both players together do not rise by more than ``RISE``. It must be a candidate: so it may be
+suggested again later, and a recovery game fills in the iterations that it skipped. A decision keeps one size at least:
+others are read as it. Nothing is changed elsewhere: neither regrets nor averages.
+
+Differs from the paper in: with "discard" nothing is subtracted from averages, and what is removed may have been played
+a little. By how much that changes the answer is measured, not bounded: ``RISE``. When to remove, the paper leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.algorithms.holdem import State, summed
+from treeplex.arrays import Floats
+from treeplex.engines.boards.carry import carried
+from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.rows import hand_rows
+from treeplex.engines.boards.translated import as_it_is, plan_of
+from treeplex.games.holdem.betting import Action
+from treeplex.games.holdem.cards import HANDS
+from treeplex.games.holdem.grown import Line, line_text, without_sizes
+from treeplex.games.holdem.sizes import text_of
+from treeplex.games.holdem.translation import rule_of
+from treeplex.growth.check import needed
+from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
+
+PATIENCE: Final = 3  # checks in a row
+LEAST: Final = 0.001  # of the cases in which the player gets to the decision
+RISE: Final = 0.01  # of the sum of both players' regrets
+
+
+class Unused(NamedTuple):
+    """A size that is hardly bet, or not at all."""
+
+    line: Line
+    action: Action
+    player: int
+    frequency: float
+    nodes: int  # from it on
+
+    @property
+    def text(self) -> str:
+        """As people write it."""
+        return line_text((*self.line, self.action))
+
+
+class SizeRemoved(NamedTuple):
+    """A size that was taken out: when, where, which, and what that saves."""
+
+    iteration: int
+    player: int
+    street: str
+    decision: str  # the line of actions that leads there, with classes of cards if menus differ by them
+    action: str  # "bet 50"
+    size: str  # "50%"
+    frequency: float  # how often its player, getting there, bet it
+    nodes: int  # that it took with it
+
+
+def remove(spot: GrowingSpot) -> list[SizeRemoved]:
+    """What goes at this check; counts it for all others."""
+    idle = [one for one in unused(spot) if spot.idle[one.text] >= PATIENCE]
+    leaving = tops(_but_the_last_size(spot.game, idle))
+    if not leaving:
+        return []
+    before = float(spot.regrets().sum())
+    trial = without(spot, leaving)
+    staying = _missed(trial, leaving)
+    leaving = [one for one in leaving if one.text not in staying]
+    if staying and leaving:
+        trial = without(spot, leaving)
+    while leaving and float(trial.regrets().sum()) > (1.0 + RISE) * before:
+        leaving = sorted(leaving, key=lambda one: one.frequency)[: len(leaving) // 2]
+        spot.touched = trial.touched
+        trial = without(spot, leaving)
+    places = decisions_by_line(spot.game)
+    removed = [
+        SizeRemoved(
+            iteration=spot.iteration,
+            player=one.player,
+            street=spot.game.streets[places[one.line][0]].name,
+            decision=line_text(one.line),
+            action=one.action.name,
+            size=text_of(rule_of(one.action)),
+            frequency=one.frequency,
+            nodes=one.nodes,
+        )
+        for one in leaving
+    ]
+    spot.touched = trial.touched
+    if leaving:
+        spot.game, spot.state = trial.game, trial.state
+    spot.idle = {name: count for name, count in spot.idle.items() if count < PATIENCE}  # others wait again, or are gone
+    return removed
+
+
+def unused(spot: GrowingSpot) -> list[Unused]:
+    """All sizes that are hardly bet now; ``spot.idle`` counts at how many checks in a row they were."""
+    least, found = 0.0 if spot.current else LEAST, list[Unused]()
+    behind, often_by_line = nodes_behind(spot.game), frequencies(spot)
+    for line, (_, decision) in decisions_by_line(spot.game).items():
+        often = often_by_line[line]
+        for k, action in enumerate(decision.node.actions):
+            if action.amount and often[k] <= least:
+                nodes = behind[id(decision.node.children[k])]
+                found.append(Unused(line, action, decision.player, float(often[k]), nodes))
+    spot.idle = {one.text: spot.idle.get(one.text, 0) + 1 for one in found}
+    return found
+
+
+def frequencies(spot: GrowingSpot) -> dict[Line, Floats]:
+    """[actions] how often the player who gets to a decision chooses each, over all boards on which it is; by line."""
+    game, found = spot.game, dict[Line, Floats]()
+    plans = [_plan(spot, player) for player in (0, 1)]
+    rows = [hand_rows(game, player) for player in (0, 1)]
+    dealt = [start_weights(game, player) if spot.current else np.ones(HANDS + 1) for player in (0, 1)]  # in averages
+    for line, (depth, decision) in decisions_by_line(game).items():
+        here = rows[decision.player][depth, decision.texture]
+        where = here.actions(decision.slot, len(decision.node.actions))
+        numbers = plans[decision.player][where].astype(np.float64) @ (here.boards * dealt[decision.player][here.number])
+        total = float(numbers.sum())
+        found[line] = numbers / total if total > 0.0 else np.zeros(len(numbers))
+    return found
+
+
+def _plan(spot: GrowingSpot, player: int) -> npt.NDArray[Any]:
+    """In proportion to how often ``player``, by its own doing, gets to a decision and chooses an action there."""
+    if spot.current:
+        return plan_of(spot.game, spot.answer, player, as_it_is(spot.root)).numbers
+    return spot.averages[player]
+
+
+def tops(sizes: list[Unused]) -> list[Unused]:
+    """Without those that are behind others."""
+    lines = {(*one.line, one.action) for one in sizes}
+    return [one for one in sizes if not any(one.line[:k] in lines for k in range(1, len(one.line) + 1))]
+
+
+def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
+    """The same run without some sizes; what it has learnt elsewhere is as it was."""
+    old = spot.game
+    fewer = without_sizes(old.spot, spot.root, [(one.line, one.action) for one in sizes])
+    new = load_spot(fewer, like=old)
+    first, second = summed(spot.state)  # blocks of averages begin anew
+    learners = (carried(old, new, first, 0), carried(old, new, second, 1))
+    trial = GrowingSpot(spot.solver, spot.offered, new, State(learners, spot.iteration), spot.current)
+    trial.touched, trial.cuts = spot.touched, spot.cuts
+    return trial
+
+
+def _missed(trial: GrowingSpot, leaving: list[Unused]) -> set[str]:
+    """Sizes that proposition 1 would add at once, and those that are no candidates and could never come back."""
+    regrets, wanted = trial.regrets(), {one.text: one for one in leaving}
+    missed = set(wanted)
+    for player in {one.player for one in leaving}:
+        for look in trial.looks(player):
+            for k, action in enumerate(look.real.node.actions):
+                one = wanted.get(line_text((*look.line, action)))
+                if one is not None:
+                    gain = trial.effective * float(look.gains[k])
+                    least = needed(regrets[player], trial.game.nodes, one.nodes, trial.effective, 1.0)
+                    missed -= {one.text} if gain <= float(least) else set()
+    return missed
+
+
+def _but_the_last_size(game: HoldemGame, sizes: list[Unused]) -> list[Unused]:
+    """Without the largest size of decisions that would have none left."""
+    places, kept = decisions_by_line(game), set[str]()
+    listed = {one.text for one in sizes}
+    for line in {one.line for one in sizes}:
+        sized = [line_text((*line, action)) for action in places[line][1].node.actions if action.amount]
+        if listed.issuperset(sized):
+            kept.add(sized[-1])
+    return [one for one in sizes if one.text not in kept]

@@ -1,0 +1,274 @@
+"""How GPU kernels are compiled, and what they have in common: lanes of a warp, and update rules written once.
+
+Importing this module imports ``numba.cuda``; see ``found.require`` for what to do first.
+
+Under Numba's simulator a block is one warp, whose lanes meet at ``syncthreads``: there are no shuffles. So a kernel
+may ask for sums over lanes only where all lanes of a warp are, which is what a GPU asks for, too.
+
+None uses fastmath. A product and a sum may be one instruction, rounded once, so results differ in the last bits from
+those of a CPU, but not from run to run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+import numba
+import numpy as np
+
+from treeplex.kernels.cache import enable as enable_cache
+from treeplex.kernels.cuda.found import SIMULATED, module
+from treeplex.kernels.jit import CACHE_FOLDERS
+
+cuda: Any = module()
+
+LANES: Final = 32
+BLOCK: Final = LANES if SIMULATED else 128
+"""Threads of a block where whole warps work on their own. Measured on an H200: 256 are up to 9 % slower."""
+
+_numba: Any = numba
+uint32: Any = int if SIMULATED else _numba.uint32
+"""Around every index: Numba computes in 64 bits whatever the operands are, and this lets the compiler narrow it."""
+int32: Any = int if SIMULATED else _numba.int32
+ALL: Final = 0xFFFFFFFF
+WIDE: Final = 64  # bits of an address
+
+
+def kernel(function: Callable[..., None], **options: Any) -> Any:
+    """A kernel; it is compiled at its first launch for the types of its arguments, and its machine code kept on disk.
+
+    Where that is: ``treeplex.kernels.jit``.
+    """
+    if SIMULATED:
+        return cuda.jit()(function)
+    compiled = cuda.jit(**options)(function)
+    enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
+    return compiled
+
+
+def callee(function: Callable[..., Any]) -> Any:
+    """A part of kernels, copied into each by LLVM: Numba's own way of doing so takes twice as long to compile."""
+    return cuda.jit(device=True, **({} if SIMULATED else {"forceinline": True}))(function)
+
+
+def rule(inlined: Any, **others: Any) -> Any:
+    """A rule of ``updates``, the very same lines, as a part of GPU kernels; ``others`` replace functions it calls."""
+    function = getattr(inlined, "py_func", inlined)
+    scope = {**function.__globals__, **others}
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    return copy if SIMULATED else callee(copy)
+
+
+@callee
+def select(condition: Any, yes: Any, no: Any) -> Any:
+    """``vectors.where`` for numbers."""
+    return yes if condition else no
+
+
+def real(storage: Any) -> Any:
+    """The type that kernels convert numbers to, for float64 or float32."""
+    if SIMULATED:
+        return np.dtype(storage).type
+    return _numba.float64 if str(storage) == "float64" else _numba.float32
+
+
+@callee
+def one_by_one() -> Any:
+    """1, which the compiler does not know: loops that count with it are not unrolled, which would cost registers."""
+    return int32(cuda.blockDim.z)
+
+
+def _column_sum_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
+    at = int32(j)
+    total = cuda.shfl_sync(uint32(ALL), x, at)
+    if high > uint32(1):  # two are so common that they get no loop
+        at = int32(at + int32(wide))
+        total += cuda.shfl_sync(uint32(ALL), x, at)
+        left = int32(int32(high) - int32(2))
+        while left > 0:
+            at = int32(at + int32(wide))
+            total += cuda.shfl_sync(uint32(ALL), x, at)
+            left = int32(left - one_by_one())
+    return total
+
+
+def _column_sum_by_meeting(x: Any, j: Any, wide: Any, high: Any) -> Any:
+    row = cuda.shared.array(LANES, dtype=_numba.float64)
+    row[cuda.threadIdx.x % LANES] = x
+    cuda.syncthreads()
+    total = row[j]
+    for k in range(1, high):
+        total += row[j + k * wide]
+    cuda.syncthreads()
+    return total
+
+
+def _column_top_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
+    at = int32(j)
+    top = cuda.shfl_sync(uint32(ALL), x, at)
+    left = int32(int32(high) - int32(1))
+    while left > 0:
+        at = int32(at + int32(wide))
+        top = max(top, cuda.shfl_sync(uint32(ALL), x, at))
+        left = int32(left - one_by_one())
+    return top
+
+
+def _column_top_by_meeting(x: Any, j: Any, wide: Any, high: Any) -> Any:
+    row = cuda.shared.array(LANES, dtype=_numba.float64)
+    row[cuda.threadIdx.x % LANES] = x
+    cuda.syncthreads()
+    top = row[j]
+    for k in range(1, high):
+        top = max(top, row[j + k * wide])
+    cuda.syncthreads()
+    return top
+
+
+def _any_by_vote(condition: Any) -> Any:
+    return cuda.any_sync(uint32(ALL), condition)
+
+
+def _any_by_meeting(condition: Any) -> Any:
+    return cuda.syncthreads_or(condition)
+
+
+def _intrinsic(name: str, typer: Callable[..., Any]) -> Any:
+    """A part of kernels that LLVM is told of directly."""
+    try:
+        from numba.cuda.extending import intrinsic  # noqa: PLC0415 - not under the simulator
+    except ImportError:  # numba-cuda before it had its own
+        from numba.extending import intrinsic  # noqa: PLC0415
+    found: Any = intrinsic(typer)
+    found._set_uuid(
+        f"treeplex.kernels.cuda.kernels.{name}"
+    )  # else kernels on disk would be found by this process alone
+    return found
+
+
+def _place(context: Any, builder: Any, kinds: Any, given: Any) -> tuple[Any, Any]:
+    """An array, and the address of one of its numbers."""
+    llvm: Any = importlib.import_module("llvmlite.ir")  # it has no types
+    array = context.make_array(kinds[0])(context, builder, given[0])
+    wide = given[1] if given[1].type.width == WIDE else builder.zext(given[1], llvm.IntType(WIDE))
+    return array, builder.gep(array.data, [wide])
+
+
+def _asked() -> Any:
+    """PTX that has no other effect."""
+    from numba.core.types import void  # noqa: PLC0415 - not under the simulator
+
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def ask(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            _, place = _place(context, builder, signature.args, given)
+            kind = llvm.FunctionType(llvm.VoidType(), [place.type])
+            code = llvm.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
+            builder.call(code, [place])
+            return context.get_dummy_value()
+
+        return void(array, at), codegen
+
+    return _intrinsic("ask", ask)
+
+
+def _tailed() -> Any:
+    """The address goes through a move, so that LLVM does not take its sum apart again."""
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def tail(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            found, place = _place(context, builder, signature.args, given)
+            number = llvm.IntType(WIDE)
+            on_device = llvm.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
+            move = llvm.InlineAsm(llvm.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
+            address = builder.call(move, [builder.ptrtoint(builder.addrspacecast(place, on_device), number)])
+            found.data = builder.addrspacecast(builder.inttoptr(address, on_device), found.data.type)
+            return found._getvalue()
+
+        return array(array, at), codegen
+
+    return _intrinsic("tail", tail)
+
+
+def _tail_simulated(array: Any, at: Any) -> Any:
+    return array[at:]
+
+
+def _loaded(count: int) -> Any:
+    """One load of a vector, whose address must be a multiple of its size."""
+    types: Any = importlib.import_module("numba.core.types")
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def load(context: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            _, place = _place(context, builder, signature.args, given)
+            size = count * signature.args[0].dtype.bitwidth // 8
+            kind = llvm.VectorType(context.get_data_type(signature.args[0].dtype), count)
+            vector = builder.load(builder.bitcast(place, llvm.PointerType(kind)), align=size)
+            parts = [builder.extract_element(vector, llvm.Constant(llvm.IntType(32), k)) for k in range(count)]
+            return context.make_tuple(builder, signature.return_type, parts)
+
+        return types.UniTuple(array.dtype, count)(array, at), codegen
+
+    return _intrinsic(f"load{count}", load)
+
+
+def _stored() -> Any:
+    """One store of a vector of two, whose address must be a multiple of its size."""
+    types: Any = importlib.import_module("numba.core.types")
+    llvm: Any = importlib.import_module("llvmlite.ir")
+
+    def store(context: Any, array: Any, at: Any, first: Any, second: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            _, place = _place(context, builder, signature.args, given)
+            dtype = signature.args[0].dtype
+            vector: Any = llvm.Constant(llvm.VectorType(context.get_data_type(dtype), 2), llvm.Undefined)
+            for k, (number, kind) in enumerate(zip(given[2:], signature.args[2:], strict=True)):
+                cast = context.cast(builder, number, kind, dtype)
+                vector = builder.insert_element(vector, cast, llvm.Constant(llvm.IntType(32), k))
+            builder.store(vector, builder.bitcast(place, llvm.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return types.void(array, at, first, second), codegen
+
+    return _intrinsic("store2", store)
+
+
+def _store2_simulated(array: Any, at: Any, first: Any, second: Any) -> None:
+    array[at], array[at + 1] = first, second
+
+
+def _load2_simulated(array: Any, at: Any) -> Any:
+    return array[at], array[at + 1]
+
+
+def _load4_simulated(array: Any, at: Any) -> Any:
+    return int(array[at]), int(array[at + 1]), int(array[at + 2]), int(array[at + 3])
+
+
+def _not_asked(array: Any, at: Any) -> None:
+    """Nothing is far away."""
+
+
+ask: Any = _not_asked if SIMULATED else _asked()
+"""(array, at), at a uint32: ask for a number of an array on the device; whoever reads it later waits less."""
+tail: Any = _tail_simulated if SIMULATED else _tailed()
+"""(array, at), at unsigned: the array from a place on. An address in it takes one instruction; in a slice it takes
+four, because LLVM adds the place to every index."""
+load2: Any = _load2_simulated if SIMULATED else _loaded(2)
+"""(array, at): the two numbers from a place on, which is even, read at once."""
+load4: Any = _load4_simulated if SIMULATED else _loaded(4)
+"""The same of four whole numbers; the place is a multiple of four."""
+store2: Any = _store2_simulated if SIMULATED else _stored()
+"""(array, at, first, second): two numbers written at once, at an even place."""
+column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
+"""(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
+column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)
+"""The same for the largest."""
+any_lane: Any = callee(_any_by_meeting if SIMULATED else _any_by_vote)
+"""Is it true in some lane of the warp?"""

@@ -1,0 +1,1 @@
+"""Pictures of runs, game trees, hands and bet sizes."""

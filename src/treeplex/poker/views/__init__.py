@@ -1,0 +1,1 @@
+"""A solved spot as people read it: nodes, hands, values of actions, equity."""

@@ -1,0 +1,296 @@
+"""Reading the answer: strategy, EV and equity of any node, by line and hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.engine import Engine, engine
+from treeplex.engines.boards.game import HoldemGame, of_order_one
+from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
+from treeplex.engines.boards.locks import Frozen
+from treeplex.engines.boards.streets import Decision
+from treeplex.errors import ParameterError
+from treeplex.evaluation.exact import Evaluation
+from treeplex.games.holdem.betting import CHANCE, DECISION
+from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.views.action_values import Kept, locked_hands
+from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, waiting_values
+from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
+from treeplex.poker.views.view import INDIFFERENT, View
+from treeplex.updates.reference import matched
+
+
+def taken(game: HoldemGame, passes: list[tuple[int, int]], found: Floats) -> list[float]:
+    """What players take of the pot on average, from what passes (player, mode) have found for their hands."""
+    weights = [game.weights(player) for player, _ in passes]
+    totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
+    return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
+
+
+def evaluated(game: HoldemGame, find: Callable[[list[tuple[int, int]]], Floats]) -> Evaluation:
+    """Value and NashConv in chips, by passes of whoever runs them."""
+    passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
+    passes = passes[:3] if game.zero_sum else passes
+    first, second, value, *rest = taken(game, passes, find(passes))
+    other = game.spot.pot - value if game.zero_sum else rest[0]
+    return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
+
+
+class Reader:
+    """Strategies of a solved spot; passes over the tree are run only when values are asked for."""
+
+    def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
+        stub = no_learner(storage)
+        self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
+        self._playing = Playing((stub, stub), sources, frozen)
+        self.kept: Kept | None = None
+        self.accuracy = INDIFFERENT  # of the pot: what strategies are good for
+
+    @cached_property
+    def equities(self) -> Equity:
+        """Shares of the pot if nobody bets any more."""
+        return Equity(self.game, self._storage, self._threads)
+
+    def keep(self) -> Kept:
+        """From now on values of nodes are looked up: a pass for each player, when they are first asked for."""
+        if self.kept is None:
+            self.kept = Kept(self.game, self._playing, self._storage, self._threads)
+        return self.kept
+
+    def __repr__(self) -> str:
+        return f"Reader({self.game!r}, {self._storage})"
+
+    def at(self, line: str = "", player: int | str | None = None) -> View:
+        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too.
+
+        ``player``: whose hands, ``"oop"`` or ``"ip"``; by default those of the player to act.
+        """
+        place = follow(self.game, line)
+        if place.node.kind != DECISION:
+            fix = "name the card that is dealt." if place.node.kind == CHANCE else "leave out the last action."
+            raise ParameterError(f"{line!r:.80} leads to a {place.node.kind} node, where no player acts; {fix}")
+        decision = decision_at(self.game, place)
+        node, shown = decision.node, decision.player if player is None else _player(player)
+        acts = shown == decision.player
+        actions = node.actions if acts else []
+        reach, opponent = self.reach(place, shown), self.reach(place, 1 - shown)
+        strategy = self.expand(self.strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
+        ev, values, played = self._values(place, decision, shown, reach, opponent, strategy)
+        return View(
+            line,
+            place.cards,
+            self.game.spot.rounded(self.game.spot.pot + 2 * node.paid + node.to_call),
+            shown,
+            decision.player,
+            actions,
+            [name_of(self.game, node, action) for action in actions],
+            reach,
+            opponent,
+            shares_of(reach, opponent),
+            strategy,
+            ev,
+            values,
+            played,
+            self.equities.at(place, shown, reach, opponent),
+            self.accuracy,
+        )
+
+    def _values(
+        self, place: Place, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """EV of each action and of each hand if it plays on well, and of each hand if it plays its own strategy.
+
+        [actions, 1326], [1326], [1326]; see ``poker.views.continuation``.
+        """
+        node, weights = decision.node, self.game.spot.weights(player)
+        played, best = (self.ev(place, decision, player, opponent, best=best) for best in (False, True))
+        part = np.divide(reach, weights, out=np.zeros(HANDS), where=weights > 0.0)
+        free = not self.game.locks
+        if player == decision.player:
+            ev = action_values(node, part * strategy, played, best, free=free)
+            own: Floats = (strategy * played).sum(axis=0)
+            values: Floats = np.where(part >= RARE, own, (strategy * ev).sum(axis=0))
+        else:
+            ev, own, values = played[:0], played[0], waiting_values(part, played[0], best[0], free=free)
+        if not free:
+            never = self._is_avoided(place, player)
+            values = np.full(HANDS, np.nan) if never else values
+            gone = avoided(reach, strategy, self.locked(place, decision))
+            for k in np.flatnonzero(gone | never).tolist() if len(ev) else []:
+                if answered(node.children[k], player):
+                    ev[k] = np.nan
+        return ev, values, own
+
+    def _is_avoided(self, place: Place, player: int) -> bool:
+        """Do locks keep the whole range of ``player`` from the line to a place?"""
+        for number, step in enumerate(place.steps):
+            if step.decision.player == player:
+                at = Place(step.decision.node, step.depth, step.board, place.cards, step.suits, place.steps[:number])
+                strategy = self.expand(self.strategy(step.decision, step), step, player)
+                if avoided(self.reach(at, player), strategy, self.locked(step, step.decision))[step.action]:
+                    return True
+        return False
+
+    def locked(self, at: Place | Step, decision: Decision) -> npt.NDArray[np.bool_]:
+        """[1326] which hands of the player who acts play a locked strategy at a decision."""
+        stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
+        return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
+
+    def frequencies(self, line: str = "") -> list[float]:
+        """How often each action of a decision is taken, over all hands that get there."""
+        place = follow(self.game, line)
+        decision = decision_at(self.game, place)
+        player = decision.player
+        shares = shares_of(self.reach(place, player), self.reach(place, 1 - player))
+        rows = self.expand(self.strategy(decision, place), place, player)
+        return [float(np.nansum(shares * row)) for row in rows]
+
+    def value(self, player: int) -> float:
+        """What ``player`` takes of the pot on average."""
+        return self._taken([(player, layout.VALUE)])[0]
+
+    def evaluation(self) -> Evaluation:
+        """Value and NashConv in chips. Both players share the pot: player 0's value is what it takes on average.
+
+        At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still
+        the sum of both gains, but the value is only what these two strategies give to player 0.
+        """
+        return evaluated(self.game, self._found)
+
+    @property
+    def sources(self) -> Sources:
+        """What strategies are shares of."""
+        return self._playing.source
+
+    def best_response_value(self, player: int) -> float:
+        """What a best response of ``player`` takes of the pot on average."""
+        return self._taken([(player, layout.BEST)])[0]
+
+    def best_response_values(self) -> tuple[float, float]:
+        """The same for both players, each against the other's strategy."""
+        first, second = self._taken([(0, layout.BEST), (1, layout.BEST)])
+        return first, second
+
+    def responses(self, player: int, line: str) -> tuple[float, Floats]:
+        """What a best response of ``player`` takes, and [actions, H] what each action of a decision adds to it by hand.
+
+        The decision is on the first street. Of each hand's actions the best one is part of what is taken.
+        """
+        game = self.game
+        decision = decision_at(game, follow(game, line))
+        runner = engine(game, self._storage, self._threads)
+        with runner.busy:
+            (taken,) = self._taken([(player, layout.BEST)], runner)
+            _, rows = runner.rows(player)
+        first = game.streets[0].roots + decision.slot
+        values = rows[first : first + len(decision.node.actions)].astype(np.float64)
+        return taken, values * game.weights(player) * (game.spot.chip / game.combinations)
+
+    def _taken(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> list[float]:
+        """What the player of each pass takes of the pot on average."""
+        return taken(self.game, passes, self._found(passes, runner))
+
+    def _found(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> Floats:
+        runner = runner or engine(self.game, self._storage, self._threads)
+        return runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
+
+    def equity(self) -> tuple[float, float]:
+        """Each player's share of the pot if nobody bets at all."""
+        place = follow(self.game, "")
+        reach, opponent = self.reach(place, 0), self.reach(place, 1)
+        first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(place, 0, reach, opponent)))
+        return first, 1.0 - first
+
+    def reach(self, place: Place, player: int) -> Floats:
+        """[1326] a player's weights, times the probabilities of its actions on the way."""
+        weights = self.game.spot.weights(player)
+        weights[np.isin(HAND_CARDS, place.cards).any(axis=1)] = 0.0
+        for step in place.steps:
+            if step.decision.player == player:
+                weights *= self.expand(self.strategy(step.decision, step), step, player)[step.action]
+        return weights
+
+    def strategy(self, decision: Decision, at: Place | Step) -> Floats:
+        """[actions, H] the strategy of a stored board's decision."""
+        hands = self.game.boards[at.depth].hands[decision.player]
+        width = int(hands.start[at.board + 1] - hands.start[at.board])
+        start = int(hands.storage[at.board]) + decision.slot * width
+        actions = len(decision.node.actions)
+        rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
+        return matched(rows.astype(np.float64))
+
+    def expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
+        """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
+        hands = self.game.boards[at.depth].hands[player]
+        begin, count = int(hands.start[at.board]), int(hands.held[at.board])
+        stored = np.full((len(rows), HANDS), empty)
+        stored[:, hands.number[begin : begin + count]] = rows[:, :count]
+        return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
+
+    def ev(self, place: Place, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
+        """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
+
+        ``opponent``: reach of the other player's hands. ``best``: if ``player`` replies best afterwards, instead of
+        playing its own strategy.
+        """
+        game, node, acts = self.game, decision.node, player == decision.player
+        if self.kept is not None and self.kept.has_room(player, best=best):
+            rows = self.kept.rows(decision, place.depth, place.board, player, best=best)
+            weights = game.spot.weights(1 - player)
+            unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, place.depth)
+            gained = per_meeting(self.expand(rows, place, player, np.nan), unit * opponent)
+        else:
+            gained = self._gained(place, decision, player, layout.BEST if best else layout.VALUE)
+        put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
+        found = game.spot.chip * gained + put_in
+        for k, action in enumerate(node.actions if acts else []):
+            if action.kind == "fold":
+                found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
+        return found
+
+    def _gained(self, place: Place, decision: Decision, player: int, mode: int) -> Floats:
+        """[actions or 1, 1326] chips beside half of the pot, from one pass: ``mode`` is ``VALUE`` or ``BEST``."""
+        game, depth, board, node = self.game, place.depth, place.board, decision.node
+        runner = engine(game, self._storage, self._threads)
+        taken = runner.snapshot(depth, board, player) if depth else None
+        whole = self._rule._replace(prune=False)  # rows that nobody reaches are written, too
+        hands = game.boards[depth].hands
+        width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
+        with runner.busy:
+            runner.run(self._playing, whole, [(player, mode, 0)], taken)
+            reach, value = runner.rows(player)
+        if taken is not None:
+            reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
+        tile = runner.betting(depth, player).tile
+        part = int(np.searchsorted(tile[:, layout.ROOT], decision.root, side="right")) - 1
+        ends = int(tile[part + 1, layout.ROOT])
+        above = [decision.root + int(tile[part, slot]) for slot in (layout.OWN_SLOT, layout.OPPONENT_SLOT)]
+        own, theirs = (
+            ends + decision.sequences[who] if decision.sequences[who] >= 0 else root
+            for who, root in zip((player, 1 - player), above, strict=True)
+        )
+        first, count = (ends + decision.slot, len(node.actions)) if player == decision.player else (own, 1)
+        opponent = self.expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
+        spread = self.expand(value[first : first + count].astype(np.float64), place, player, np.nan)
+        return per_meeting(spread, opponent)
+
+
+def _player(player: int | str) -> int:
+    """By number or by name."""
+    if not isinstance(player, bool) and player in (0, 1, *PLAYERS):
+        return PLAYERS.index(player) if isinstance(player, str) else int(player)
+    raise ParameterError(f"The 'player' parameter must be oop or ip, got {player!r:.80}.")
+
+
+def shares_of(reach: Floats, opponent: Floats) -> Floats:
+    """[1326] how often each hand is dealt, of all deals that get here."""
+    weight = of_order_one(reach) * met(of_order_one(opponent))
+    return weight / max(float(weight.sum()), 1e-300)

@@ -1,0 +1,1 @@
+"""The policy type, its files, merging, and policies of OpenSpiel."""

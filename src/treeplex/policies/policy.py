@@ -1,0 +1,356 @@
+"""A policy: what both players do at every infoset, by label, immutable, as a table on disk."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from treeplex import arrow
+from treeplex.arrays import Floats, frozen
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.source import compiled
+from treeplex.errors import FormatError, ParameterError, TreeplexError, brief, quoted
+from treeplex.files import replace_text
+from treeplex.games.catalog import make
+from treeplex.games.openspiel import from_tabular, is_policy
+from treeplex.games.suits import FoldedGame
+from treeplex.html import html_table
+from treeplex.policies.keys import Key, key_of, numbers_of, owner_of
+from treeplex.policies.openspiel import to_openspiel
+from treeplex.policies.strategy import EXACT, TOLERANCE, TYPES, Row, Strategy, gathered, pairs_of
+
+FORMAT = "treeplex-policy-1"
+MOST_SHOWN = 10  # infosets per player in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Both players' strategies. Two policies are equal if they play the same everywhere.
+
+    ``policy["K check"]`` is a dict from action to probability; ``policy[1, "K check"]`` says which player's, where
+    both have an infoset of that label.
+    """
+
+    game: str
+    strategies: tuple[Strategy, Strategy]
+
+    @staticmethod
+    def of(game: CompiledGame, strategies: tuple[Floats, Floats]) -> Policy:
+        """The policy with these probabilities, in the order of the game's sequences. The arrays are copied."""
+        vocabulary = arrow.texts([*game.actions, ""])
+
+        def strategy(player: int) -> Strategy:
+            infosets, codes = game.labels[player]
+            actions = arrow.take(vocabulary, np.where(codes < 0, len(game.actions), codes))
+            probability = np.array(strategies[player], dtype=np.float64)
+            probability[0] = 1.0
+            return Strategy(infosets, frozen(game.treeplexes[player].first.copy()), actions, frozen(probability))
+
+        return Policy(game.name, (strategy(0), strategy(1)))
+
+    @staticmethod
+    def uniform(game: CompiledGame | Any) -> Policy:
+        """Every action of an infoset equally likely; ``game``: compiled, or anything that stands for one."""
+        game = compiled(game)
+        first, second = (
+            np.concatenate(([1.0], np.repeat(1.0 / treeplex.actions, treeplex.actions))) for treeplex in game.treeplexes
+        )
+        return Policy.of(game, (first, second))
+
+    @staticmethod
+    def from_rows(rows: Iterable[Row], game: str = "") -> Policy:
+        """A policy from (player, infoset, action, probability) rows in any order."""
+        try:
+            columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
+            return Policy(game, gathered(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES)))
+        except (ValueError, TypeError, OverflowError, arrow.ArrowError) as error:
+            raise ParameterError(f"The rows are no policy: {_reason(error)}.") from error
+
+    @staticmethod
+    def from_dict(strategies: Mapping[Key, Mapping[str, float]], game: Any = "") -> Policy:
+        """A policy from ``{(player, infoset): {action: probability}}``, the opposite of ``dict(policy.items())``.
+
+        With ``game``, compiled or anything that stands for one, the label of an infoset will do where one player has
+        it, and actions that are left out have probability 0. Without, ``game`` is ``""``.
+        """
+        loaded = compiled(game) if game != "" else None  # pyright: ignore[reportUnnecessaryComparison]
+        rows: list[Row] = []
+        for key, actions in strategies.items():
+            player, label = owner_of(key, loaded)
+            chosen = numbers_of(label, actions)
+            place = -1 if loaded is None else loaded.infoset_index[player].get(label, -1)
+            legal = loaded.actions_at(player, place) if loaded is not None and place >= 0 else []
+            chosen = {action: chosen.pop(action, 0.0) for action in legal} | chosen
+            rows += [(player, label, action, probability) for action, probability in chosen.items()]
+        return Policy.from_rows(rows, "" if loaded is None else loaded.name)
+
+    @staticmethod
+    def from_openspiel(policy: Any, game: Any = None) -> Policy:
+        """A policy of OpenSpiel, a table or any other, by OpenSpiel's own labels.
+
+        ``game``: a pyspiel game or its name, needed by policies that do not know theirs.
+        """
+        own = getattr(policy, "game", None) if game is None else game
+        name = own if isinstance(own, str) else "" if own is None else f"openspiel:{str(own).removesuffix('()')}"
+        return Policy.from_rows(from_tabular(policy, game), name)
+
+    def to_openspiel(self, game: Any = None) -> Any:
+        """A ``TabularPolicy`` for a pyspiel game, or the name of one; left out: the game it was made for.
+
+        Policies of ``kuhn``, ``leduc(suits=true)`` and other games that OpenSpiel has under other labels are
+        translated: both trees are walked together.
+        """
+        return to_openspiel(self.game, lambda player, label: self[player, label], game)
+
+    def lifted(self, game: Any = None) -> Policy:
+        """The same policy in the whole game, where this one is of a game by suit isomorphism: every card told apart.
+
+        ``game``: the game it was made for, compiled or anything that stands for one; left out: found by its name.
+        """
+        own = compiled(self.game if game is None else game)
+        if own.lifting is None:
+            raise ParameterError(f"Nothing is to be lifted: {own.name} does not merge hands or boards.")
+        return Policy.of(*own.lifting.strategies((own, self.aligned(own))))
+
+    def replace(self, changes: Mapping[Key, Mapping[str, float]]) -> Policy:
+        """The same policy with other strategies at some infosets; actions that are left out have probability 0.
+
+        ``policy.replace({"J check": {"call": 1.0}})``: what if I always call here?
+        """
+        probability = [strategy.probability.copy() for strategy in self.strategies]
+        for key, actions in changes.items():
+            player, label = self._found(key)
+            strategy, chosen = self.strategies[player], numbers_of(label, actions)
+            infoset = strategy.index[label]
+            legal = list(strategy.at(infoset))
+            total, strange = sum(chosen.values()), [action for action in chosen if action not in legal]
+            if strange:
+                raise ParameterError(
+                    f"The actions of infoset {quoted(label)} are {brief(', '.join(legal))}, got {quoted(strange[0])}."
+                )
+            if not abs(total - 1.0) <= TOLERANCE or min(chosen.values()) < 0.0:
+                raise ParameterError(f"The probabilities of infoset {quoted(label)} must add up to 1, got {total:g}.")
+            scale = total if abs(total - 1.0) > EXACT else 1.0
+            own = slice(int(strategy.first[infoset]), int(strategy.first[infoset + 1]))
+            probability[player][own] = [chosen.get(action, 0.0) / scale for action in legal]
+        first, second = (
+            Strategy(old.infosets, old.first, old.actions, frozen(new))
+            for old, new in zip(self.strategies, probability, strict=True)
+        )
+        return Policy(self.game, (first, second))
+
+    def __getitem__(self, key: Key) -> dict[str, float]:
+        player, label = self._found(key)
+        return self.strategies[player].at(self.strategies[player].index[label])
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """``policy[key]``, or ``default`` where there is no such infoset."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is ``get``
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            player, label = key_of(key)
+        except ParameterError:
+            return False
+        return any(label in self.strategies[p].index for p in (0, 1) if player in (None, p))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return all(ours.same_as(theirs) for ours, theirs in zip(self.strategies, other.strategies, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(len(strategy.infosets) for strategy in self.strategies))
+
+    def _found(self, key: Any) -> tuple[int, str]:
+        """Player and label of an infoset there is."""
+        player, label = key_of(key)
+        owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
+        if len(owners) == 1:
+            return owners[0], label
+        shown = quoted(label)
+        if owners:
+            raise ParameterError(f"Both players have an infoset {shown}; ask for policy[0, {shown}] or policy[1, ...].")
+        known = [name for p in (0, 1) if player in (None, p) for name in self.strategies[p].index]
+        near = difflib.get_close_matches(label[:200], known, n=3, cutoff=0.0)
+        whom = "" if player is None else f" for player {player}"
+        advice = f"; the nearest are {', '.join(map(quoted, near))}" if near else ""
+        raise ParameterError(f"There is no infoset {shown}{whom}{advice}.")
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        for player, strategy in enumerate(self.strategies):
+            for label in strategy.index:
+                yield player, label
+
+    def __len__(self) -> int:
+        return sum(len(strategy.infosets) for strategy in self.strategies)
+
+    def __repr__(self) -> str:
+        counts = " + ".join(str(len(strategy.infosets)) for strategy in self.strategies)
+        return f"Policy({self.game or 'unnamed game'}: {counts} infosets)"
+
+    def items(self) -> Iterator[tuple[tuple[int, str], dict[str, float]]]:
+        """((player, infoset), {action: probability}) of every infoset."""
+        for player, strategy in enumerate(self.strategies):
+            for i, label in enumerate(arrow.unpacked(strategy.infosets)):
+                yield (player, label), strategy.at(i)
+
+    def rows(self) -> Iterator[Row]:
+        """(player, infoset, action, probability), one row per action."""
+        for (player, label), actions in self.items():
+            for action, probability in actions.items():
+                yield player, label, action, probability
+
+    def aligned(self, game: CompiledGame) -> tuple[Floats, Floats]:
+        """Probabilities in the order of the game's sequences; refused unless the infosets are just the game's."""
+        return _align(self, game, 0), _align(self, game, 1)
+
+    def save(self, path: str | Path) -> None:
+        """Write to ``path``: JSON if it ends in .json, Parquet otherwise."""
+        path = Path(path)
+        if path.suffix != ".json":
+            arrow.write_parquet(self.table(), path)
+            return
+        players: list[dict[str, dict[str, float]]] = [{}, {}]
+        for (player, label), actions in self.items():
+            players[player][label] = actions
+        replace_text(path, json.dumps({"format": FORMAT, "game": self.game, "players": players}, indent=1))
+
+    def table(self) -> arrow.Table:
+        """Columns player, infoset, action, probability: one row per action."""
+        both = self.strategies
+        infosets = [arrow.take(s.infosets, np.repeat(np.arange(len(s.infosets)), np.diff(s.first))) for s in both]
+        columns = {
+            "player": np.repeat(np.array([0, 1], dtype=np.int8), [len(labels) for labels in infosets]),
+            "infoset": arrow.stacked(infosets),
+            "action": arrow.stacked([strategy.actions[1:] for strategy in both]),
+            "probability": np.concatenate([strategy.probability[1:] for strategy in both]),
+        }
+        return arrow.table(columns, TYPES, {"format": FORMAT, "game": self.game})
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas data frame; needs the ``pandas`` extra."""
+        return arrow.frame(self.table())
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, str, str]] = []
+        for player, strategy in enumerate(self.strategies):
+            for i, label in enumerate(arrow.unpacked(strategy.infosets[:MOST_SHOWN])):
+                plays = ", ".join(f"{action} {probability:.3f}" for action, probability in strategy.at(i).items())
+                rows.append((str(player), label, plays))
+            if len(strategy.infosets) > MOST_SHOWN:
+                rows.append((str(player), f"... {len(strategy.infosets) - MOST_SHOWN:,} more", ""))
+        return html_table(repr(self), ("player", "infoset", "plays"), rows)
+
+    @staticmethod
+    def load(path: str | Path, game: CompiledGame | None = None) -> Policy:
+        """Read a policy from Parquet or JSON, whichever the file is.
+
+        A file of more rows than ``game`` has actions is refused before it is read.
+        """
+        if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(f"A policy must be a Policy, a dict or the path of a file, got {quoted(path)}.")
+        path = Path(path)
+        most = None if game is None else sum(treeplex.sequences for treeplex in game.treeplexes) - 2
+        try:
+            with path.open("rb") as file:
+                is_parquet = file.read(4) == b"PAR1"
+            if not is_parquet:
+                return _read_json(path)
+            table = arrow.read_parquet(path, TYPES, most)
+            return Policy(arrow.about(table).get("game", ""), gathered(table))
+        except FileNotFoundError:
+            raise ParameterError(f"There is no policy file {quoted(path)}.") from None
+        except UNREADABLE as error:
+            reason = _reason(error)
+            raise FormatError(
+                f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
+            ) from error
+
+
+UNREADABLE = (
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    MemoryError,
+    arrow.ArrowError,
+)
+"""What may come of reading a file that is no policy."""
+
+
+def policy_of(source: Any, game: CompiledGame) -> Policy:
+    """The policy for ``game`` that a file, a dictionary or a policy of OpenSpiel holds, or the policy itself."""
+    if isinstance(source, Policy):
+        return _for(game, source)
+    if isinstance(source, Mapping):
+        return Policy.from_dict(cast(Mapping[Key, Mapping[str, float]], source), game)
+    if is_policy(source):
+        return Policy.from_openspiel(source, game.name if game.name.startswith("openspiel:") else None)
+    return _for(game, Policy.load(source, game))
+
+
+def _for(game: CompiledGame, policy: Policy) -> Policy:
+    """The policy; lifted, if it is one by suit isomorphism of what is the whole game here."""
+    if policy.game == game.name or game.dealt is None:
+        return policy
+    try:
+        rules = make(policy.game)
+    except TreeplexError:
+        return policy  # a game of somebody's own
+    return policy.lifted() if isinstance(rules, FoldedGame) and rules.whole.name == game.name else policy
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in one line."""
+    shown = " ".join(str(error)[:1000].split()).removesuffix(".") or type(error).__name__
+    return shown if len(shown) <= 160 else f"{shown[:159]}…"
+
+
+def _read_json(path: Path) -> Policy:
+    document: Any = json.loads(path.read_text(encoding="utf-8"))
+    players: Any = document["players"]
+    if not isinstance(players, list) or len(cast(list[Any], players)) != 2:
+        raise ValueError("'players' must be a list of two")
+    rows = [
+        (player, label, action, probability)
+        for player, infosets in enumerate(cast(list[Any], players))
+        for label, actions in infosets.items()
+        for action, probability in numbers_of(label, actions).items()
+    ]
+    return Policy.from_rows(rows, str(document.get("game", "")))
+
+
+def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
+    own, labels = policy.strategies[player], game.labels[player]
+    if own.infosets is labels.infosets:  # made for this very game
+        return own.probability
+    theirs = set(own.index)
+    ours = game.infoset_index[player]
+    for some, place, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
+        if missing:
+            raise ParameterError(
+                f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
+                f" not in the {place}, such as {quoted(min(missing))}."
+            )
+    wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
+    target = wanted.strategies[player]
+    place = arrow.found_at(target.infosets, own.infosets)
+    where = arrow.found_at(
+        pairs_of(place, target.first, target.actions), pairs_of(np.arange(len(own.infosets)), own.first, own.actions)
+    )
+    if (where < 0).any() or len(own.actions) != len(target.actions):
+        raise ParameterError(
+            f"The policy is not one for {game.name}: some infosets of player {player} have the right labels but other"
+            " actions."
+        )
+    return np.concatenate(([1.0], own.probability[1:][where]))
