@@ -91,7 +91,7 @@ def loaded(path: str) -> tuple[Any, float]:
     if path not in _LOADED:
         _LOADED.clear()
         game, rule = tp.load(path), build("cfr")
-        _LOADED[path] = game, evaluate_strategies(game, rule.current(game, rule.start(game))).nash_conv
+        _LOADED[path] = game, evaluate_strategies(game, rule.report(game, rule.start(game), "current").arrays).nash_conv
     return _LOADED[path]
 
 
@@ -113,7 +113,7 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
         point: Any = None
         for target in targets:
             goal = Goal(target * uniform)
-            solver: Any = build(name).prepared(game, Execution("cpu", None, 1, None, 0, goal))
+            solver: Any = build(name).open(game, Execution("cpu", None, 1, None, 0, goal))
             if name != "lp":  # kernels: compiled or read from the cache
                 solver.advance(game, solver.start(game), 3)
             spent = 0.0 if point is None else point.seconds
@@ -121,8 +121,8 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
             found = run(game, solver, plan, point)
             told["share"], told["iterations"] = found.evaluation.nash_conv / uniform, found.work.iterations
             if name == "auto":
-                told["note"] = solver.extras(game, found.state, found.strategies, found.evaluation).summary()
-            if solver.finished(found.state):
+                told["note"] = found.report.extras(found.evaluation).summary()
+            if solver.work(game, found.state).finished:
                 return told | {"seconds": reached | {f"{t:g}": found.seconds for t in targets if told["share"] <= t}}
             if found.status != "solved":
                 break

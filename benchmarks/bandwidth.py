@@ -103,7 +103,7 @@ def measure(name: str, threads: list[int]) -> list[dict[str, object]]:
 
 
 def iteration(game: tp.CompiledGame, threads: int, count: int) -> float:
-    algorithm = cfr_plus().prepared(game, Execution(threads=threads))
+    algorithm = cfr_plus().open(game, Execution(threads=threads))
     state = algorithm.advance(game, algorithm.start(game), 3)
 
     def work() -> None:

@@ -34,7 +34,7 @@ try:
     from treeplex.algorithms.holdem import on_boards
     from treeplex.algorithms.protocol import Execution
     def spot_solver(name, storage, game):
-        return build(name).prepared(game, Execution(storage=storage, threads=1))
+        return build(name).open(game, Execution(storage=storage, threads=1))
 except ImportError:
     from treeplex.holdem.game import load_spot
     from treeplex.holdem.spot import read_spot

@@ -25,7 +25,7 @@ def measure(name: str) -> dict[str, float]:
     game = tp.load(name)
     sides = {}
     for spec in ALGORITHMS:
-        algorithm = build(spec).prepared(game, Execution(threads=1))
+        algorithm = build(spec).open(game, Execution(threads=1))
         state = algorithm.advance(game, algorithm.start(game), 200)
         began = time.process_time()
         state = algorithm.advance(game, state, 50)

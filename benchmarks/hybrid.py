@@ -113,7 +113,9 @@ class Runner:
             self.pace = min(8.0 * self.pace, max(1.0, count * SLICE / max(spent, 1e-6)))
             if self.state.iteration >= self.due:
                 value = float(
-                    evaluate_strategies(self.game, self.algorithm.average(self.game, self.state), 1).nash_conv
+                    evaluate_strategies(
+                        self.game, self.algorithm.report(self.game, self.state, "average").arrays, 1
+                    ).nash_conv
                 )
                 lowest = min(value, self.rows[-1][1]) if self.rows else value
                 self.rows.append((self.seconds, lowest, self.state.iteration))
@@ -136,7 +138,7 @@ def compile_all(side: Runner) -> None:
     """Every kernel of a hybrid, so that no race is charged with compiling."""
     algorithm, game = side.algorithm, side.game
     state = algorithm.advance(game, side.state, 2)
-    algorithm.average(game, state)
+    algorithm.report(game, state, "average").evaluate()
     algorithm.walk.average(game, algorithm.walk.advance(game, algorithm.handed_over(game, state.arrays), 2))
     side.state = algorithm.start(game)
 

@@ -61,16 +61,16 @@ def curve(game: Any, name: str, limits: Limits) -> list[Row]:
     from treeplex.evaluation.exact import evaluate_strategies
 
     algorithm: Any = build(name)
-    algorithm.average(game, algorithm.advance(game, algorithm.start(game), 2))  # compiles
+    algorithm.report(game, algorithm.advance(game, algorithm.start(game), 2), "average").evaluate()  # compiles
     state, rows, spent = algorithm.start(game), list[Row](), 0.0
     while True:
         step = max(1, int(state.iteration * 0.05))
         began = time.process_time()
         state = algorithm.advance(game, state, step)
         spent += time.process_time() - began
-        found = float(evaluate_strategies(game, algorithm.average(game, state)).nash_conv)
+        found = float(evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv)
         lowest = min(found, rows[-1].nash_conv) if rows else found
-        nodes, responses = int(algorithm.nodes_touched(game, state)), int(getattr(state, "responses", 0))
+        nodes, responses = int(algorithm.work(game, state).nodes), int(getattr(state, "responses", 0))
         rows.append(Row(state.iteration, nodes, responses, spent, lowest))
         if lowest <= limits.goal or nodes > limits.nodes or spent > limits.seconds:
             return rows

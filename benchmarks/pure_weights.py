@@ -34,10 +34,10 @@ STRETCH = 200  # iterations between looks at the count of nodes
 def nash_conv(game: CompiledGame, algorithm: MonteCarlo, nodes: float, seed: int) -> float:
     """After so many nodes."""
     state = algorithm.advance(game, algorithm.start(game, seed), STRETCH)
-    while (done := algorithm.nodes_touched(game, state)) < nodes:
+    while (done := algorithm.work(game, state).nodes) < nodes:
         each = done / state.iteration
         state = algorithm.advance(game, state, max(STRETCH, int(0.2 * (nodes - done) / each)))
-    return evaluate_strategies(game, algorithm.average(game, state)).nash_conv
+    return evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv
 
 
 def main() -> None:

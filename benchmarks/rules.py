@@ -118,9 +118,9 @@ def densely(rows: Sequence[Any], cost: Any, target: float | None) -> int:
 def measured(cell: Cell) -> dict[str, Any]:
     """What a cell took."""
     game = tp.load(cell.game)
-    algorithm: Any = build(cell.rule).prepared(game, Execution(threads=1))
+    algorithm: Any = build(cell.rule).open(game, Execution(threads=1))
     start = algorithm.start(game, cell.seed)
-    uniform = algorithm.evaluate(game, algorithm.strategies(game, start, "current"), 1).nash_conv
+    uniform = algorithm.report(game, start, "current").evaluate(1).nash_conv
     if algorithm.random:  # begins with pure strategies
         uniform = tp.evaluate(game, tp.Policy.uniform(game)).nash_conv
     least = None if algorithm.random else min(ACCURACIES) * uniform

@@ -134,11 +134,11 @@ class Sampler:
     def stretch(self) -> tuple[float, int]:
         """Seconds and nodes of the iterations after the state that is kept."""
         copy = State(tuple(copied(stream) for stream in self._state.streams), self._state.iteration)
-        before, began = self._algorithm.nodes_touched(self._game, copy), time.process_time()
+        before, began = self._algorithm.work(self._game, copy).nodes, time.process_time()
         after = self._algorithm.advance(self._game, copy, self._count)
         spent = time.process_time() - began
         self.seconds = min(getattr(self, "seconds", float("inf")), spent / self._count)
-        return spent, self._algorithm.nodes_touched(self._game, after) - before
+        return spent, self._algorithm.work(self._game, after).nodes - before
 
 
 def copied(part: Any) -> Any:
@@ -176,15 +176,15 @@ def streams(name: str, counts: list[int]) -> list[dict[str, Any]]:
     paces = [[0.0, 0.0] for _ in counts]
     for _ in range(STREAM_ROUNDS):
         for k, side in enumerate(sides):
-            before, began, spent = side.nodes_touched(game, states[k]), time.perf_counter(), time.process_time()
+            before, began, spent = side.work(game, states[k]).nodes, time.perf_counter(), time.process_time()
             states[k] = side.advance(game, states[k], half // STREAM_ROUNDS)
             seconds = (time.perf_counter() - began, time.process_time() - spent)
-            nodes = side.nodes_touched(game, states[k]) - before
+            nodes = side.work(game, states[k]).nodes - before
             paces[k] = [max(pace, nodes / each) for pace, each in zip(paces[k], seconds, strict=True)]
-    answers = [side.average(game, state) for side, state in zip(sides, states, strict=True)]
+    answers = [side.report(game, state, "average").arrays for side, state in zip(sides, states, strict=True)]
     if len(counts) > 1:
-        single = sides[1].prepared(game, Execution(threads=1))
-        again = single.average(game, single.advance(game, single.start(game), STREAM_ITERATIONS))
+        single = sides[1].open(game, Execution(threads=1))
+        again = single.report(game, single.advance(game, single.start(game), STREAM_ITERATIONS), "average").arrays
         if not all(np.array_equal(one, two) for one, two in zip(again, answers[1], strict=True)):
             raise RuntimeError(f"{name} with {counts[1]} streams gave another answer on one thread.")
     nash_conv = [evaluate_strategies(game, answer).nash_conv for answer in answers]

@@ -80,7 +80,7 @@ def measure(name: str) -> dict[str, Any]:
         "learning_bytes_per_sequence": 40,  # regret, average, strategy, plan, values
     }
     for label, threads, clock in (("one", 1, own), ("all", 0, time.perf_counter)):
-        algorithm = cfr_plus().prepared(game, Execution(threads=threads))
+        algorithm = cfr_plus().open(game, Execution(threads=threads))
         state = algorithm.advance(game, algorithm.start(game), 2)
         began = clock()
         state = algorithm.advance(game, state, 1)

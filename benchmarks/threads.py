@@ -64,7 +64,7 @@ def measure(name: str, counts: list[int], storage: str, rounds: int) -> bool:
     from treeplex.engines.sequence.tiles import tiled
 
     game = tp.load(name)
-    solvers = {count: build("cfr+").prepared(game, Execution(storage=storage, threads=count)) for count in counts}
+    solvers = {count: build("cfr+").open(game, Execution(storage=storage, threads=count)) for count in counts}
     states: dict[int, Any] = {count: solver.advance(game, solver.start(game), 2) for count, solver in solvers.items()}
     began = time.perf_counter()
     states[1] = solvers[1].advance(game, states[1], 1)

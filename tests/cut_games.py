@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import treeplex as tp
-from treeplex.algorithms.cut.shards import Given, LostError, Order, Stamp
+from treeplex.engines.sharded.shards import Given, LostError, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
 from treeplex.runs.cut import Sharding

@@ -51,7 +51,7 @@ def started(cpus: int, niceness: int = 0) -> Generator[Any]:
 
 def here(game: HoldemGame, threads: int) -> Advance:
     """One process."""
-    solver: Any = build(ALGORITHM).prepared(game, Execution("cpu", "float32", threads))
+    solver: Any = build(ALGORITHM).open(game, Execution("cpu", "float32", threads))
     states = [solver.start(game)]
 
     def advance(iterations: int) -> None:
@@ -64,7 +64,7 @@ def here(game: HoldemGame, threads: int) -> Advance:
 def over(module: Any, game: HoldemGame, workers: int) -> Generator[tuple[Any, Advance]]:
     """Workers of one thread each: what carries the run out, and how it is advanced."""
     warnings.simplefilter("ignore", Note)
-    solver = build(ALGORITHM).prepared(game, Execution("cpu", "float32", 1))
+    solver = build(ALGORITHM).open(game, Execution("cpu", "float32", 1))
     spec = canonical(ALGORITHM)
     request = Request(SPOT, game.name, game.spot.summary(), game.fingerprint, spec, ALGORITHM, limits=Limits())
     with sharding(module, workers, 1, None) as how:

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import game_of, here, in_turn, least, median, over, started
 
-from treeplex.algorithms.cut.shards import LEARN, Given
 from treeplex.cluster import shards
+from treeplex.engines.sharded.shards import LEARN, Given
 
 
 class Span(NamedTuple):

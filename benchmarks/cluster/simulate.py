@@ -6,7 +6,7 @@
 Measured here, before the run over two workers that it is checked against: seconds of the trunk's phases and of a
 worker's part, on one worker; and what Ray takes to carry a pass to one worker and to a further one, by the bytes of its
 answer. Simulated from these: passes are synchronous, so a pass takes the trunk's phases, carrying, and the slowest
-worker. Boards are cut as ``algorithms.cut.session`` cuts them, so parts are not alike. Checked: runs with 1 and 2
+worker. Boards are cut as ``engines.sharded.session`` cuts them, so parts are not alike. Checked: runs with 1 and 2
 workers, or as many as this machine has cores (--checked 1 2 4 8). Of other machines the wire is assumed. Times are the
 least of all repeats, as on a machine with nothing else to do.
 """
@@ -27,13 +27,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import game_of, least, over, processor_seconds, seconds, started
 
-from treeplex.algorithms.cut.board_plan import exchanged
-from treeplex.algorithms.cut.session import split
-from treeplex.algorithms.cut.shards import Given
 from treeplex.cluster.shards import PIECES, pieces
 from treeplex.cluster.shards import whole as whole_answer
 from treeplex.engines.boards.cut import Run, board_work, whole
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.sharded.board_plan import exchanged
+from treeplex.engines.sharded.session import split
+from treeplex.engines.sharded.shards import Given
 
 NODES = (1, 2, 4, 8, 16, 32, 36, 48, 64)
 SIZES = (2**10, 2**16, 2**18, 2**20, 2**22, 2**24)

@@ -56,7 +56,7 @@ class Advancing:
     """One algorithm on one game, as a run carries it out."""
 
     def __init__(self, algorithm: str, game: Any, execution: Execution) -> None:
-        self.game, self.solver = game, build(algorithm).prepared(game, execution)
+        self.game, self.solver = game, build(algorithm).open(game, execution)
         self.state = self.solver.start(game)
 
     def __call__(self, count: int) -> None:

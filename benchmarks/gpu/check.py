@@ -25,12 +25,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.source import compiled
 from treeplex.engines.sequence.arrays import Learner
+from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.engines.sequence.learners import initial_learners, steps
 from treeplex.kernels.cuda.found import SIMULATED, require
 
@@ -109,7 +109,7 @@ def half(gpu: Any, state: Any, learners: Any, t: int, players: tuple[int, ...]) 
 
     engine, member = state.engine, gpu.member
     engine.load(learners)
-    now = steps(t, 1, member.weight, member.minimizer)
+    now = steps(t, 1, member.weight, member.rule)
     engine.tell(np.stack((now.positive, now.negative, np.zeros(1), np.zeros(1)), axis=1))
     weight = [float(now.weight[0]) if player in players else 0.0 for player in (0, 1)]
     blocks = -(-engine.layout.places // BLOCK)
@@ -131,8 +131,8 @@ def check(name: str, algorithm: str, iterations: int, storage: str = "float64") 
     row, looks = f"{name:34s} {algorithm:6s} {storage}", 0.0
     for turns, count in (("alternating", iterations), ("simultaneous", min(iterations, 10))):
         member = build(f"{algorithm}(turns={turns})")
-        cpu = member.prepared(game, Execution("cpu", threads=1, storage=storage))
-        gpu = member.prepared(game, Execution("cuda", storage=storage))
+        cpu = member.open(game, Execution("cpu", threads=1, storage=storage))
+        gpu = member.open(game, Execution("cuda", storage=storage))
         state = cpu.start(game)
         device = gpu.start(game)
         worst, same = 0.0, True
@@ -151,8 +151,8 @@ def check(name: str, algorithm: str, iterations: int, storage: str = "float64") 
         if name != LARGE:
             engine.load(state.learners)
             for iterate in ("average", "current"):
-                got = gpu.evaluate(game, gpu.strategies(game, device, iterate))
-                wanted = cpu.evaluate(game, cpu.strategies(game, state, iterate))
+                got = gpu.report(game, device, iterate).evaluate()
+                wanted = cpu.report(game, state, iterate).evaluate()
                 off = np.abs(np.array(got.best_response_values) - wanted.best_response_values).max()
                 off = max(off, abs(got.value - wanted.value), abs(got.nash_conv - wanted.nash_conv))
                 looks = max(looks, float(off) / (game.largest_payoff * game.unit))
@@ -225,10 +225,10 @@ class Timer:
     """CFR+ on one game, as runs carry it out."""
 
     def __init__(self, game: Any, storage: str, algorithm: str = "cfr+") -> None:
-        self.game, self.gpu = game, build(algorithm).prepared(game, Execution("cuda", storage=storage))
+        self.game, self.gpu = game, build(algorithm).open(game, Execution("cuda", storage=storage))
         self.learners = initial_learners(game, np.dtype(storage))
         began = time.perf_counter()
-        self.state = self.gpu.sent(game, LearnerState(self.learners, 0))
+        self.state = self.gpu.engine.send(SequenceTables(self.learners, 0), self.gpu.scheme)
         self.setup = time.perf_counter() - began
         self.engine = self.state.engine
 

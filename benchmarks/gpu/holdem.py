@@ -72,7 +72,7 @@ def tried(what: str, part: Callable[[], None]) -> None:
 
 
 def solver_for(game: Any, storage: str, threads: int = 0, name: str = DEFAULT_SPOT_ALGORITHM) -> Any:
-    return build(name).prepared(game, Execution(storage=storage, threads=threads))
+    return build(name).open(game, Execution(storage=storage, threads=threads))
 
 
 def copies(learners: Any) -> Any:
@@ -120,7 +120,7 @@ def checked(name: str, spot: Any, moments: Any, algorithm: str) -> None:
                     for a, b in zip(one, two, strict=True):
                         same &= a.copy_to_host().tobytes() == b.copy_to_host().tobytes()
         state = type(state)(state.learners, t)
-    reader = solver.policy(game, solver.strategies(game, state, "average"))
+    reader = solver.policy(game, solver.report(game, state, "average").arrays)
     expected = reader.evaluation()
     found = evaluated(game, gpu, Sources(*(each.average for each in gpu.send(state.learners))))
     off = max(abs(found[0] - expected.value), abs(found[1] - expected.nash_conv)) / spot.pot

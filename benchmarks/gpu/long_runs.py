@@ -30,13 +30,13 @@ CASES: list[tuple[Any, str]] = [
 
 def measured(name: Any, algorithm: str, backend: str, iterations: int) -> None:
     game = tp.load(name)
-    solver: Any = build(algorithm).prepared(game, Execution(backend, "float32"))
+    solver: Any = build(algorithm).open(game, Execution(backend, "float32"))
     state, found, times = solver.advance(game, solver.start(game), 1_000), list[float](), list[float]()
     for end in (BEGIN, 100_000, iterations):
         began, count = time.perf_counter(), end - state.iteration
         state = solver.advance(game, state, count)
         times.append(1e6 * (time.perf_counter() - began) / count)
-        found.append(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+        found.append(solver.report(game, state, "average").evaluate().nash_conv)
     what = "river" if name is RIVER else name
     right = found[2] <= max(found[1], 1e-6 * (100.0 if name is RIVER else 13.0))
     print(

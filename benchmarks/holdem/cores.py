@@ -28,7 +28,7 @@ ROUNDS = 5
 def milliseconds(file: str, name: str, threads: int, iterations: int, barrier=None) -> float:
     """The median of some rounds."""
     game = load_spot(make_spot(json.loads(Path(file).read_text())["spots"][name]))
-    solver = build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(threads=threads))
+    solver = build(DEFAULT_SPOT_ALGORITHM).open(game, Execution(threads=threads))
     state = solver.advance(game, solver.start(game), 3)
     if barrier is not None:
         barrier.wait()

@@ -51,11 +51,11 @@ def measured(task: tuple[str, str, int, int]) -> tuple[str, str, dict[float, int
     alpha, beta, rise, gamma = variant.split(",")
     game = load_spot(random_spot(street, seed))
     named = f"dcfr(alpha={alpha},beta={beta},rise={rise},gamma={gamma})"
-    solver = build(named).prepared(game, Execution(storage="float32", threads=1))
+    solver = build(named).open(game, Execution(storage="float32", threads=1))
     state, met, lowest, worst = solver.start(game), {}, np.inf, 1.0
     while state.iteration < last:
         state = solver.advance(game, state, 5)
-        found = solver.evaluate(game, solver.strategies(game, state, "average")).exploitability / game.spot.pot * 100
+        found = solver.report(game, state, "average").evaluate().exploitability / game.spot.pot * 100
         met |= {target: state.iteration for target in TARGETS if found <= target and target not in met}
         if lowest < TARGETS[0]:
             worst = max(worst, found / lowest)

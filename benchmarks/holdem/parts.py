@@ -42,7 +42,7 @@ def measured(file: str, name: str, storage: str, left_out: list[str], prune: boo
     for function in left_out:
         setattr(passes, function, _above_the_last(getattr(passes, function), callee))
     game = load_spot(make_spot(json.loads(Path(file).read_text())["spots"][name]))
-    solver = replace(build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(storage=storage, threads=1)), prune=prune)
+    solver = replace(build(DEFAULT_SPOT_ALGORITHM).open(game, Execution(storage=storage, threads=1)), prune=prune)
     state = solver.advance(game, solver.start(game), 3)
     numbers, best = sum(game.elements(player) for player in (0, 1)), float("inf")
     for _ in range(5):

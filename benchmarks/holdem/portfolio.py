@@ -73,11 +73,11 @@ def candidates() -> list[str]:
 def measured(name: str, algorithm: str) -> dict[str, float | int | None]:
     """Iterations to the target, and how far it came."""
     game = load_spot(spot_of(name))
-    solver = build(algorithm).prepared(game, Execution(storage="float32", threads=1))
+    solver = build(algorithm).open(game, Execution(storage="float32", threads=1))
     state, found, last = solver.start(game), math.inf, LAST[name.partition("-")[0]]
     while state.iteration < last and found > TARGET:
         state = solver.advance(game, state, FREE if state.iteration < FREE else 1)
-        evaluated = solver.evaluate(game, solver.strategies(game, state, "average"), 1)
+        evaluated = solver.report(game, state, "average").evaluate(1)
         found = 100.0 * evaluated.exploitability / game.spot.pot
     return {"iterations": state.iteration if found <= TARGET else None, "last": state.iteration, "percent": found}
 

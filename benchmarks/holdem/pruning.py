@@ -141,12 +141,12 @@ def main() -> None:
     for name in given.spots.split(","):
         game = load_spot(make_spot(known[name]))
         for algorithm in given.only.split() or VARIANTS:
-            solver = build(algorithm).prepared(game, Execution(storage="float32", threads=given.threads))
+            solver = build(algorithm).open(game, Execution(storage="float32", threads=given.threads))
             solver = replace(solver, prune=False)  # so that all regrets are up to date
             state, met, shares, lengths = solver.start(game), dict[float, int](), [], list[int]()
             while len(met) < len(TARGETS) and state.iteration < MOST:
                 state = solver.advance(game, state, given.step)
-                found = solver.evaluate(game, solver.strategies(game, state, "average")).exploitability
+                found = solver.report(game, state, "average").evaluate().exploitability
                 percent = 100.0 * found / game.spot.pot
                 met |= {target: state.iteration for target in TARGETS if percent <= target and target not in met}
                 for player in (0, 1):

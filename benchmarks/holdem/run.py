@@ -33,11 +33,9 @@ MOST = 2000
 
 def ours(spot, storage: str, threads: int, targets: list[float]) -> dict:
     game = load_spot(spot)
-    solver = build(DEFAULT_SPOT_ALGORITHM).prepared(game, Execution(storage=storage, threads=threads))
+    solver = build(DEFAULT_SPOT_ALGORITHM).open(game, Execution(storage=storage, threads=threads))
     warm = solver.start(game)
-    solver.evaluate(
-        game, solver.strategies(game, solver.advance(game, warm, 1), "average")
-    )  # kernels are read from disk here
+    solver.report(game, solver.advance(game, warm, 1), "average").evaluate()  # kernels are read from disk here
     state = solver.start(game)
     found: dict = {"bytes": game.stored(storage), "targets": {}}
     began, used, iterating = time.perf_counter(), time.process_time(), 0.0
@@ -45,7 +43,7 @@ def ours(spot, storage: str, threads: int, targets: list[float]) -> dict:
         start = time.perf_counter()
         state = solver.advance(game, state, 10)
         iterating += time.perf_counter() - start
-        percent = 100.0 * solver.evaluate(game, solver.strategies(game, state, "average")).exploitability / spot.pot
+        percent = 100.0 * solver.report(game, state, "average").evaluate().exploitability / spot.pot
         for target in targets:
             if percent <= target and str(target) not in found["targets"]:
                 seconds, cpu = time.perf_counter() - began, time.process_time() - used

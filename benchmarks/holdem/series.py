@@ -24,11 +24,11 @@ TARGETS = (0.5, 0.1, 0.05, 0.02, 0.005)  # per cent of the pot
 
 
 def series(game, algorithm: str, storage: str, threads: int, last: int, enough: float) -> list[tuple[int, float]]:
-    solver = build(algorithm).prepared(game, Execution(storage=storage, threads=threads))
+    solver = build(algorithm).open(game, Execution(storage=storage, threads=threads))
     state, looks = solver.start(game), []
     while state.iteration < last and not (looks and looks[-1][1] <= enough):
         state = solver.advance(game, state, 10 if state.iteration < 1000 else 50)
-        found = solver.evaluate(game, solver.strategies(game, state, "average")).exploitability
+        found = solver.report(game, state, "average").evaluate().exploitability
         looks.append((state.iteration, 100.0 * found / game.spot.pot))
     return looks
 

@@ -51,7 +51,7 @@ def to_targets(game, solver, state, iterate: str, most: int) -> dict[float, int]
     begun = state.iteration
     while len(met) < len(TARGETS) and state.iteration - begun < most:
         state = solver.advance(game, state, STEP)
-        found = 100.0 * solver.evaluate(game, solver.strategies(game, state, iterate)).exploitability / game.spot.pot
+        found = 100.0 * solver.report(game, state, iterate).evaluate().exploitability / game.spot.pot
         met |= {target: state.iteration - begun for target in TARGETS if found <= target and target not in met}
     return met
 
@@ -106,7 +106,7 @@ def measured(task: tuple[str, int]) -> list[dict[float, float]]:
     numbers = sum(game.elements(player) for player in (0, 1))
 
     def made(name: str, of=game):
-        return build(name).prepared(of, Execution(storage="float32", threads=1))
+        return build(name).open(of, Execution(storage="float32", threads=1))
 
     solver = made(DEFAULT_SPOT_ALGORITHM)
     found: list[dict[float, float]] = [to_targets(game, solver, solver.start(game), "average", MOST)]
@@ -119,7 +119,7 @@ def measured(task: tuple[str, int]) -> list[dict[float, float]]:
             found.append(to_targets(game, other, other.start(game), second, most))
             continue
         small = made(DEFAULT_SPOT_ALGORITHM, coarse)
-        average = small.strategies(coarse, small.advance(coarse, small.start(coarse), first), "average")
+        average = small.report(coarse, small.advance(coarse, small.start(coarse), first), "average").arrays
         state = warm_start(game, solver, coarse, average, first, second)
         met = to_targets(game, solver, state, "average", most)
         found.append({target: t + first * share for target, t in met.items()})

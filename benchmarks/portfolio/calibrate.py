@@ -91,7 +91,7 @@ def arrays(backend: str = "cpu") -> dict[str, list[list[float]] | list[float]]:
     evaluations: list[float] = []
     for name in ARRAYS:
         game = tp.load(name)
-        member: Any = build("dcfr").prepared(game, Execution(backend=backend, threads=1))
+        member: Any = build("dcfr").open(game, Execution(backend=backend, threads=1))
         box = [member.start(game)]
 
         def iterate(count: int, member: Any = member, game: Any = game, box: list[Any] = box) -> None:
@@ -99,7 +99,7 @@ def arrays(backend: str = "cpu") -> dict[str, list[list[float]] | list[float]]:
 
         def evaluate(count: int, member: Any = member, game: Any = game, box: list[Any] = box) -> None:
             for _ in range(count):
-                member.evaluate(game, member.strategies(game, box[0], "average"), 1)
+                member.report(game, box[0], "average").evaluate(1)
 
         sequences = float(sum(treeplex.sequences for treeplex in game.treeplexes))
         if backend == "cpu":

@@ -41,16 +41,16 @@ def followed(path: str, algorithm: str, seconds: float) -> dict[str, Any]:
     from treeplex.algorithms.registry import build
 
     game, uniform = loaded(path)
-    solver: Any = build(algorithm).prepared(game, Execution("cpu", None, 1, None, 0))
+    solver: Any = build(algorithm).open(game, Execution("cpu", None, 1, None, 0))
     warm = solver.advance(game, solver.start(game), 3)
-    solver.evaluate(game, solver.strategies(game, warm, "average"), 1)
+    solver.report(game, warm, "average").evaluate(1)
     state, spent, looking, rows, due = solver.start(game), 0.0, 0.0, [], 5
     while spent < seconds and (not rows or rows[-1][2] > LAST):
         began = time.process_time()
         state = solver.advance(game, state, due - state.iteration)
         spent += time.process_time() - began
         began = time.process_time()
-        found = solver.evaluate(game, solver.strategies(game, state, "average"), 1)
+        found = solver.report(game, state, "average").evaluate(1)
         looking += time.process_time() - began
         rows.append((state.iteration, spent, found.nash_conv / uniform))
         due = max(due + 1, int(STEP * due))

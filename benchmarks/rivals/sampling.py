@@ -88,10 +88,10 @@ def threads() -> dict[str, Any]:
 
 
 def stretch(game: tp.CompiledGame, algorithm: MonteCarlo, state: Any) -> tuple[Any, float, float]:
-    began, spent, before = time.perf_counter(), time.process_time(), algorithm.nodes_touched(game, state)
+    began, spent, before = time.perf_counter(), time.process_time(), algorithm.work(game, state).nodes
     while time.perf_counter() - began < STRETCH:
         state = algorithm.advance(game, state, 3000)
-    nodes = algorithm.nodes_touched(game, state) - before
+    nodes = algorithm.work(game, state).nodes - before
     return state, nodes / (time.perf_counter() - began), nodes / (time.process_time() - spent)
 
 

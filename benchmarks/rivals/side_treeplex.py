@@ -36,7 +36,7 @@ class Side:
         return {"nodes": summary["nodes"], "infosets": summary["infosets"]}
 
     def start(self, algorithm: str) -> None:
-        self.algorithm = ALGORITHMS[algorithm].prepared(self.game, Execution(threads=1))
+        self.algorithm = ALGORITHMS[algorithm].open(self.game, Execution(threads=1))
         self.state = self.algorithm.start(self.game)
 
     def advance(self, iterations: int) -> None:
@@ -44,13 +44,13 @@ class Side:
 
     def nodes(self) -> int:
         """Histories entered since the start."""
-        return self.algorithm.nodes_touched(self.game, self.state)
+        return self.algorithm.work(self.game, self.state).nodes
 
     def nash_conv(self) -> float:
-        return evaluate_strategies(self.game, self.algorithm.average(self.game, self.state)).nash_conv
+        return evaluate_strategies(self.game, self.algorithm.report(self.game, self.state, "average").arrays).nash_conv
 
     def liteefg_nash_conv(self, algorithm: str, iterations: int) -> float:
         """NashConv after LiteEFG's variant of the algorithm, which adds strategies to the average after updates."""
         solver = replace(LITEEFG[algorithm], order=NEXT)
         state = solver.advance(self.game, solver.start(self.game), iterations)
-        return evaluate_strategies(self.game, solver.average(self.game, state)).nash_conv
+        return evaluate_strategies(self.game, solver.report(self.game, state, "average").arrays).nash_conv

@@ -116,7 +116,7 @@ def measured(spot: Spot, name: str, factor: float, threads: int) -> list[dict]:
     factor = factor if name.startswith("grown") else math.inf
     growth = fitted_to_spot(Growth(factor=factor, algorithm=DEFAULT_SPOT_ALGORITHM, street=street))
     game = load_spot(with_menu(spot, MENUS[name.partition(",")[0]]))
-    solver = GrowingHoldem(growth).prepared(game, Execution(storage="float32", threads=threads))
+    solver = GrowingHoldem(growth).open(game, Execution(storage="float32", threads=threads))
     solver.advance(game, solver.start(game), 1)  # compiles
     state, seconds, iterating, rows = solver.start(game), 0.0, 0, []
     for k in range(SNAPSHOTS - 1, -1, -1):

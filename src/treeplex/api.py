@@ -490,7 +490,7 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
 def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     algorithm = default_algorithm(game)
-    solver = games.assembled(algorithm).prepared(game, Execution(backend="auto"))
+    solver = games.assembled(algorithm).open(game, Execution(backend="auto"))
     return {"algorithm": algorithm, "backend": solver.backend}
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import treeplex as tp
 from cut_games import FLOP, Flaky, alone, over, same, spot
-from treeplex.algorithms.cut.shards import LEARN, START, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.engines.boards.cut import FIRST_STREET, Run, board_work, part_of, pieces, whole
 from treeplex.engines.boards.game import load_spot
 from treeplex.engines.sequence.cut import cut_at
+from treeplex.engines.sharded.shards import LEARN, START, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.runs import transport

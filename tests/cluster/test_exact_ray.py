@@ -19,8 +19,8 @@ import pytest
 import treeplex as tp
 from cluster_helpers import parent
 from cut_games import FLOP, alone, same, spot
-from treeplex.algorithms.cut.shards import LEARN, Given, Stamp, payload
 from treeplex.cluster.shards import MESSAGE, PIECES, RayShards, bytes_of, pieces, whole
+from treeplex.engines.sharded.shards import LEARN, Given, Stamp, payload
 from treeplex.errors import Note, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeplex.errors.Note")

@@ -193,12 +193,12 @@ def test_games_in_which_somebody_never_moves(algorithm, movers, value) -> None:
 def test_what_is_reported_is_not_changed_by_going_on(algorithm) -> None:
     game, assembled = tp.load(RandomTree(seed=3)), build(algorithm)
     state = assembled.advance(game, assembled.start(game), 3)
-    reported = (*assembled.average(game, state), *assembled.current(game, state))
+    reported = (*assembled.report(game, state, "average").arrays, *assembled.report(game, state, "current").arrays)
     kept = [array.copy() for array in reported]
     state = assembled.advance(game, state, 5)
     for array, copy in zip(reported, kept, strict=True):
         np.testing.assert_array_equal(array, copy)
-    later = (*assembled.average(game, state), *assembled.current(game, state))
+    later = (*assembled.report(game, state, "average").arrays, *assembled.report(game, state, "current").arrays)
     assert not all(np.array_equal(left, right) for left, right in zip(kept, later, strict=True))
 
 
@@ -247,9 +247,13 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
     goal = Goal(iterate=iterate, counted=True)  # which auto decides by
-    assembled: Any = build(solution.request.algorithm).prepared(game, Execution(goal=goal))  # with its horizon
+    assembled: Any = build(solution.request.algorithm).open(game, Execution(goal=goal))  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
-    pair = assembled.current(game, state) if iterate == "current" else assembled.average(game, state)
+    pair = (
+        assembled.report(game, state, "current").arrays
+        if iterate == "current"
+        else assembled.report(game, state, "average").arrays
+    )
     if iterate != "best":
         for ours, theirs in zip(solution.policy.aligned(game), pair, strict=True):
             np.testing.assert_array_equal(ours, theirs)
@@ -297,7 +301,7 @@ def test_blocks_of_hands_give_the_bits_of_the_sparse_matrix(algorithm, name) -> 
     assert saved.keys() == other.keys()
     for key, array in saved.items():
         np.testing.assert_array_equal(array, other[key])
-    judged = [evaluate_strategies(form, assembled.average(form, one)) for form in (sparse, blocks)]
+    judged = [evaluate_strategies(form, assembled.report(form, one, "average").arrays) for form in (sparse, blocks)]
     assert judged[0].nash_conv == pytest.approx(judged[1].nash_conv, abs=1e-14 * game.largest_payoff)
 
 
@@ -331,9 +335,13 @@ def test_sums_over_ranks_follow_the_sparse_matrix(algorithm, name) -> None:
     one, two = stirred(sparse, assembled, 5), stirred(game, assembled, 5)
     for _ in range(5):
         one, two = assembled.advance(sparse, one, 1), assembled.advance(game, two, 1)
-        for left, right in zip(assembled.average(sparse, one), assembled.average(game, two), strict=True):
+        for left, right in zip(
+            assembled.report(sparse, one, "average").arrays, assembled.report(game, two, "average").arrays, strict=True
+        ):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
-        for left, right in zip(assembled.current(sparse, one), assembled.current(game, two), strict=True):
+        for left, right in zip(
+            assembled.report(sparse, one, "current").arrays, assembled.report(game, two, "current").arrays, strict=True
+        ):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
@@ -444,7 +452,11 @@ def strategies_of(game: CompiledGame, algorithm: str, iterations: int = 10) -> l
     state, found = assembled.start(game), []
     for _ in range(iterations):
         state = assembled.advance(game, state, 1)
-        found.append(np.concatenate([*assembled.average(game, state), *assembled.current(game, state)]))
+        found.append(
+            np.concatenate(
+                [*assembled.report(game, state, "average").arrays, *assembled.report(game, state, "current").arrays]
+            )
+        )
     return found
 
 
@@ -497,7 +509,7 @@ def test_threads_do_not_change_a_bit(algorithm, name, turns) -> None:
     states = []
     for threads in (1, 2):
         game = tp.load(name)
-        assembled: Any = build(f"{algorithm}(turns={turns})").prepared(game, Execution(threads=threads))
+        assembled: Any = build(f"{algorithm}(turns={turns})").open(game, Execution(threads=threads))
         assert assembled.threads == threads
         states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
     for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):
@@ -510,7 +522,7 @@ def test_single_precision_is_enough_for_the_target(algorithm, small) -> None:
     check_solved(small, algorithm, TARGET, MOST, "float32")
 
 
-@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not build(name).minimizer.predict])
+@pytest.mark.parametrize("algorithm", [name for name in FAMILY if not build(name).rule.predict])
 def test_sixteen_bits_are_enough_for_the_target(algorithm, small) -> None:
     """A regret is rounded to a 65,534th of the largest of its infoset, far below a thousandth.
 

@@ -60,10 +60,10 @@ def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_averages_are_those_of_one_sum(name: str, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a block and a half; the state is saved and restored in between."""
     game = game_of(name)
-    gpu: Any = build(algorithm).prepared(game, Execution("cuda", "float32"))
-    cpu: Any = build(algorithm).prepared(game, Execution("cpu", "float32", 1))
+    gpu: Any = build(algorithm).open(game, Execution("cuda", "float32"))
+    cpu: Any = build(algorithm).open(game, Execution("cpu", "float32", 1))
     plain = gpu.advance(game, gpu.start(game), 3)
-    one, wanted = gpu.evaluate(game, gpu.strategies(game, plain, "average")), gpu.save(plain)
+    one, wanted = gpu.report(game, plain, "average").evaluate(), gpu.save(plain)
     shorten(monkeypatch)
     state = gpu.restore(game, gpu.save(gpu.advance(game, gpu.start(game), 2)))
     state = gpu.advance(game, state, 1)
@@ -73,9 +73,9 @@ def test_averages_are_those_of_one_sum(name: str, algorithm: str, monkeypatch: p
         sums = kept[f"state.earlier.{player}"] + kept[f"state.learners.{player}.average"]
         np.testing.assert_allclose(sums, average, rtol=1e-6, atol=1e-6 * average.max())
     there = cpu.restore(game, kept)
-    found = [gpu.evaluate(game, gpu.strategies(game, state, "average")) for _ in range(2)]  # launched, and recorded
-    found.append(cpu.evaluate(game, gpu.fetched(gpu.strategies(game, state, "average"))))
-    found.append(cpu.evaluate(game, cpu.strategies(game, there, "average")))
+    found = [gpu.report(game, state, "average").evaluate() for _ in range(2)]  # launched, and recorded
+    found.append(gpu.report(game, state, "average").host().evaluate())
+    found.append(cpu.report(game, there, "average").evaluate())
     assert [each.nash_conv for each in found] == pytest.approx([one.nash_conv] * 4, rel=1e-4)
 
 
@@ -84,7 +84,7 @@ def test_averages_are_those_of_one_sum(name: str, algorithm: str, monkeypatch: p
 def test_a_run_in_pieces_has_the_bits_of_one(name: str, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch)
     game = game_of(name)
-    gpu: Any = build(algorithm).prepared(game, Execution("cuda", "float32"))
+    gpu: Any = build(algorithm).open(game, Execution("cuda", "float32"))
     whole = gpu.save(gpu.advance(game, gpu.start(game), 5))
     pieces = gpu.save(gpu.advance(game, gpu.advance(game, gpu.start(game), 3), 2))
     assert "state.earlier.0" in whole

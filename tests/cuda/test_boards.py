@@ -30,8 +30,8 @@ SPOTS = {
 
 def both(spot: Spot, algorithm: str, storage: str, locks: Any = ()) -> tuple[Any, Any, Any]:
     game = load_spot(spot, locks=locks)
-    cpu = build(algorithm).prepared(game, Execution("cpu", storage, 1))
-    return game, cpu, build(algorithm).prepared(game, Execution("cuda", storage))
+    cpu = build(algorithm).open(game, Execution("cpu", storage, 1))
+    return game, cpu, build(algorithm).open(game, Execution("cuda", storage))
 
 
 def close(ours: Any, theirs: Any) -> bool:
@@ -49,8 +49,8 @@ def agree(game: Any, cpu: Any, gpu: Any, counts: tuple[int, ...] = (1, 2)) -> tu
     for name, theirs in cpu.save(state).items():
         assert close(tensors[name], theirs), name
     for iterate in ("average", "current"):
-        ours = gpu.evaluate(game, gpu.strategies(game, device, iterate))
-        theirs = cpu.evaluate(game, cpu.strategies(game, state, iterate))
+        ours = gpu.report(game, device, iterate).evaluate()
+        theirs = cpu.report(game, state, iterate).evaluate()
         assert abs(ours.value - theirs.value) <= REFERENCE * game.spot.pot
         assert abs(ours.nash_conv - theirs.nash_conv) <= REFERENCE * game.spot.pot
     return state, device
@@ -84,7 +84,7 @@ def test_locked_hands_are_those_of_the_cpu(algorithm: str) -> None:
     whole = Lock("x", {"all": {"check": 0.5, "all-in 100": 0.5}})
     game, cpu, gpu = both(SPOTS["tiny"], algorithm, "float64", (some, whole))
     state, _ = agree(game, cpu, gpu, (1, 3))
-    free = cpu.prepared(load_spot(SPOTS["tiny"]), Execution("cpu", "float64", 1))
+    free = cpu.open(load_spot(SPOTS["tiny"]), Execution("cpu", "float64", 1))
     plain = load_spot(SPOTS["tiny"])
     alone = free.advance(plain, free.start(plain), 4)
     assert not close(state.learners[0].average, alone.learners[0].average)

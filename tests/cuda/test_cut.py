@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from treeplex.algorithms.cut.board_part import joined
 from treeplex.algorithms.cut.boards import cut_spot
-from treeplex.algorithms.cut.session import Cutting
-from treeplex.algorithms.cut.shards import LEARN, LostError
+
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import boards
+from treeplex.engines.sharded.session import Cutting
+from treeplex.engines.sharded.shards import LEARN, LostError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
 from treeplex.kernels.cuda.found import SIMULATED, found
 from treeplex.runs.transport import LocalShards
@@ -40,7 +40,7 @@ class Both:
 
     def __init__(self, spot: Spot, algorithm: str, storage: str, folder: Path, locks: Any = ()) -> None:
         self.game, self.algorithm, self.storage, self.folder = load_spot(spot, locks=locks), algorithm, storage, folder
-        self.one: Any = build(algorithm).prepared(self.game, Execution("cuda", storage))
+        self.one: Any = build(algorithm).open(self.game, Execution("cuda", storage))
 
     def cut(self) -> Any:
         """New shards."""
@@ -69,10 +69,10 @@ class Both:
                 over = cut.restore(self.game, tensors)
         assert cut.counters(over)["bytes_per_iteration"] == cut.predicted_bytes(self.game)
         decisions = [self.one.save(state)[f"state.learners.{player}.last"] for player in (0, 1)]
-        assert self.one.minimizer.predict or min(map(np.min, decisions)) < state.iteration  # some were pruned
+        assert self.one.rule.predict or min(map(np.min, decisions)) < state.iteration  # some were pruned
         for iterate in iterates:
-            ours = cut.evaluate(self.game, cut.strategies(self.game, over, iterate))
-            assert ours == self.one.evaluate(self.game, self.one.strategies(self.game, state, iterate))
+            ours = cut.report(self.game, over, iterate).evaluate()
+            assert ours == self.one.report(self.game, state, iterate).evaluate()
 
 
 def test_rows_are_added_up_as_if_all_boards_were_there() -> None:

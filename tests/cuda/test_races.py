@@ -83,7 +83,7 @@ def test_no_tile_touches_what_another_one_of_its_phase_writes(
     for key, value in {"SMALL": 0, "CROWN": 0, **constants}.items():
         monkeypatch.setattr(layout if hasattr(layout, key) else plan, key, value)
     game = compiled(name)
-    gpu = build(algorithm).prepared(game, Execution("cuda"))
+    gpu = build(algorithm).open(game, Execution("cuda"))
     engine = gpu.start(game).engine
     watch = Watch()
     names = list(engine.learning._fields)

@@ -61,8 +61,8 @@ def test_iterations_and_evaluations_are_those_of_the_cpu(
 ) -> None:
     arranged(form, monkeypatch)
     game = compiled(name)
-    cpu = build(algorithm).prepared(game, Execution("cpu", threads=1))
-    gpu = build(algorithm).prepared(game, Execution("cuda"))
+    cpu = build(algorithm).open(game, Execution("cpu", threads=1))
+    gpu = build(algorithm).open(game, Execution("cuda"))
     state, device = cpu.start(game), gpu.start(game)
     for count in (1, 2 if algorithm.startswith("hs") else 1):
         if not SIMULATED:  # from the same state: regrets that cancel on one backend alone lead elsewhere
@@ -73,8 +73,8 @@ def test_iterations_and_evaluations_are_those_of_the_cpu(
         assert close(ours.average, theirs.average)
         assert close(ours.plan, theirs.plan)
     for iterate in ("average", "current"):
-        ours = gpu.evaluate(game, gpu.strategies(game, device, iterate))
-        theirs = cpu.evaluate(game, cpu.strategies(game, state, iterate))
+        ours = gpu.report(game, device, iterate).evaluate()
+        theirs = cpu.report(game, state, iterate).evaluate()
         size = game.largest_payoff * game.unit
         assert ours.value == pytest.approx(theirs.value, abs=REFERENCE * size)
         assert ours.best_response_values == pytest.approx(theirs.best_response_values, abs=REFERENCE * size)
@@ -110,8 +110,8 @@ def test_sums_over_hands_are_those_of_the_cpu(name: str, player: int) -> None:
 
 def test_a_run_goes_on_with_the_other_backend() -> None:
     game = compiled("kuhn")
-    cpu = build("pcfr+").prepared(game, Execution("cpu", threads=1))
-    gpu = build("pcfr+").prepared(game, Execution("cuda"))
+    cpu = build("pcfr+").open(game, Execution("cpu", threads=1))
+    gpu = build("pcfr+").open(game, Execution("cuda"))
     straight = cpu.advance(game, cpu.start(game), 2)
     there = cpu.restore(game, gpu.save(gpu.advance(game, gpu.start(game), 1)))
     back = gpu.restore(game, cpu.save(cpu.advance(game, cpu.start(game), 1)))

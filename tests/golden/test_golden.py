@@ -54,8 +54,8 @@ def iterates(game: CompiledGame, algorithm: str, count: int = 10) -> Iterator[tu
     state = assembled.start(game)
     for _ in range(count):
         state = assembled.advance(game, state, 1)
-        average = assembled.average(game, state)
-        yield average, assembled.current(game, state), evaluate_strategies(game, average)
+        average = assembled.report(game, state, "average").arrays
+        yield average, assembled.report(game, state, "current").arrays, evaluate_strategies(game, average)
 
 
 def nash_convs(game: CompiledGame, algorithm: str) -> list[float]:

@@ -98,8 +98,14 @@ def compiled_trace(game: CompiledGame, variant: str) -> Trace:
     for t in range(1, at(variant)[-1] + 1):
         state = algorithm.advance(game, state, 1)
         if t in at(variant):
-            nodes = algorithm.nodes_touched(game, state)
-            trace.append(row(nodes, algorithm.average(game, state), algorithm.current(game, state)))
+            nodes = algorithm.work(game, state).nodes
+            trace.append(
+                row(
+                    nodes,
+                    algorithm.report(game, state, "average").arrays,
+                    algorithm.report(game, state, "current").arrays,
+                )
+            )
     return trace
 
 

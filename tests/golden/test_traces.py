@@ -65,7 +65,10 @@ def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
     state = assembled.start(game)
     for _ in range(ITERATIONS):
         state = assembled.advance(game, state, 1)
-        average, current = assembled.average(game, state), assembled.current(game, state)
+        average, current = (
+            assembled.report(game, state, "average").arrays,
+            assembled.report(game, state, "current").arrays,
+        )
         trace.append({"average": [x.tolist() for x in average], "current": [x.tolist() for x in current]})
     return trace
 
@@ -73,7 +76,7 @@ def compiled_trace(game: CompiledGame, algorithm: str) -> Trace:
 def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
     """The same with every kernel exchanged for its NumPy twin, and the sparse payoffs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treeplex.algorithms.cfr.iterate", iterations.iterate)
+        patch.setattr("treeplex.engines.sequence.engine.iterate", iterations.iterate)
         patch.setattr("treeplex.algorithms.full_width.iterate", iterations.iterate)
         patch.setattr("treeplex.algorithms.excessive_gap.begin", excessive_gap.begin)
         patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)

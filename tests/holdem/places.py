@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.streets import Decision
@@ -14,10 +14,10 @@ from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.holdem import HoldemGame
 
 
-def algorithm(name: str, game: HoldemGame, storage: str = "float64", threads: int = 1) -> HoldemCFR:
+def algorithm(name: str, game: HoldemGame, storage: str = "float64", threads: int = 1) -> CFR:
     """The algorithm of that name, as a run carries it out on a spot."""
-    solver = build(name).prepared(game, Execution(storage=storage, threads=threads))
-    assert isinstance(solver, HoldemCFR)
+    solver = build(name).open(game, Execution(storage=storage, threads=threads))
+    assert isinstance(solver, CFR)
     return solver
 
 

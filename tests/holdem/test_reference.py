@@ -16,6 +16,7 @@ import pytest
 from treeplex.engines.boards.arrays import BLOCK
 from treeplex.engines.boards.reference import discounted as reference_discounted
 from treeplex.engines.boards.reference import iterate, new_memory
+from treeplex.engines.boards.tables import schedules
 from treeplex.holdem import Spot, load_spot, sizes_for
 from treeplex.kernels.vectors import LANES
 
@@ -35,10 +36,10 @@ def check(spot, name, iterations, isomorphic=True):
     for t in range(1, iterations + 1):
         iterate(rules, memory, t)
         state = solver.advance(game, state, 1)
-        rule = solver.schedules(t)
+        rule = schedules(solver.scheme, solver.storage, t)
         compared = 0
         for kind in ("regret", "predicted", "average"):
-            if kind == "predicted" and not solver.minimizer.predict:
+            if kind == "predicted" and not solver.rule.predict:
                 continue
             for rows in all_rows(game, [getattr(learner, kind) for learner in state.learners]):
                 key = key_of(spot, rows, ways)

@@ -196,7 +196,7 @@ def test_passes_that_learn_need_schedules():
     game = load_spot(turn())
     solver = algorithm("dcfr", game)
     state = solver.start(game)
-    playing = Playing(state.learners, solver.strategies(game, state, "current"), fix(game, "float64"))
+    playing = Playing(state.learners, solver.report(game, state, "current").arrays, fix(game, "float64"))
     with pytest.raises(ValueError, match="discounts and weights"):
         engine.engine(game, "float64", 1).run(playing, plain_rule(), [(0, UPDATE, 1)])
 

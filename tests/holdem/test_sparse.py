@@ -173,7 +173,7 @@ def test_hundred_iterations_end_where_those_of_the_history_form_do(name):
     for treeplex, weights, out in zip(written.treeplexes, average, behaviour, strict=True):
         normalise(treeplex, weights, out)
     expected = evaluate_strategies(written, (behaviour[0], behaviour[1]))
-    found = vector.evaluate(game, vector.strategies(game, vector.advance(game, vector.start(game), 100), "average"))
+    found = vector.report(game, vector.advance(game, vector.start(game), 100), "average").evaluate()
     assert found.nash_conv == pytest.approx(expected.nash_conv, rel=1e-6)
     assert found.value == pytest.approx(expected.value + RIVER.pot / 2, abs=1e-9 * RIVER.pot)
 

@@ -94,12 +94,12 @@ def test_a_child_does_not_call_threads_that_wait_in_its_parent(monkeypatch):
     game = load_spot(turn())
     solver = algorithm("dcfr(gamma=4)", game, "float32", 2)
     state = solver.advance(game, solver.start(game), 1)
-    expected = solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv
+    expected = solver.report(game, state, "average").evaluate().nash_conv
     context = multiprocessing.get_context("fork")
     found = context.Queue()
 
     def evaluated():
-        found.put(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+        found.put(solver.report(game, state, "average").evaluate().nash_conv)
 
     child = context.Process(target=evaluated)
     child.start()
@@ -117,7 +117,7 @@ def test_runs_of_one_game_at_the_same_time_change_no_bit():
 
     def solved():
         state = solver.advance(game, solver.start(game), 40)
-        found.append(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+        found.append(solver.report(game, state, "average").evaluate().nash_conv)
 
     solved()
     users = [threading.Thread(target=solved) for _ in range(3)]

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from treeplex.algorithms.holdem import HoldemCFR, State
+from treeplex.algorithms.cfr import CFR
 from treeplex.engines.boards.reference import Key, Memory, Rules, held, iterate, new_memory, shares, strategy
+from treeplex.engines.boards.tables import HandTables
 from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
 from treeplex.updates.storage import lattice
@@ -67,7 +68,7 @@ class Case(NamedTuple):
 
     spot: Spot
     game: HoldemGame
-    solver: HoldemCFR
+    solver: CFR
     rules: Rules
     ways: dict[int, tuple[Any, ...]]
 
@@ -118,7 +119,7 @@ def make_case(which: str, storage: str, name: str) -> Case:
     locks = LOCKS.get(which, ())
     game = load_spot(spot, locks=locks)
     solver = algorithm(name, game, storage)
-    rules = rules_of(spot, solver, storage=storage, prune=not solver.minimizer.predict)
+    rules = rules_of(spot, solver, storage=storage, prune=not solver.rule.predict)
     if locks:
         hands = [hand_name(int(hand)) for hand in numbers_of(spot, 0)]
         probabilities = {"AsAh": (0.0, 0.75, 0.25), "9s8s": (0.0, 1.0, 0.0)}  # fold, call, all-in
@@ -166,7 +167,7 @@ def test_kernels_follow_the_reference(case) -> None:
         assert np.mean(same) >= 1.0 - ROUNDED_OTHERWISE
 
 
-def compare(case: Case, memory: Memory, state: State, kind: str, t: int) -> list[bool]:
+def compare(case: Case, memory: Memory, state: HandTables, kind: str, t: int) -> list[bool]:
     """Hold the kernels' numbers against the reference's, then put the reference's in their place.
 
     Returns which 16-bit numbers are equal, of those that are neither 0 nor as large as can be.
@@ -227,7 +228,7 @@ def compiled_trace(case: Case) -> Trace:
         state = case.solver.advance(case.game, state, 1)
         row: dict[str, list[float]] = {}
         for kind in ("average", "current"):
-            arrays = case.solver.strategies(case.game, state, kind)
+            arrays = case.solver.report(case.game, state, kind).arrays
             found = [shares(rows.numbers[:, np.argsort(rows.hands)].astype(float)) for _, rows in case.watched(arrays)]
             row[kind] = np.concatenate([x.ravel() for x in found]).tolist()
         trace.append(row)

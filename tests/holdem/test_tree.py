@@ -52,7 +52,7 @@ def allocated(solver, game):
     tracemalloc.start()
     try:
         state = solver.advance(game, solver.start(game), 1)
-        solver.evaluate(game, solver.strategies(game, state, "average"))
+        solver.report(game, state, "average").evaluate()
         return tables + tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -71,7 +71,7 @@ def allocated(solver, game):
 def test_memory_is_what_is_allocated(monkeypatch, known, name, threads, algorithm_name, storage):
     spot = Spot("Ks 9h 6d", 10, 60, "22+,A9s+", "22+,KTs+", SIZES) if name == "flop" else make_spot(known[name])
     game = load_spot(spot)
-    solver = build(algorithm_name).prepared(game, Execution(storage=storage, threads=threads))
+    solver = build(algorithm_name).open(game, Execution(storage=storage, threads=threads))
     solver.advance(load_spot(spot), solver.start(game), 1)  # kernels are read from disk
     need, predict = allocated(solver, game), algorithm_name == "pcfr+"
     said = game.memory(storage, predict, threads)

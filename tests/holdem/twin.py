@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from places import Rows
 
-from treeplex.algorithms.holdem import HoldemCFR
+from treeplex.algorithms.cfr import CFR
 from treeplex.engines.boards.reference import Key, Rules, terminal
 from treeplex.engines.boards.strength import strengths
+from treeplex.engines.boards.tables import schedules
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, RANKS, SUITS
 from treeplex.holdem import HoldemGame, Spot, sizes_for
@@ -59,10 +60,10 @@ def numbers_of(spot: Spot, player: int) -> Any:
     return np.flatnonzero(spot.weights(player) > 0)
 
 
-def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
+def rules_of(spot: Spot, solver: CFR, **changed: Any) -> Rules:
     """The reference's rules for a spot and the discounts and weights of an algorithm; nothing pruned or rounded."""
     held = [numbers_of(spot, player) for player in (0, 1)]
-    rule = solver.schedules(50)
+    rule = schedules(solver.scheme, solver.storage, 50)
     plain = Rules(
         betting_tree(spot),
         spot.cards,
@@ -74,7 +75,7 @@ def rules_of(spot: Spot, solver: HoldemCFR, **changed: Any) -> Rules:
         lambda t: rule.positive[t],
         lambda t: rule.negative[t],
         lambda t: rule.weight[t],
-        solver.minimizer.predict,
+        solver.rule.predict,
         child=behind,
     )
     return plain._replace(**changed)

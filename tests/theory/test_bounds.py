@@ -74,7 +74,7 @@ def watch(game: CompiledGame, algorithm: Any, turns: str, iterations: int = ITER
         state = algorithm.advance(game, state, 1)
         first = gains(game, 0, before[0], weights[1])
         second = gains(game, 1, before[1], state.learners[0].plan if turns == "alternating" else weights[0])
-        nash_conv = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
+        nash_conv = evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv
         yield Step(t, (before[0], before[1]), (first, second), state, nash_conv)
 
 
@@ -255,7 +255,7 @@ def test_scheduled_cfr_at_once(gamma, horizon, game) -> None:
     algorithm: Any = build(f"hs-dcfr(gamma={gamma},horizon={horizon},turns=simultaneous)")
     bound, spread = matching_bound(game), float(sum(span.sum() for span in spans(game)))
     t = np.arange(1.0, ITERATIONS + 2)
-    positive, negative = algorithm.minimizer.discounts(t)
+    positive, negative = algorithm.rule.discounts(t)
     below = np.zeros(ITERATIONS + 1)
     for k in range(ITERATIONS + 1):
         below[k] = ((below[k - 1] if k else 0.0) + 1.0) * negative[k]
@@ -320,9 +320,9 @@ def test_cfr_against_best_responses(game) -> None:
     algorithm = build("cfr-br")
     state = algorithm.start(game)
     for t in range(1, ITERATIONS + 1):
-        played += evaluate_strategies(game, algorithm.current(game, state)).nash_conv
+        played += evaluate_strategies(game, algorithm.report(game, state, "current").arrays).nash_conv
         state = algorithm.advance(game, state, 1)
-        average = evaluate_strategies(game, algorithm.average(game, state)).nash_conv
+        average = evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv
         regret = total(game, regrets(state))
         assert average * t <= played * (1 + ROUNDING)
         assert played <= regret * (1 + ROUNDING)
@@ -382,7 +382,7 @@ def test_states_of_the_cfr_family(algorithm, turns, game) -> None:
             check_behaviour(game, player, learner.strategy)
             check_plan(game, player, learner.plan, 1.0)
             check_plan(game, player, learner.average, size)
-            check_behaviour(game, player, assembled.average(game, state)[player])
+            check_behaviour(game, player, assembled.report(game, state, "average").arrays[player])
             if algorithm.endswith("cfr+"):
                 assert (learner.regret >= 0.0).all()
                 assert not np.signbit(learner.regret).any()
@@ -426,7 +426,7 @@ def test_states_of_fictitious_play(algorithm, game) -> None:
 def strategies(game: CompiledGame, algorithm: str, iterations: int) -> list[Any]:
     assembled = build(algorithm)
     state = assembled.advance(game, assembled.start(game), iterations)
-    return [*assembled.average(game, state), *assembled.current(game, state)]
+    return [*assembled.report(game, state, "average").arrays, *assembled.report(game, state, "current").arrays]
 
 
 @pytest.mark.parametrize("factor", [2.0**-30, 0.5, 4.0, 2.0**29])

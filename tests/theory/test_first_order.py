@@ -194,7 +194,9 @@ def test_the_excessive_gap_condition_holds_after_every_step(weights, steps, game
             float(mu) * widest(game, player, entropy)
             for player, (mu, entropy) in enumerate(zip(state.pace.smoothing, entropies(game, kinds), strict=True))
         )
-        assert evaluate_strategies(game, algorithm.average(game, state)).nash_conv <= certain + rounding
+        assert (
+            evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv <= certain + rounding
+        )
         assert (state.pace.smoothing <= before).all()
         before = state.pace.smoothing.copy()
         state = algorithm.advance(game, state, 1)
@@ -229,7 +231,7 @@ def test_nash_conv_falls_like_one_over_t(algorithm, begin, end, name) -> None:
     values = []
     for t in points.tolist():
         state = assembled.advance(game, state, t - state.iteration)
-        values.append(evaluate_strategies(game, assembled.average(game, state)).nash_conv)
+        values.append(evaluate_strategies(game, assembled.report(game, state, "average").arrays).nash_conv)
     slope = np.polyfit(np.log(points), np.log(values), 1)[0]
     assert slope <= -0.9
 
@@ -240,9 +242,9 @@ def test_walks_and_products_give_the_same_steps(game) -> None:
     one, two = walk.start(game), product.start(game)
     for _ in range(20):
         one, two = walk.advance(game, one, 1), product.advance(game, two, 1)
-        for left, right in zip(walk.average(game, one), product.average(game, two), strict=True):
+        for left, right in zip(walk.average(game, one), product.report(game, two, "average").arrays, strict=True):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-8)
-    assert walk.nodes_touched(game, one) <= product.nodes_touched(game, two)
+    assert walk.nodes_touched(game, one) <= product.work(game, two).nodes
 
 
 @pytest.mark.parametrize("c", [0.001, 0.05])
@@ -293,7 +295,7 @@ def test_steps_bound_nash_conv(algorithm, weights, game) -> None:
     for _ in range(60):
         state = assembled.advance(game, state, 1)
         steps = float(state.mirrors[0].average[0])  # every plan gives the empty sequence a weight of one
-        nash_conv = evaluate_strategies(game, assembled.average(game, state)).nash_conv
+        nash_conv = evaluate_strategies(game, assembled.report(game, state, "average").arrays).nash_conv
         assert nash_conv * steps <= certain * (1 + 1e-9) + 1e-11 * payoff(game) * steps
         assert state.rate.bound[0] <= 1e-9 * certain
 
@@ -331,8 +333,11 @@ def test_many_iterations(iterations, algorithm, game) -> None:
     """No overflow and no NaN, and NashConv below one payoff divided by the square root of their number."""
     compiled, assembled = tp.load(game), build(algorithm)
     state = assembled.advance(compiled, assembled.start(compiled), iterations)
-    for probabilities in (*assembled.average(compiled, state), *assembled.current(compiled, state)):
+    for probabilities in (
+        *assembled.report(compiled, state, "average").arrays,
+        *assembled.report(compiled, state, "current").arrays,
+    ):
         assert np.isfinite(probabilities).all()
         assert (probabilities >= 0.0).all()
-    nash_conv = evaluate_strategies(compiled, assembled.average(compiled, state)).nash_conv
+    nash_conv = evaluate_strategies(compiled, assembled.report(compiled, state, "average").arrays).nash_conv
     assert nash_conv <= compiled.largest_payoff / math.sqrt(iterations)

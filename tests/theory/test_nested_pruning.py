@@ -225,7 +225,7 @@ def test_sums_that_stand_still_do_not_converge(turns) -> None:
     state, found = algorithm.start(game), []
     for _ in range(3):
         state = algorithm.advance(game, state, 2000)
-        found.append(evaluate_strategies(game, algorithm.average(game, state)).nash_conv)
+        found.append(evaluate_strategies(game, algorithm.report(game, state, "average").arrays).nash_conv)
     assert found[2] < found[1] < found[0]
     assert found[2] < 0.012
 

@@ -52,7 +52,7 @@ def test_weighted_regrets_are_bounded(weight, game) -> None:
 def test_linear_weights_are_linear_cfr(game) -> None:
     one, two = build("cfr(weight=linear)"), build("lcfr")
     left, right = (algorithm.advance(game, algorithm.start(game), 8) for algorithm in (one, two))
-    for a, b in zip(one.strategies(game, left, "average"), two.strategies(game, right, "average"), strict=True):
+    for a, b in zip(one.report(game, left, "average").arrays, two.report(game, right, "average").arrays, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)
 
 
@@ -100,11 +100,11 @@ def test_weights_are_step_sizes_of_generalised_fictitious_play(weight, step) -> 
     state = algorithm.start(game)
     mixed = [np.zeros(4), np.zeros(6)]
     for t in range(1, 60):
-        responses = [strategy[1:] for strategy in algorithm.current(game, state)]
+        responses = [strategy[1:] for strategy in algorithm.report(game, state, "current").arrays]
         assert all(sorted(response)[-2:] == [0.0, 1.0] for response in responses)
         mixed = [(1.0 - step(t)) * x + step(t) * b for x, b in zip(mixed, responses, strict=True)]
         state = algorithm.advance(game, state, 1)
-        for strategy, expected in zip(algorithm.average(game, state), mixed, strict=True):
+        for strategy, expected in zip(algorithm.report(game, state, "average").arrays, mixed, strict=True):
             np.testing.assert_allclose(strategy[1:], expected, rtol=0, atol=1e-12)
 
 
@@ -128,6 +128,6 @@ def test_an_iteration_enters_as_many_nodes_as_the_root_of_the_tree(turns, games)
         game, algorithm = tp.load(name), build(f"pure-mccfr(turns={turns})")
         assert isinstance(algorithm, MonteCarlo)
         state = algorithm.advance(game, algorithm.start(game, 1), 2000)
-        ratios.append(algorithm.nodes_touched(game, state) / 2000 / np.sqrt(game.nodes))
+        ratios.append(algorithm.work(game, state).nodes / 2000 / np.sqrt(game.nodes))
     assert max(ratios) < 2.0
     assert ratios[-1] < 1.1 * ratios[0]

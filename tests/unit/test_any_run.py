@@ -163,7 +163,7 @@ def test_runs_that_are_measured_go_on_as_if_they_had_not_been(name) -> None:
     for _ in range(7):
         state = algorithm.advance(game, state, 10)
         for iterate in algorithm.iterates[:2]:
-            strategies = algorithm.strategies(game, state, iterate)
+            strategies = algorithm.report(game, state, iterate).arrays
             algorithm.evaluate(game, strategies)
             algorithm.policy(game, strategies)
         algorithm.save(state)

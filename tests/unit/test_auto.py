@@ -25,7 +25,7 @@ STEADY = "auto(members='dcfr')"  # one member, no linear program
 
 
 def prepared(name: str = "auto", game: Any = GAME, **goal: Any) -> Any:
-    return build(name).prepared(game, Execution(threads=1, goal=Goal(**goal)))
+    return build(name).open(game, Execution(threads=1, goal=Goal(**goal)))
 
 
 def bits(solver: Any, state: Any) -> dict[str, bytes]:
@@ -127,7 +127,7 @@ def test_iterations_of_the_linear_program_are_the_most_that_work_pays_for(game) 
 
 
 def test_checks_for_restarts_are_work() -> None:
-    member = build("cfr+-restarted").prepared(GAME, Execution())
+    member = build("cfr+-restarted").open(GAME, Execution())
     price = portfolio.prices(GAME)
     state = member.advance(GAME, member.start(GAME), 64)
     assert portfolio.spent(member, price, GAME, state) == 64 * price.iteration + 2 * 2 * price.evaluation
@@ -230,12 +230,12 @@ def test_who_is_good_enough_while_catching_up_is_the_answer() -> None:
     game = tp.load("kuhn")
     solver = prepared("auto(members='cfr;hs-pcfr+')", game=game, nash_conv=1e-3 * share(game), counted=True)
     state = solver.advance(game, solver.start(game), 10_000)
-    assert solver.finished(state)
-    assert solver.resumable(state)
+    assert solver.work(GAME, state).finished
+    assert solver.work(GAME, state).resumable
     assert state.iteration == state.rows[state.leader][-1].iteration < max(own.iteration for own in state.entrants)
     further = prepared("auto(members='cfr;hs-pcfr+')", game=game, nash_conv=1e-6 * share(game), counted=True)
     state = further.advance(game, further.restore(game, solver.save(state)), 10_000)
-    assert further.finished(state)
+    assert further.work(GAME, state).finished
     assert state.rows[state.leader][-1].nash_conv <= 1e-6 * share(game)
 
 
@@ -247,7 +247,7 @@ def test_members_are_measured_by_what_is_reported(iterate) -> None:
     kinds = ("average", "current") if iterate == "best" else (iterate,)
     for row in state.rows[1]:
         own = member.advance(GAME, member.start(GAME), row.iteration)
-        found = [member.evaluate(GAME, member.strategies(GAME, own, kind)).nash_conv for kind in kinds]
+        found = [member.report(GAME, own, kind).evaluate().nash_conv for kind in kinds]
         assert row.nash_conv == min(found)
 
 
@@ -348,7 +348,7 @@ def test_the_linear_program_is_granted_as_decided() -> None:
     assert (state.due, state.program.calls) == (219, 0)
     state = solver.advance(GAME, state, 1)
     price = portfolio.prices(GAME)
-    assert solver.finished(state)
+    assert solver.work(GAME, state).finished
     assert 0.0 < price.program(state.program.calls) <= race.GENEROUS * price.typical
 
 
@@ -373,10 +373,10 @@ def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pau
 
     monkeypatch.setattr(Session, "upto", cut)
     for _ in range(200):
-        if solver.finished(state):
+        if solver.work(GAME, state).finished:
             break
         state = solver.advance(GAME, state, 10_000)
-        if not solver.finished(state):
+        if not solver.work(GAME, state).finished:
             state = solver.restore(GAME, solver.save(state))
     assert cuts > 1
     assert (state.due, state.program.iterations) == (last.due, last.program.iterations)

@@ -9,9 +9,9 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.holdem import on_boards
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import ALGORITHMS, build
+from treeplex.engines.boards.tables import check_scheme
 from treeplex.engines.sequence.learners import normalised
 from treeplex.errors import ParameterError
 from treeplex.updates.schedules import stretches
@@ -50,9 +50,13 @@ def test_averages_are_those_of_the_definition(family, order, turns, name) -> Non
         for player, new in enumerate(NEW[order, turns]):
             sums[player] = fade * sums[player] + weight * (after if new else before)[player]
     ours = ordered.advance(game, ordered.start(game), ITERATIONS)
-    for left, right in zip(ordered.average(game, ours), normalised(game, (sums[0], sums[1])), strict=True):
+    for left, right in zip(
+        ordered.report(game, ours, "average").arrays, normalised(game, (sums[0], sums[1])), strict=True
+    ):
         np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
-    for left, right in zip(ordered.current(game, ours), plain.current(game, state), strict=True):
+    for left, right in zip(
+        ordered.report(game, ours, "current").arrays, plain.report(game, state, "current").arrays, strict=True
+    ):
         np.testing.assert_array_equal(left, right)
 
 
@@ -61,7 +65,7 @@ def test_averages_are_those_of_the_definition(family, order, turns, name) -> Non
 @pytest.mark.parametrize("family", ["cfr+(delay=3", "hs-dcfr(horizon=7"])
 def test_pieces_give_the_bits_of_the_whole(family, storage, order) -> None:
     game = tp.load("leduc")
-    algorithm: Any = build(f"{family},order={order})").prepared(game, Execution(storage=storage))
+    algorithm: Any = build(f"{family},order={order})").open(game, Execution(storage=storage))
     whole = algorithm.advance(game, algorithm.start(game), 9)
     pieces = algorithm.start(game)
     for count in (1, 5, 3):
@@ -75,7 +79,7 @@ def test_the_first_average_is_the_second_strategy_of_player_0_alone() -> None:
     game = tp.load("kuhn")
     algorithm: Any = build("cfr+(order=faced)")
     state = algorithm.advance(game, algorithm.start(game), 1)
-    average, current = algorithm.average(game, state), algorithm.current(game, state)
+    average, current = algorithm.report(game, state, "average").arrays, algorithm.report(game, state, "current").arrays
     reached = np.repeat(state.learners[0].plan[game.treeplexes[0].parent] > 0.0, game.treeplexes[0].actions)
     np.testing.assert_array_equal(average[0][1:][reached], current[0][1:][reached])
     np.testing.assert_array_equal(average[1][1:], 0.5)
@@ -83,5 +87,5 @@ def test_the_first_average_is_the_second_strategy_of_player_0_alone() -> None:
 
 def test_a_spot_has_an_order_of_its_own() -> None:
     with pytest.raises(ParameterError, match="averages take the strategies that are faced; leave out order=next"):
-        on_boards(build("cfr+(order=next)"), Execution())  # pyright: ignore[reportArgumentType]
-    assert on_boards(build("cfr+(order=faced)"), Execution()).weight(np.array([4.0])) == 4.0  # pyright: ignore[reportArgumentType]
+        check_scheme(build("cfr+(order=next)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]
+    check_scheme(build("cfr+(order=faced)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]

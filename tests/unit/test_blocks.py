@@ -34,7 +34,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def prepared(game: Any, algorithm: str, storage: str = "float32", threads: int = 1) -> Any:
-    return build(algorithm).prepared(game, Execution("cpu", storage, threads))
+    return build(algorithm).open(game, Execution("cpu", storage, threads))
 
 
 def nash_convs(name: str, algorithm: str, storage: str, *counts: int) -> list[float]:
@@ -44,7 +44,7 @@ def nash_convs(name: str, algorithm: str, storage: str, *counts: int) -> list[fl
     state = solver.start(game)
     for before, count in pairwise((0, *counts)):
         state = solver.advance(game, state, count - before)
-        found.append(solver.evaluate(game, solver.strategies(game, state, "average")).nash_conv)
+        found.append(solver.report(game, state, "average").evaluate().nash_conv)
     return found
 
 
@@ -172,7 +172,7 @@ def test_a_run_in_pieces_has_the_bits_of_one(name: Any, algorithm: str) -> None:
     for key, array in wanted.items():
         np.testing.assert_array_equal(found[key], array)
     assert wanted["state.earlier.0"].dtype == np.float32
-    one, other = (solver.evaluate(game, solver.strategies(game, each, "average")) for each in (whole, state))
+    one, other = (solver.report(game, each, "average").evaluate() for each in (whole, state))
     assert one == other
 
 
@@ -192,7 +192,7 @@ def test_averages_are_those_of_one_sum(name: Any, algorithm: str, monkeypatch: p
         )
         sums = found[f"state.earlier.{player}"] + found[f"state.learners.{player}.average"]
         np.testing.assert_allclose(sums, wanted[f"state.learners.{player}.average"], rtol=2e-6)
-    one, other = (solver.evaluate(game, solver.strategies(game, each, "average")) for each in (plain, late))
+    one, other = (solver.report(game, each, "average").evaluate() for each in (plain, late))
     assert other.nash_conv == pytest.approx(one.nash_conv, rel=1e-3)
 
 
@@ -220,7 +220,7 @@ def test_checkpoints_without_blocks_are_resumed(name: Any) -> None:
         key = f"state.learners.{player}.average"
         older[key] = (solver.save(state)[f"state.earlier.{player}"] + older[key]) * np.float32(factor)
     ended = [solver.advance(game, each, 30) for each in (state, solver.restore(game, older))]
-    one, other = (solver.evaluate(game, solver.strategies(game, each, "average")) for each in ended)
+    one, other = (solver.report(game, each, "average").evaluate() for each in ended)
     assert other.nash_conv == pytest.approx(one.nash_conv, rel=1e-3)
 
 
@@ -257,7 +257,7 @@ def test_a_spot_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     for begin in (10**9, 8):
         monkeypatch.setattr(blocks, "BEGIN", begin)
         monkeypatch.setattr(blocks, "LENGTH", 4)
-        solver = GrowingHoldem(growth).prepared(game, Execution("cpu", "float32", 1))
+        solver = GrowingHoldem(growth).open(game, Execution("cpu", "float32", 1))
         run = solver.advance(game, solver.start(game), 57)
         assert len(run.game.state.earlier) == (2 if begin == 8 else 0)
         assert [addition.iteration for addition in run.additions] == [9, 18, 27]
@@ -269,7 +269,7 @@ def test_a_spot_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_no_room_for_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treeplex.algorithms.holdem.available", lambda: 10)
+    monkeypatch.setattr("treeplex.engines.boards.tables.available", lambda: 10)
     game = tp.load(RIVER)
     solver = prepared(game, "dcfr")
     state = solver.advance(game, solver.start(game), 11)

@@ -47,7 +47,7 @@ def test_five_iterations_are_the_references(name, rule, turns) -> None:
 
 def test_the_largest_regret_of_an_infoset_fills_16_bits() -> None:
     game = tp.load("leduc")
-    algorithm: Any = cfr().prepared(game, Execution(storage="int16"))
+    algorithm: Any = cfr().open(game, Execution(storage="int16"))
     state = algorithm.advance(game, algorithm.start(game), 50)
     for treeplex, learner in zip(game.treeplexes, state.learners, strict=True):
         largest = np.maximum.reduceat(np.abs(learner.regret.astype(int)), treeplex.first[:-1])
@@ -100,7 +100,7 @@ def test_threads_do_not_change_a_bit(name, turns, monkeypatch) -> None:
     monkeypatch.setattr(partition, "NUMBERS", 1)
     game, seen = tp.load(name), []
     for threads in (1, 2, 3):
-        algorithm: Any = cfr(turns).prepared(game, Execution(storage="int16", threads=threads))
+        algorithm: Any = cfr(turns).open(game, Execution(storage="int16", threads=threads))
         assert sequence_form(game, threads, "int16").threads == threads
         state = algorithm.advance(game, algorithm.start(game), 20)
         seen.append([array.tobytes() for learner in state.learners for array in learner])

@@ -65,7 +65,7 @@ def test_a_rule_is_told_the_iteration_and_keeps_its_memory() -> None:
     state = counting.advance(game, counting.advance(game, counting.start(game), 3), 4)
     for memory in state.memory:
         assert (memory[:, 1:] == 7).all()
-    assert counting.nodes_touched(game, state) == 7 * game.nodes
+    assert counting.work(game, state).nodes == 7 * game.nodes
 
 
 def test_an_own_rule_resumes_to_the_same_bits(tmp_path) -> None:
@@ -321,9 +321,7 @@ def test_other_turns_of_an_assembly_are_refused(turns) -> None:
 
 @pytest.mark.parametrize("rule", [RegretMatchingPlus, None, "cfr+", own_plus])
 def test_the_minimizer_of_an_assembly_is_an_object(rule) -> None:
-    with pytest.raises(
-        ParameterError, match=r"The 'minimizer' parameter must be a rule such as RegretMatchingPlus\(\)"
-    ):
+    with pytest.raises(ParameterError, match=r"The 'rule' parameter must be a rule such as RegretMatchingPlus\(\)"):
         CFR(rule, power(2.0), ALTERNATING)
 
 

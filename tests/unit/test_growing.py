@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeplex.algorithms.cfr import cfr
-from treeplex.algorithms.full_width import LearnerState
 from treeplex.api import grow, load, regrow, resume, solve
 from treeplex.compile import CompiledGame
 from treeplex.engines.public.arrays import Rows, Step
@@ -18,6 +17,7 @@ from treeplex.engines.public.cpu import growing as cpu
 from treeplex.engines.public.game import RULES, GrowingGame, Rule
 from treeplex.engines.public.reference import growing as reference
 from treeplex.engines.public.tree import fresh_rows, fresh_scratch
+from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.evaluation import evaluate_policy
 from treeplex.games.continuous import ContinuousPoker, continuous_leduc_rules, menu_of
@@ -144,7 +144,7 @@ def test_a_grown_game_goes_on_like_one_rebuilt_with_its_regrets(method) -> None:
         for infoset in range(treeplex.infosets):
             own = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
             learner.plan[own] = learner.plan[treeplex.parent[infoset]] * learner.strategy[own]
-    state = algorithm.advance(compiled, LearnerState(fresh.learners, 0), 4)
+    state = algorithm.advance(compiled, SequenceTables(fresh.learners, 0), 4)
     game.advance(4)
     for player in (0, 1):
         for name in ("regret", "average"):

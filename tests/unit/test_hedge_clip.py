@@ -30,7 +30,7 @@ def test_clipping_at_every_infosets_own_range_would_change_this(name, apart, mon
     ranges = module.payoff_ranges
 
     def run() -> tuple[Any, float]:
-        average = algorithm.average(game, algorithm.advance(game, algorithm.start(game), 100))
+        average = algorithm.report(game, algorithm.advance(game, algorithm.start(game), 100), "average").arrays
         return average, evaluate_strategies(game, average).nash_conv
 
     (ours, quality), other = run(), None

@@ -82,8 +82,8 @@ def test_streams_are_runs_of_their_own_merged_by_reach() -> None:
         np.testing.assert_array_equal(parts[0], parts[1])
         np.testing.assert_array_equal(parts[0][0], alone.streams[0].tables[player].average)
         assert not np.array_equal(parts[0][0], parts[0][1])
-    assert algorithm.nodes_touched(game, states[0]) > single.nodes_touched(game, alone)
-    both, form = algorithm.average(game, states[0]), sample_tree(game)
+    assert algorithm.work(game, states[0]).nodes > single.work(game, alone).nodes
+    both, form = algorithm.report(game, states[0], "average").arrays, sample_tree(game)
     for player, treeplex in enumerate(game.treeplexes):
         total = sum(form.of_player(player, stream.tables[player].average) for stream in states[0].streams)
         sums = np.add.reduceat(total, treeplex.first[:-1])
@@ -117,7 +117,7 @@ def test_public_trees_and_histories_are_the_same_game(algorithm, name) -> None:
     found = []
     for form in (game, plain):
         state = assembled.advance(form, assembled.start(form), 3000 if algorithm == "mccfr-chance" else 200)
-        found.append(evaluate_strategies(form, assembled.average(form, state)))
+        found.append(evaluate_strategies(form, assembled.report(form, state, "average").arrays))
     scale = game.largest_payoff
     assert all(one.nash_conv < 0.5 * scale for one in found)
     assert abs(found[0].value - found[1].value) < sum(one.nash_conv for one in found)
@@ -145,9 +145,13 @@ def test_full_walks_are_cfr(regret, turns) -> None:
     one, two = walks.start(game), arrays.start(game)
     for _ in range(10):
         one, two = walks.advance(game, one, 1), arrays.advance(game, two, 1)
-        for left, right in zip(walks.current(game, one), arrays.current(game, two), strict=True):
+        for left, right in zip(
+            walks.report(game, one, "current").arrays, arrays.report(game, two, "current").arrays, strict=True
+        ):
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
-    for left, right in zip(walks.average(game, one), arrays.average(game, two), strict=True):
+    for left, right in zip(
+        walks.report(game, one, "average").arrays, arrays.report(game, two, "average").arrays, strict=True
+    ):
         np.testing.assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
@@ -158,7 +162,7 @@ def test_a_recent_average_leaves_the_beginning_out(iterations, since) -> None:
     recent, plain = build("pure-mccfr"), build("pure-mccfr(average=uniform)")
     assert isinstance(recent, MonteCarlo)
     assert isinstance(plain, MonteCarlo)
-    ours = recent.average(game, recent.advance(game, recent.start(game, 2), iterations))
+    ours = recent.report(game, recent.advance(game, recent.start(game, 2), iterations), "average").arrays
     form, state = sample_tree(game), plain.advance(game, plain.start(game, 2), since)
     before = [form.of_player(player, table.average) for player, table in enumerate(state.streams[0].tables)]
     state = plain.advance(game, state, iterations - since)
@@ -239,14 +243,14 @@ def test_in_a_matrix_game_pure_strategies_are_fictitious_play(algorithm) -> None
     assembled = build(f"{algorithm}(weight=uniform,average=same,turns=simultaneous)")
     assert isinstance(assembled, MonteCarlo)
     state = assembled.start(game)
-    row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state))
+    row, column = (int(np.argmax(strategy[1:])) for strategy in assembled.report(game, state, "current").arrays)
     counts = np.zeros(5), np.zeros(7)
     for _ in range(200):
         counts[0][row] += 1
         counts[1][column] += 1
         row, column = int(np.argmax(table @ counts[1])), int(np.argmax(-counts[0] @ table))
         state = assembled.advance(game, state, 1)
-        played = [int(np.argmax(strategy[1:])) for strategy in assembled.current(game, state)]
+        played = [int(np.argmax(strategy[1:])) for strategy in assembled.report(game, state, "current").arrays]
         assert played == [row, column]
-        for strategy, count in zip(assembled.average(game, state), counts, strict=True):
+        for strategy, count in zip(assembled.report(game, state, "average").arrays, counts, strict=True):
             np.testing.assert_allclose(strategy[1:], count / count.sum(), rtol=0, atol=1e-15)

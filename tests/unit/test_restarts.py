@@ -83,7 +83,7 @@ def test_iterates_are_those_of_the_rule_by_hand(name, p, power, every) -> None:
         book.iterate()
         state = algorithm.advance(game, state, 1)
         for kind, expected in (("average", book.average()), ("current", book.played)):
-            for ours, theirs in zip(algorithm.strategies(game, state, kind), expected, strict=True):
+            for ours, theirs in zip(algorithm.report(game, state, kind).arrays, expected, strict=True):
                 np.testing.assert_allclose(ours[1:], theirs, rtol=0, atol=1e-9)
         assert state.restarts == book.restarts
         assert state.gaps == pytest.approx((book.then, book.before), abs=1e-9)
@@ -95,7 +95,7 @@ def test_mirror_prox_goes_on_with_the_prox_step_around_the_point_it_restarts_at(
     game, algorithm = tp.load(MatrixGame(PAYS)), build("mirror-prox-restarted(every=7)")
     state: Any = algorithm.advance(game, algorithm.start(game), 7)
     assert (state.restarts, state.inner.iteration) == (1, 0)
-    x, y = (strategy[1:] for strategy in algorithm.strategies(game, state, "current"))
+    x, y = (strategy[1:] for strategy in algorithm.report(game, state, "current").arrays)
     later: Any = algorithm.advance(game, state, 1)
     played = [average[1:] / average[0] for average in (mirror.average for mirror in later.inner.mirrors)]
     step = float(later.inner.mirrors[0].average[0])
@@ -129,14 +129,14 @@ def test_restarts_are_where_pdlp_has_them(algorithm) -> None:
     """At every check of a run: by the gaps of average and current strategies just before it."""
     game, assembled = tp.load("leduc"), build(f"{algorithm}(every=8)")
     inner, state, restarts = assembled.inner, assembled.start(game), 0  # pyright: ignore[reportAttributeAccessIssue]
-    gaps = [evaluate_strategies(game, assembled.strategies(game, state, "current")).nash_conv] * 2
+    gaps = [evaluate_strategies(game, assembled.report(game, state, "current").arrays).nash_conv] * 2
     reasons = set()
     for _ in range(60):
         state = assembled.advance(game, state, 7)
         ahead = inner.advance(game, inner.restore(game, inner.save(state.inner)), 1)
         now = min(
             evaluate_strategies(game, point).nash_conv
-            for point in (inner.average(game, ahead), inner.current(game, ahead))
+            for point in (inner.report(game, ahead, "average").arrays, inner.report(game, ahead, "current").arrays)
         )
         if now <= 0.2 * gaps[0]:
             reasons.add("far enough")
@@ -152,7 +152,7 @@ def test_restarts_are_where_pdlp_has_them(algorithm) -> None:
         gaps, restarts = [now, now], restarts + 1
         state = assembled.advance(game, state, 1)
         assert state.restarts == restarts
-        point = evaluate_strategies(game, assembled.strategies(game, state, "average")).nash_conv
+        point = evaluate_strategies(game, assembled.report(game, state, "average").arrays).nash_conv
         assert point == pytest.approx(now, rel=1e-9)
     assert "long enough" in reasons
     assert len(reasons) > 1
@@ -183,7 +183,7 @@ def test_the_average_since_a_restart_has_the_bound_of_regret_matching_plus(rules
         state = assembled.advance(game, state, 1)
         t = state.inner.iteration
         if t:
-            found = evaluate_strategies(game, assembled.strategies(game, state, "average")).nash_conv
+            found = evaluate_strategies(game, assembled.report(game, state, "average").arrays).nash_conv
             weights = np.arange(1.0, t + 1) ** power
             regret = bounds["total"](game, bounds["regrets"](state.inner))
             assert found * weights.sum() <= weights[-1] * regret * (1 + 1e-9)

@@ -329,7 +329,7 @@ def test_parameters_survive(algorithm, tmp_path) -> None:
     tp.resume(tmp_path / "parts", iterations=90)
     same_answer(tmp_path / "whole", tmp_path / "parts")
     game, meant = tp.load(TREE), MEANT[algorithm]
-    expected = meant.average(game, meant.advance(game, meant.start(game), 90))
+    expected = meant.report(game, meant.advance(game, meant.start(game), 90), "average").arrays
     plain = tp.solve(game, algorithm.partition("(")[0], iterations=90).policy.aligned(game)
     found = tp.resume(tmp_path / "parts", iterations=90).policy.aligned(game)
     for ours, theirs, others in zip(found, expected, plain, strict=True):
@@ -341,7 +341,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
     """A large flop just fits: its regrets and averages must not be there twice."""
     sizes = holdem.sizes_for("33%, 75%, a", "60%, a")
     spot = holdem.Spot("Ks 9h 6d 3c", 100, 300, "22+,A2s+,KTs+", "22+,A2s+,KTs+", sizes)
-    game, algorithm = tp.load(spot), build("dcfr").prepared(tp.load(spot), Execution(storage="float32", threads=1))
+    game, algorithm = tp.load(spot), build("dcfr").open(tp.load(spot), Execution(storage="float32", threads=1))
     state = algorithm.advance(game, algorithm.start(game), 1)
     identity = {"algorithm": "dcfr"}
     checkpoints.save_checkpoint(tmp_path / "a", identity, algorithm, checkpoints.Checkpoint(state, [], 0.0, 0.0))

@@ -95,7 +95,7 @@ def test_single_precision_has_room_for_any_number_of_iterations(algorithm) -> No
 def test_hold_em_spots_have_the_same_weights(storage) -> None:
     """As the average of 200 iterations, and in pieces as in one go."""
     game = tp.load(SPOT)
-    algorithm: Any = build("hs-dcfr(horizon=150)").prepared(game, Execution(storage=storage))
+    algorithm: Any = build("hs-dcfr(horizon=150)").open(game, Execution(storage=storage))
     whole = algorithm.advance(game, algorithm.start(game), 200)
     pieces = algorithm.start(game)
     for count in (1, 1, 60, 138):
@@ -103,14 +103,14 @@ def test_hold_em_spots_have_the_same_weights(storage) -> None:
     for one, two in zip(whole.learners, pieces.learners, strict=True):
         for left, right in zip(one, two, strict=True):
             np.testing.assert_array_equal(left, right)
-    found = algorithm.evaluate(game, algorithm.strategies(game, whole, "average")).nash_conv
+    found = algorithm.report(game, whole, "average").evaluate().nash_conv
     assert 0.0 <= found < 0.02 * SPOT["pot"]
 
 
 def test_units_do_not_change_the_averages_of_a_spot() -> None:
     """40^30 fits into float64: the same weights without units, every number of the averages."""
     game = tp.load(SPOT)
-    ours: Any = build("hs-dcfr(horizon=30)").prepared(game, Execution(storage="float64"))
+    ours: Any = build("hs-dcfr(horizon=30)").open(game, Execution(storage="float64"))
     schedule = ours.weight
     plain = replace(ours, weight=lambda t: schedule(t) * np.exp2(schedule.unit(t)))
     one, two = (each.advance(game, each.start(game), 40) for each in (ours, plain))

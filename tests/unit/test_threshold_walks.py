@@ -169,7 +169,7 @@ def test_walks_and_arrays_compute_the_same(name, turns) -> None:
     one, two = array.start(game), walk.start(game)
     for _ in range(25):
         one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
-        for left, right in zip(array.average(game, one), walk.average(game, two), strict=True):
+        for left, right in zip(array.report(game, one, "average").arrays, walk.average(game, two), strict=True):
             np.testing.assert_allclose(left, right, atol=1e-10)
 
 
@@ -193,7 +193,9 @@ def test_regret_matching_without_a_threshold_is_cfr() -> None:
     game = tp.load("leduc")
     one, two = cfr_partial(), rm_dt(d=0)
     left, right = one.advance(game, one.start(game), 30), two.advance(game, two.start(game), 30)
-    for ours, theirs in zip(one.average(game, left), two.average(game, right), strict=True):
+    for ours, theirs in zip(
+        one.report(game, left, "average").arrays, two.report(game, right, "average").arrays, strict=True
+    ):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
     assert left.nodes == right.nodes
 
@@ -406,7 +408,7 @@ def test_kernels_follow_the_reference(name, spec, turns) -> None:
         state = algorithm.advance(game, state, 1)
         nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, np.ones(1), algorithm.turns)
         assert nodes == state.nodes
-        averages = algorithm.average(game, state)
+        averages = algorithm.report(game, state, "average").arrays
         for player, (learner, tables) in enumerate(zip((first, second), state.tables, strict=True)):
             ended += int((before[player] > tables.pruned).sum())
             np.testing.assert_array_equal(tables.pruned, learner.ledger.pruned)

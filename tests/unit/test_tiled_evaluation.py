@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.algorithms.cfr import CFR, TiledState, cfr_plus, dcfr
+from treeplex.algorithms.cfr import CFR, cfr_plus, dcfr
 from treeplex.algorithms.protocol import Execution
 from treeplex.compile import CompiledGame, compile_game
 from treeplex.engines.sequence import partition
 from treeplex.engines.sequence import tiles as layout_module
-from treeplex.engines.sequence.learners import InTiles
+from treeplex.engines.sequence.engine import TiledProfile, TiledTables
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.random_tree import RandomTree
 
@@ -45,23 +45,23 @@ def by_blocks(name: str) -> CompiledGame:
     return game
 
 
-def solved(rule: CFR, game: CompiledGame, iterations: int, threads: int = 1) -> tuple[Any, TiledState]:
-    algorithm: Any = rule.prepared(game, Execution(threads=threads))
+def solved(rule: CFR, game: CompiledGame, iterations: int, threads: int = 1) -> tuple[Any, TiledTables]:
+    algorithm: Any = rule.open(game, Execution(threads=threads))
     state = algorithm.advance(game, algorithm.start(game), iterations)
-    assert isinstance(state, TiledState)
+    assert isinstance(state, TiledTables)
     return algorithm, state
 
 
 def compared(game: CompiledGame, rule: CFR, iterations: int) -> None:
     algorithm, state = solved(rule, game, iterations)
     for iterate in ("average", "current"):
-        given_in_tiles = algorithm.strategies(game, state, iterate)
-        assert isinstance(given_in_tiles, InTiles)
-        in_order = algorithm.fetched(given_in_tiles)
-        expected = algorithm.average(game, state) if iterate == "average" else algorithm.current(game, state)
+        report = algorithm.report(game, state, iterate)
+        assert isinstance(report.profile, TiledProfile)
+        in_order, engine = report.arrays, algorithm.engine
+        expected = engine.average(state) if iterate == "average" else engine.current(state)
         for mine, theirs in zip(in_order, expected, strict=True):
             assert mine.tobytes() == theirs.tobytes()
-        assert algorithm.evaluate(game, given_in_tiles) == evaluate_strategies(game, in_order)
+        assert report.evaluate() == evaluate_strategies(game, in_order)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -89,17 +89,17 @@ def test_threads_give_the_bits_of_one(name, monkeypatch) -> None:
     for threads in (1, 2, 5):
         algorithm, state = solved(cfr_plus(), game, 8, threads)
         assert state.form.threads == threads
-        found.append(algorithm.evaluate(game, algorithm.strategies(game, state, "average")))
+        found.append(algorithm.report(game, state, "average").evaluate())
     assert found[0] == found[1] == found[2]
 
 
 def test_strategies_stay_what_they_were_when_the_run_goes_on() -> None:
     game = tp.load("leduc")
     algorithm, state = solved(dcfr(), game, 5)
-    kept = {iterate: algorithm.strategies(game, state, iterate) for iterate in ("average", "current")}
-    before = {iterate: algorithm.evaluate(game, strategies) for iterate, strategies in kept.items()}
+    reports = {iterate: algorithm.report(game, state, iterate) for iterate in ("average", "current")}
+    before = {iterate: report.evaluate() for iterate, report in reports.items()}
     algorithm.advance(game, state, 5)
-    assert {iterate: algorithm.evaluate(game, strategies) for iterate, strategies in kept.items()} == before
+    assert {iterate: report.evaluate() for iterate, report in reports.items()} == before
 
 
 def test_a_restored_state_is_evaluated_to_the_same_bits() -> None:
@@ -107,16 +107,16 @@ def test_a_restored_state_is_evaluated_to_the_same_bits() -> None:
     algorithm, state = solved(dcfr(), game, 7)
     restored = algorithm.restore(game, algorithm.save(state))
     for iterate in ("average", "current"):
-        found = [algorithm.evaluate(game, algorithm.strategies(game, one, iterate)) for one in (state, restored)]
+        found = [algorithm.report(game, one, iterate).evaluate() for one in (state, restored)]
         assert found[0] == found[1]
 
 
 def test_in_float32_evaluation_is_as_exact_as_ever() -> None:
     game = tp.load("leduc")
-    algorithm: Any = dcfr().prepared(game, Execution(storage="float32", threads=1))
+    algorithm: Any = dcfr().open(game, Execution(storage="float32", threads=1))
     state = algorithm.advance(game, algorithm.start(game), 20)
-    strategies = algorithm.strategies(game, state, "average")
-    assert algorithm.evaluate(game, strategies) == evaluate_strategies(game, algorithm.average(game, state))
+    report = algorithm.report(game, state, "average")
+    assert report.evaluate() == evaluate_strategies(game, algorithm.engine.average(state))
 
 
 def test_a_game_of_the_same_size_leaves_nothing_behind() -> None:
@@ -125,6 +125,6 @@ def test_a_game_of_the_same_size_leaves_nothing_behind() -> None:
     expected = []
     for game in (first, second):
         algorithm, state = solved(dcfr(), game, 5)
-        expected.append((algorithm, game, algorithm.strategies(game, state, "average")))
-    alone = [algorithm.evaluate(game, strategies) for algorithm, game, strategies in expected]
-    assert [algorithm.evaluate(game, strategies) for algorithm, game, strategies in reversed(expected)] == alone[::-1]
+        expected.append(algorithm.report(game, state, "average"))
+    alone = [report.evaluate() for report in expected]
+    assert [report.evaluate() for report in reversed(expected)] == alone[::-1]

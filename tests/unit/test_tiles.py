@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.algorithms import cfr as module
-from treeplex.algorithms.cfr import CFR, LearnerState, TiledState, cfr, cfr_plus, dcfr, pcfr_plus
+from treeplex.algorithms.cfr import CFR, cfr, cfr_plus, dcfr, pcfr_plus
 from treeplex.algorithms.protocol import Execution
 from treeplex.compile import CompiledGame, compile_game
 from treeplex.compile.blocks import BlockRows, ClassRows, RankedRows
@@ -22,6 +21,7 @@ from treeplex.engines.sequence import tiles as layout_module
 from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import iterate_tiles
+from treeplex.engines.sequence.engine import SequenceTables, TiledTables
 from treeplex.engines.sequence.learners import in_places, sequence_form, steps, tiled_form
 from treeplex.engines.sequence.partition import passes, paying, runs
 from treeplex.engines.sequence.reference import iterations as reference
@@ -55,23 +55,23 @@ def walk(*given: Any) -> None:
     iterate(*given, None)
 
 
-def walked(algorithm: CFR, game: CompiledGame, counts: list[int], using: Any = walk) -> LearnerState:
+def walked(algorithm: CFR, game: CompiledGame, counts: list[int], using: Any = walk) -> SequenceTables:
     """Without tiles: by walks, or by the reference."""
-    state, rule = algorithm.start(game), Matching(algorithm.minimizer.predict)
-    assert isinstance(state, LearnerState)
+    state, rule = algorithm.start(game), Matching(algorithm.rule.predict)
+    assert isinstance(state, SequenceTables)
     for count in counts:
-        now = steps(state.iteration, count, algorithm.weight, algorithm.minimizer)
+        now = steps(state.iteration, count, algorithm.weight, algorithm.rule)
         form = sequence_form(game, 1, algorithm.storage)
         using(form, state.learners, (rule, rule), now, algorithm.turns)
         state = state._replace(iteration=state.iteration + count)
     return state
 
 
-def in_tiles(algorithm: CFR, game: CompiledGame, counts: list[int]) -> TiledState:
+def in_tiles(algorithm: CFR, game: CompiledGame, counts: list[int]) -> TiledTables:
     state: Any = algorithm.start(game)
     for count in counts:
         state = algorithm.advance(game, state, count)
-    assert isinstance(state, TiledState)
+    assert isinstance(state, TiledTables)
     return state
 
 
@@ -84,7 +84,7 @@ def same(one: Any, other: Any) -> None:
 
 
 def alone(algorithm: CFR, game: CompiledGame, storage: str = "float64") -> Any:
-    return algorithm.prepared(game, Execution(storage=storage, threads=1))
+    return algorithm.open(game, Execution(storage=storage, threads=1))
 
 
 def by_blocks(name: str) -> CompiledGame:
@@ -173,7 +173,7 @@ def test_tiles_are_used_where_they_are_full(monkeypatch) -> None:
     monkeypatch.setattr(layout_module, "FILLED", 3.0)
     assert tiled(tp.load("kuhn")) is None
     assert tiled(tp.load("leduc")) is not None
-    assert isinstance(cfr().advance(tp.load("kuhn"), cfr().start(tp.load("kuhn")), 1), LearnerState)
+    assert isinstance(cfr().advance(tp.load("kuhn"), cfr().start(tp.load("kuhn")), 1), SequenceTables)
 
 
 # --- iterations ------------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[
         shared = passes(found, threads, 1)
         assert all((table[:, 1] < table[:, -1]).any() for table in shared[0])
         form = form._replace(runs=shared, scratch=np.zeros((threads, form.scratch.shape[1])))
-    told = learners, 1.0, steps(0, 8, algorithm.weight, algorithm.minimizer), turns
+    told = learners, 1.0, steps(0, 8, algorithm.weight, algorithm.rule), turns
     share(threads, lambda worker: iterate_tiles(form, *told, worker))
     return learners
 
@@ -338,9 +338,9 @@ def test_runs_by_threads_have_the_bits_of_one(name, turns, monkeypatch) -> None:
         assert tiled_form(game, found, threads).threads == threads
     states, values = [], []
     for threads in (1, 2, 5):
-        algorithm = cast(CFR, cfr_plus(turns=turns).prepared(game, Execution(threads=threads)))
+        algorithm = cast(CFR, cfr_plus(turns=turns).open(game, Execution(threads=threads)))
         states.append(in_tiles(algorithm, game, [1, 7]))
-        values.append(evaluate_strategies(game, algorithm.average(game, states[-1]), threads))
+        values.append(evaluate_strategies(game, algorithm.report(game, states[-1], "average").arrays, threads))
     same(states[0], states[1])
     same(states[0], states[2])
     assert values[0] == values[1] == values[2]
@@ -361,15 +361,19 @@ def test_states_are_saved_in_the_games_order_and_resumed_to_the_same_bits() -> N
     resumed = algorithm.advance(game, algorithm.restore(game, saved), 10)
     same(resumed, walked(algorithm, game, [20]))
     for one, other in zip(
-        algorithm.average(game, resumed), algorithm.average(game, LearnerState(resumed.learners, 20)), strict=True
+        algorithm.report(game, resumed, "average").arrays,
+        algorithm.report(game, SequenceTables(resumed.learners, 20), "average").arrays,
+        strict=True,
     ):
         assert one.tobytes() == other.tobytes()
-    for one, other in zip(algorithm.current(game, resumed), (own.strategy for own in resumed.learners), strict=True):
+    for one, other in zip(
+        algorithm.report(game, resumed, "current").arrays, (own.strategy for own in resumed.learners), strict=True
+    ):
         assert one.tobytes() == other.tobytes()
 
 
 def test_sixteen_bits_stay_with_walks(monkeypatch) -> None:
     game = tp.load("leduc")
-    monkeypatch.setattr(module, "tiled", None)  # not to be called
-    algorithm: Any = cfr().prepared(game, Execution(storage="int16", threads=1))
-    assert isinstance(algorithm.advance(game, algorithm.start(game), 2), LearnerState)
+    monkeypatch.setattr("treeplex.engines.sequence.engine.tiled", None)  # not to be called
+    algorithm: Any = cfr().open(game, Execution(storage="int16", threads=1))
+    assert isinstance(algorithm.advance(game, algorithm.start(game), 2), SequenceTables)

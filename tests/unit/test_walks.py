@@ -113,7 +113,7 @@ def test_walks_and_arrays_compute_the_same(name, plus, turns) -> None:
     one, two = array.start(game), walk.start(game)
     for _ in range(25):
         one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
-        for left, right in zip(array.average(game, one), walk.average(game, two), strict=True):
+        for left, right in zip(array.report(game, one, "average").arrays, walk.average(game, two), strict=True):
             np.testing.assert_allclose(left, right, atol=1e-10)
 
 
@@ -159,9 +159,9 @@ def test_partial_pruning_enters_just_the_nodes_that_somebody_reaches(name, turns
     game, algorithm = tp.load(name), cfr_partial(turns)
     state = algorithm.start(game)
     for _ in range(12):
-        old = algorithm.current(game, state)
+        old = algorithm.report(game, state, "current").arrays
         before, state = state.nodes, algorithm.advance(game, state, 1)
-        new = algorithm.current(game, state)
+        new = algorithm.report(game, state, "current").arrays
         if turns == "simultaneous":
             entered = np.count_nonzero(reached(game, old).any(axis=0))
         else:
@@ -231,7 +231,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
         state = algorithm.advance(game, state, 1)
         nodes += reference.walk_iterations(ways.tree, game.payoffs, (first, second), t, weight, TURNS[turns])
         assert state.nodes == nodes
-        averages = algorithm.average(game, state)
+        averages = algorithm.report(game, state, "average").arrays
         for player, (tables, books) in enumerate(zip(state.tables, ledgers, strict=True)):
             np.testing.assert_array_equal(tables.pruned, books.pruned)
             np.testing.assert_allclose(tables.regret[1:], books.regret[1:], atol=1e-9)

@@ -86,7 +86,7 @@ def test_only_actions_that_are_hardly_played_are_taken_out() -> None:
     game = tp.load("gaussian_matrix(size=40,better=3,seed=1)")
     algorithm = warm_start(warmup=2000)
     state = algorithm.advance(game, algorithm.start(game), 2000)
-    explored = algorithm.sampler.average(game, state.sampler)
+    explored = algorithm.sampler.report(game, state.sampler, "average").arrays
     for mask, strategy in zip(state.kept, explored, strict=True):
         np.testing.assert_array_equal(mask[1:] == 1, strategy[1:] >= 10.0 / 2000)
         assert 1 <= mask[1:].sum() < 20
@@ -112,7 +112,7 @@ def test_a_best_response_brings_back_just_what_it_gains_by() -> None:
     state = algorithm._restarted(game, state)
     state = algorithm.advance(game, state, 2000)
     assert state.kept[0].tolist() == [1, 1, 1, 1]
-    average = algorithm.average(game, state)
+    average = algorithm.report(game, state, "average").arrays
     np.testing.assert_allclose(average[0][1:], 1 / 3, atol=0.02)
 
 
@@ -135,8 +135,8 @@ def test_where_nothing_is_learnt_the_sampler_plays() -> None:
     game, algorithm = tp.load("leduc"), warm_start(warmup=2000, mode="unsafe")
     assert isinstance(algorithm, WarmStart)
     state = algorithm.advance(game, algorithm.start(game), 2500)
-    explored = algorithm.sampler.average(game, state.sampler)
-    average = algorithm.average(game, state)
+    explored = algorithm.sampler.report(game, state.sampler, "average").arrays
+    average = algorithm.report(game, state, "average").arrays
     for treeplex, unpaid, before, now in zip(game.treeplexes, state.unpaid, explored, average, strict=True):
         spread = np.repeat(unpaid == 1, treeplex.actions)
         assert 0 < spread.sum() < len(spread)

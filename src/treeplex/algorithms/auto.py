@@ -10,7 +10,7 @@ Decisions depend on NashConv and on counted work alone, never on a clock or the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -21,13 +21,15 @@ from treeplex.algorithms import portfolio, race
 from treeplex.algorithms.auto_story import LED, PROGRAM_FAILED, PROGRAM_ROUGH, Event, Raced
 from treeplex.algorithms.linear_program import LinearProgram
 from treeplex.algorithms.lp_session import Session
-from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Goal, Stop, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Goal, Report, Stop, Work, never
 from treeplex.algorithms.race import Row
+from treeplex.algorithms.reports import ProfileReport
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.sequence.engine import TabularProfile
+from treeplex.engines.sequence.evaluate import evaluate_strategies
 from treeplex.errors import ParameterError, quoted
-from treeplex.evaluation.exact import Evaluation
-from treeplex.policies.policy import Policy
 from treeplex.tensors import MOST, TINY, Tensors, checked
 
 Array = npt.NDArray[Any]
@@ -70,6 +72,38 @@ class AutoState(NamedTuple):
         return self.program.iterations or self.entrants[self.leader].iteration
 
 
+class AutoReport(Report):
+    """The report of a member, and what ran."""
+
+    def __init__(self, answer: Report, story: Callable[[], Extras]) -> None:
+        self.answer, self.story = answer, story
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Report``."""
+        return self.answer.evaluate(threads)
+
+    def host(self) -> AutoReport:
+        """As ``Report``."""
+        return AutoReport(self.answer.host(), self.story)
+
+    @property
+    def arrays(self) -> Any:
+        """As ``Report``."""
+        return self.answer.arrays
+
+    def replace(self, arrays: Any) -> AutoReport:
+        """As ``Report``."""
+        return AutoReport(self.answer.replace(arrays), self.story)
+
+    def policy(self) -> Any:
+        """As ``Report``."""
+        return self.answer.policy()
+
+    def extras(self, evaluation: Evaluation) -> Extras:
+        """As ``Report``."""
+        return self.story()
+
+
 @dataclass(frozen=True)
 class Auto(Tabular[AutoState]):
     """The race."""
@@ -83,30 +117,30 @@ class Auto(Tabular[AutoState]):
     threads: int = 0  # for measuring
 
     @property
-    def stored_as(self) -> str:
-        """As ``Algorithm``."""
-        return self.members[0].stored_as
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As its members."""
+        return self.members[0].storage
 
     @property
-    def backend(self) -> str:
-        """As ``Algorithm``."""
+    def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As its members."""
         return self.members[0].backend
 
-    def prepared(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
-        """As ``Algorithm``: by every member that can heed what is asked; of a spot, by the one that is best there."""
+    def open(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
+        """As ``Algorithm``: by every member that supports the execution; a spot, by the one that is best there."""
         if not isinstance(game, CompiledGame):
-            return _built(self.spots).prepared(game, execution)
+            return _built(self.spots).open(game, execution)
         ready: list[tuple[str, Member]] = []
         refusals: list[ParameterError] = []
         for name, member in zip(self.names, self.members, strict=True):
             try:
-                able = member.prepared(game, execution)
+                able = member.open(game, execution)
             except ParameterError as error:
                 refusals.append(error)
                 continue
             if execution.backend in ("auto", able.backend):
                 ready.append((name, able))
-        on_device = [(name, able) for name, able in ready if able.backend == "cuda"]
+        on_device = [(name, able) for name, able in ready if able.backend != "cpu"]
         ready = on_device or ready  # where a GPU is faster, who has none comes too late
         if not ready:
             raise refusals[-1] if refusals else _refused(execution.backend)
@@ -124,7 +158,7 @@ class Auto(Tabular[AutoState]):
     def advance(self, game: CompiledGame, state: AutoState, iterations: int, stop: Stop = never) -> AutoState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
-        while not self.finished(state) and state.iteration < last:
+        while not self._is_finished(state) and state.iteration < last:
             if state.iteration == state.due:
                 state, done = self._decided(game, state, stop)
             else:
@@ -135,15 +169,16 @@ class Auto(Tabular[AutoState]):
                 break
         return state
 
-    def finished(self, state: AutoState) -> bool:
+    def _is_finished(self, state: AutoState) -> bool:
         """When the linear program is the answer, or the leader has just been found to be good enough."""
         rows, target = state.rows[state.leader], self.goal.nash_conv
         good = target is not None and bool(rows) and rows[-1].nash_conv <= target
         return state.program.standing == SOLVED or (good and rows[-1].iteration == state.iteration)
 
-    def resumable(self, state: AutoState) -> bool:
+    def work(self, game: CompiledGame, state: AutoState) -> Work:
         """As ``Algorithm``: a member goes on to another target, the linear program does not."""
-        return state.program.standing != SOLVED
+        resumable, finished = state.program.standing != SOLVED, self._is_finished(state)
+        return Work(state.iteration, self.nodes_touched(game, state), self.counters(state), finished, resumable)
 
     def nodes_touched(self, game: CompiledGame, state: AutoState) -> int:
         """Everyone's."""
@@ -153,29 +188,19 @@ class Auto(Tabular[AutoState]):
 
     def average(self, game: CompiledGame, state: AutoState) -> Strategies:
         """As ``Algorithm``: the leader's, or the linear program's."""
-        return self.fetched(self.strategies(game, state, "average"))
+        return self.report(game, state, "average").arrays
 
     def current(self, game: CompiledGame, state: AutoState) -> Strategies:
         """As ``Algorithm``."""
-        return self.fetched(self.strategies(game, state, "current"))
+        return self.report(game, state, "current").arrays
 
-    def strategies(self, game: CompiledGame, state: AutoState, iterate: str) -> Any:
-        """As ``Algorithm``: the leader's, or the linear program's; they may be on a GPU."""
+    def report(self, game: CompiledGame, state: AutoState, iterate: str) -> Report:
+        """As ``Algorithm``: the leader's strategies, or the linear program's; they may be on a GPU."""
         if state.program.standing == SOLVED:
-            return state.program.strategies
-        return self.members[state.leader].strategies(game, state.entrants[state.leader], iterate)
-
-    def fetched(self, strategies: Any) -> Any:
-        """As ``Algorithm``."""
-        return self.members[0].fetched(strategies)
-
-    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
-        """As ``Algorithm``."""
-        return self.members[0].evaluate(game, strategies, threads)
-
-    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
-        """As ``Algorithm``."""
-        return super().policy(game, self.fetched(strategies))
+            answer: Report = ProfileReport(TabularProfile(game, state.program.strategies))
+        else:
+            answer = self.members[state.leader].report(game, state.entrants[state.leader], iterate)
+        return AutoReport(answer, lambda: self._extras(game, state))
 
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``: of one member's iterations."""
@@ -188,8 +213,8 @@ class Auto(Tabular[AutoState]):
             told["iterations of lp"] = state.program.calls
         return {"leader": len(self.members) if state.program.standing == SOLVED else state.leader} | told
 
-    def extras(self, game: CompiledGame, state: AutoState, strategies: Any, evaluation: Evaluation) -> Raced:
-        """As ``Algorithm``: what ran, and why, in one line."""
+    def _extras(self, game: CompiledGame, state: AutoState) -> Raced:
+        """What ran, and why, in one line."""
         iterations = [own.iteration for own in state.entrants]
         work = [self._spent(game, state, place) for place in range(len(self.members))]
         forecasts, names, answer = self._forecasts(state), list(self.names), state.leader
@@ -241,7 +266,7 @@ class Auto(Tabular[AutoState]):
         for place in range(len(self.members)):
             while (goal := self._goal(game, state, place)) is not None:
                 state, done = self._tried(game, state, place, goal, stop)
-                if not done or self.finished(state):
+                if not done or self._is_finished(state):
                     return state, done
         while (place := race.challenger(self._needed(state), state.leader)) is not None:
             at = state.rows[place][-1].iteration
@@ -249,7 +274,7 @@ class Auto(Tabular[AutoState]):
                 state = self._led(state, place)
                 break
             state, done = self._tried(game, state, place, min(race.later(at), state.due), stop)
-            if not done or self.finished(state):
+            if not done or self._is_finished(state):
                 return state, done
         program, done = self._granted(game, state, stop)
         if not done:
@@ -307,7 +332,7 @@ class Auto(Tabular[AutoState]):
         """The same with one more row, of the iterate that the run reports."""
         member, own = self.members[place], state.entrants[place]
         kinds = ("average", "current") if self.goal.iterate == "best" else (self.goal.iterate,)
-        found = [member.evaluate(game, member.strategies(game, own, kind), self.threads) for kind in kinds]
+        found = [member.report(game, own, kind).evaluate(self.threads) for kind in kinds]
         work = portfolio.spent(member, portfolio.prices(game, member.backend), game, own)
         row = Row(own.iteration, work, min(one.nash_conv for one in found))
         return state._replace(rows=_put(state.rows, place, (*state.rows[place], row)))
@@ -347,7 +372,9 @@ class Auto(Tabular[AutoState]):
         found = session.found
         if found is None:
             return program._replace(standing=FAILED, calls=calls, session=None), True
-        exact = self.goal.nash_conv is None or self.evaluate(game, found.strategies).nash_conv <= self.goal.nash_conv
+        exact = (
+            self.goal.nash_conv is None or evaluate_strategies(game, found.strategies).nash_conv <= self.goal.nash_conv
+        )
         ended = program._replace(standing=SOLVED if exact else ROUGH, calls=found.iteration, session=None)
         return ended._replace(iterations=found.iteration, strategies=found.strategies) if exact else ended, True
 

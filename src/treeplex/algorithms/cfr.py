@@ -1,18 +1,15 @@
-"""Full-width counterfactual regret minimization: a minimizer in every infoset, averaging weights, an order of turns.
+"""Counterfactual regret minimization: a rule in every infoset, averaging weights, an order of turns.
 
-How regrets are stored and how many threads work on them are options of a run beside that.
+One class for every engine: which one runs it is decided when it is opened (``engines.open``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, cast
+from importlib import import_module
+from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
-from treeplex.algorithms.full_width import FullWidth, LearnerState
 from treeplex.algorithms.options import (
     TURNS,
     averaging,
@@ -24,31 +21,11 @@ from treeplex.algorithms.options import (
     number,
     turn_order,
 )
-from treeplex.algorithms.protocol import Algorithm, Execution, Stop, Tensors, never
-from treeplex.algorithms.tabular import Strategies, require_finite, sweep
-from treeplex.arrays import Ints
-from treeplex.compile.game import CompiledGame
-from treeplex.engines import backend_of
-from treeplex.engines.sequence.arrays import Learner, Matching, Steps
-from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
-from treeplex.engines.sequence.learners import (
-    InTiles,
-    in_places,
-    initial_learners,
-    initial_learners_16,
-    normalised,
-    normalised_in_tiles,
-    sequence_form,
-    steps,
-    tiled_form,
-)
-from treeplex.engines.sequence.tiles import TiledGame, laid, tiled
+from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
+from treeplex.engines.open import join_checkpoint, open_engine
+from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
-from treeplex.evaluation.exact import Evaluation, evaluate_in_tiles
-from treeplex.kernels.threads.crew import share
-from treeplex.policies.policy import Policy
-from treeplex.tensors import restored
+from treeplex.tensors import leaves
 from treeplex.updates import (
     Ahead,
     Discounted,
@@ -58,58 +35,38 @@ from treeplex.updates import (
     RegretMatchingPlus,
     Scheduled,
     Weighted,
-    blocks,
 )
-from treeplex.updates.blocks import Earlier
-from treeplex.updates.schedules import Schedule, ahead, bounded, falling, linear, power, stretches, unit_before
-from treeplex.updates.storage import STORAGES
-from treeplex.updates.turns import ALTERNATING
+from treeplex.updates.schedules import Schedule, ahead, falling, linear, power
 
-PLAYED: Final = 0  # iteration t adds both players' strategies before the update: those whose regret it measures
-FACED: Final = 1  # those that opponents learn against: player 0's new one if updates alternate
-NEXT: Final = 2  # both players' new ones
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
 FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
 DISCOUNTS: Final = {"after": False, "before": True}  # ahead of what an iteration adds?
 
-
-class TiledState(NamedTuple):
-    """What the next iteration needs, in tiles."""
-
-    tiled: tuple[Learner, Learner]  # in the places of tiles
-    place: tuple[Ints, Ints]  # [S] place of each sequence
-    iteration: int
-    form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
-    earlier: Earlier = ()  # in the places of tiles
-
-    @property
-    def learners(self) -> tuple[Learner, Learner]:
-        """Copies in the game's order: what is told and saved, whatever the order of tiles."""
-        first, second = (
-            Learner(*(array[place] for array in learner)) for learner, place in zip(self.tiled, self.place, strict=True)
-        )
-        return first, second
-
-
-State = LearnerState | TiledState
+REPORTS: Final = {
+    "sequence": ("reports", "ProfileReport"),
+    "boards": ("spot_reports", "SpotReport"),
+    "sharded sequences": ("reports", "ShardedReport"),
+    "sharded boards": ("spot_reports", "ShardedSpotReport"),
+}
+"""How the profile of an engine is reported, by the engine's name; modules are imported when they are needed."""
 
 
 @dataclass(frozen=True)
-class CFR(FullWidth[State]):
-    """Counterfactual regret minimization (Zinkevich et al. 2007) over the sequence form."""
+class CFR(Algorithm[Any, Any]):
+    """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
 
-    minimizer: Minimizer
+    rule: Minimizer
     weight: Schedule
     turns: int
-    storage: str = "float64"
-    threads: int = 0  # 0: all cores for large games; no bit depends on it
-    order: int = PLAYED  # which of its strategies an iteration adds to the averages
+    order: int = PLAYED  # which strategies an iteration adds to the averages
+    engine: Engine | None = None  # what runs it, once it is open
+    folder: str | None = None  # of the run: where parts of a checkpoint may be
 
     def __post_init__(self) -> None:
-        rule: Any = self.minimizer
+        rule: Any = self.rule
         if isinstance(rule, type) or not callable(getattr(rule, "discounts", None)):
             raise ParameterError(
-                f"The 'minimizer' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
+                f"The 'rule' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
             )
         if not callable(self.weight):
             object.__setattr__(self, "weight", averaging(self.weight))
@@ -117,168 +74,68 @@ class CFR(FullWidth[State]):
         object.__setattr__(self, "order", constant("order", self.order, ORDERS))
 
     @property
-    def stored_as(self) -> str:
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As its engine."""
+        return "float64" if self.engine is None else self.engine.storage
+
+    @property
+    def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As its engine."""
+        return "cpu" if self.engine is None else self.engine.backend
+
+    @property
+    def portable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Parts of a game that is cut are in the folder that the run was started with."""
+        return self.engine is None or not self.engine.name.startswith("sharded")
+
+    @property
+    def scheme(self) -> Scheme:
+        """What its iterations do."""
+        return Scheme(self.rule, self.weight, self.turns, self.order)
+
+    def open(self, game: Any, execution: Execution) -> CFR:
         """As ``Algorithm``."""
-        return self.storage
+        execution = execution._replace(threads=non_negative("threads", execution.threads))
+        return replace(self, engine=open_engine(game, execution, self.scheme), folder=execution.folder)
 
-    def prepared(self, game: Any, execution: Execution) -> Algorithm[Any, Any]:
-        """As ``Algorithm``: by arrays over sequences, or over rows of hands for a hold'em spot."""
-        if not isinstance(game, CompiledGame):
-            from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
+    def on(self, game: Any) -> Engine:
+        """The engine that runs it; by default the one for this game on the CPU."""
+        return self.engine or open_engine(game, Execution(), self.scheme)
 
-            return on_boards(self, execution, game)
-        if backend_of("sequence", execution.backend, sweep(game), execution.device) == "cuda":
-            from treeplex.algorithms.cfr_cuda import on_cuda  # noqa: PLC0415 - not without a GPU
+    def start(self, game: Any, seed: int = 0) -> Any:
+        """As ``Algorithm``: no regret yet, uniform strategies."""
+        return self.on(game).tables(self.scheme)
 
-            return on_cuda(self, execution)
-        legal = {name: name for name, kept in STORAGES.items() if not (kept.scaled and self.minimizer.predict > 0.0)}
-        storage = named("storage", execution.storage or self.storage, legal)
-        weight = bounded(self.weight, storage)
-        return replace(self, weight=weight, storage=storage, threads=non_negative("threads", execution.threads))
-
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
-        """No regret yet, uniform strategies."""
-        if STORAGES[self.storage].scaled:
-            return LearnerState(initial_learners_16(game), 0)
-        return LearnerState(initial_learners(game, np.dtype(self.storage)), 0)
-
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: Any, state: Any, iterations: int, stop: Stop = never) -> Any:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        for stretch in stretches(self.weight, state.iteration, iterations, self.storage):
-            _fade(state, stretch.fade)
-            state = self._advanced(game, state, stretch.iterations)
-            if blocks.due(state.iteration, self.storage):
-                state = state._replace(earlier=blocks.folded(_averages(state), state.earlier))
-        return state
+        return self.on(game).iterate(state, self.scheme, iterations, stop)
 
-    def _advanced(self, game: CompiledGame, state: State, iterations: int) -> State:
-        """Some iterations later, whose weights are in one unit."""
-        if self.order == PLAYED:
-            return self._iterated(game, state, steps(state.iteration, iterations, self.weight, self.minimizer))
-        for _ in range(iterations):  # kernels add what is played: with weight zero, the rest is done here
-            now = steps(state.iteration, 1, self.weight, self.minimizer)
-            weight = float(now.weight[0])
-            for player in (0, 1):
-                if not self.adds_new(player):
-                    _add_plan(state, player, weight)
-            state = self._iterated(game, state, now._replace(weight=np.zeros(1)))
-            for player in (0, 1):
-                if self.adds_new(player):
-                    _add_plan(state, player, weight)
-        return state
-
-    def _iterated(self, game: CompiledGame, state: State, now: Steps) -> State:
-        """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
-        done, laid = state.iteration + len(now.weight), self._laid(game, state)
-        if isinstance(laid, TiledState):
-            told = laid.form, laid.tiled, self.minimizer.predict, now, self.turns
-            share(laid.form.threads, lambda worker: iterate_tiles(*told, worker))
-            return laid._replace(iteration=done)
-        rule, learners = Matching(self.minimizer.predict), state.learners
-        form = sequence_form(game, self.threads, self.storage)
-        share(form.threads, lambda worker: iterate(form, learners, (rule, rule), now, self.turns, worker))
-        return LearnerState(learners, done, state.earlier)
-
-    def _laid(self, game: CompiledGame, state: State) -> State:
-        """The same in tiles, where they pay."""
-        tiles = None if STORAGES[self.storage].scaled else tiled(game, self.storage)
-        if tiles is None or isinstance(state, TiledState):
-            return state
-        return _in_tiles(tiles, state, tiled_form(game, tiles, self.threads))
-
-    def adds_new(self, player: int) -> bool:
-        """Whether an iteration adds the new strategy of this player to its average."""
-        return self.order == NEXT or (self.order == FACED and self.turns == ALTERNATING and player == 0)
-
-    def strategies(self, game: CompiledGame, state: State, iterate: str) -> Any:
-        """As ``Algorithm``; in exact tiles, where they pay, until they are ``fetched``.
-
-        Also of a state that was just restored: the value would be summed up in another order otherwise.
-        """
-        laid = self._laid(game, state) if self.storage == "float64" else state
-        if not (isinstance(laid, TiledState) and self.storage == "float64"):
-            return super().strategies(game, state, iterate)
-        require_finite(self.played(game, laid), laid.iteration)
-        first, second = laid.tiled
-        if iterate == "current":
-            return InTiles((first.strategy.copy(), second.strategy.copy()), laid.place, laid.form)
-        return normalised_in_tiles(laid.form, (first.average, second.average), laid.place)
-
-    def fetched(self, strategies: Any) -> Any:
+    def work(self, game: Any, state: Any) -> Work:
         """As ``Algorithm``."""
-        return strategies.in_order if isinstance(strategies, InTiles) else strategies
+        engine = self.on(game)
+        return Work(state.iteration, engine.nodes(self.scheme, state.iteration), engine.counters)
 
-    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
+    def cost(self, game: Any) -> Cost:
         """As ``Algorithm``."""
-        if isinstance(strategies, InTiles):
-            return evaluate_in_tiles(game, strategies)
-        return super().evaluate(game, strategies, threads)
+        return self.on(game).cost
 
-    def policy(self, game: CompiledGame, strategies: Any) -> Policy:
+    def report(self, game: Any, state: Any, iterate: str) -> Report:
+        """As ``Algorithm``; strategies stay where the engine has them."""
+        engine = self.on(game)
+        module, name = REPORTS[engine.name]
+        kind = getattr(import_module(f"treeplex.algorithms.{module}"), name)
+        return kind(engine.profile(state, self.scheme, iterate), engine.memory(self.scheme))
+
+    def save(self, state: Any) -> Tensors:
         """As ``Algorithm``."""
-        return super().policy(game, self.fetched(strategies))
+        if self.engine is None:  # on the CPU, since nobody has opened it
+            return packed([*leaves(state.host, "state")])
+        return self.engine.pack(state, self.scheme)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        places = state.place if isinstance(state, TiledState) else None
-        return normalised(game, blocks.summed(_averages(state), state.earlier), places)
-
-    def current(self, game: CompiledGame, state: State) -> Strategies:
-        """As ``Algorithm``."""
-        if isinstance(state, TiledState):
-            (first, second), places = state.tiled, state.place
-            return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
-        return super().current(game, state)
-
-    def played(self, game: CompiledGame, state: State) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """As ``Tabular``: where they are."""
-        first, second = _learners(state)
-        return first.strategy, second.strategy
-
-    def save(self, state: State) -> Tensors:
-        """As ``Algorithm``: in the game's order."""
-        earlier = state.earlier
-        if earlier and isinstance(state, TiledState):
-            earlier = earlier[0][state.place[0]], earlier[1][state.place[1]]
-        return super().save(LearnerState(state.learners, state.iteration, earlier))
-
-    def restore(self, game: CompiledGame, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
-        """As ``Algorithm``."""
-        fresh = self.start(game, seed)
-        state = restored(fresh._replace(earlier=blocks.saved_room(_averages(fresh), tensors)), "state", tensors)
-        _fade(state, unit_before(self.weight, state.iteration, _averages(state)))
-        return state
-
-
-def _in_tiles(game: TiledGame, state: LearnerState, form: TiledForm) -> TiledState:
-    first, second = game.layouts
-    learners = in_places(game.layouts, cast(Any, state.learners))
-    earlier = state.earlier and (laid(first, state.earlier[0]), laid(second, state.earlier[1]))
-    return TiledState(learners, (first.place, second.place), state.iteration, form, earlier)
-
-
-def _add_plan(state: State, player: int, weight: float) -> None:
-    """Add the current realization plan of ``player`` to its average, in place."""
-    learner = _learners(state)[player]
-    learner.average[:] += weight * learner.plan
-
-
-def _fade(state: State, factor: float) -> None:
-    """Averages in the unit of the weights to come, in place."""
-    if factor != 1.0:
-        for sums in (*_averages(state), *state.earlier):
-            np.multiply(sums, factor, out=sums)
-
-
-def _learners(state: State) -> Any:
-    """As they are kept: in tiles, where a state is."""
-    return state.tiled if isinstance(state, TiledState) else state.learners
-
-
-def _averages(state: State) -> tuple[Any, Any]:
-    """Return both players' arrays that iterations are added to, in the state's own layout."""
-    first, second = _learners(state)
-    return first.average, second.average
+    def restore(self, game: Any, tensors: Mapping[str, Array], seed: int = 0) -> Any:
+        """As ``Algorithm``: whichever backend saved it, and whether or not the game was cut."""
+        engine = self.on(game)
+        return engine.unpack(join_checkpoint(engine, self.scheme, tensors, self.folder), self.scheme)
 
 
 def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:
@@ -391,4 +248,4 @@ def _falling(gamma: float, horizon: int, weight: str) -> Schedule:
 def _member(minimizer: Minimizer, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
     if named("discount", discount, DISCOUNTS):
         minimizer, weight = Ahead(minimizer), ahead(weight)
-    return CFR(minimizer, weight, turn_order(turns), order=named("order", order, ORDERS))
+    return CFR(minimizer, weight, turn_order(turns), named("order", order, ORDERS))

@@ -28,8 +28,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from treeplex.algorithms.full_width import FullWidth
 from treeplex.algorithms.options import averaging_of, turn_order
-from treeplex.algorithms.protocol import Stop, never
-from treeplex.algorithms.tabular import Strategies
+from treeplex.algorithms.protocol import Report, Stop, never
 from treeplex.algorithms.trial import TOLERANCE, try_rule
 from treeplex.arrays import Floats
 from treeplex.arrow import unpacked
@@ -92,9 +91,9 @@ class CustomCFR(FullWidth[State]):
             raise ParameterError(f"The rule '{self.name}' fails {during}: {cause}.") from error
         return State(learners, memory, done + iterations)
 
-    def strategies(self, game: CompiledGame, state: State, iterate: str) -> Strategies:
-        """As ``Algorithm``; refuses a rule that has left anything but probabilities."""
-        found = super().strategies(game, state, iterate)
+    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        report = super().report(game, state, iterate)
         for player, (treeplex, learner) in enumerate(zip(game.treeplexes, state.learners, strict=True)):
             if treeplex.infosets:
                 totals = np.add.reduceat(learner.strategy, treeplex.first[:-1])
@@ -107,7 +106,7 @@ class CustomCFR(FullWidth[State]):
                         f" {quoted(label)} of player {player} they add up to {totals[wrong[0]]:g}, the lowest is"
                         f" {lowest[wrong[0]]:g}, after iteration {state.iteration:,}."
                     )
-        return found
+        return report
 
 
 @overload

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.options import named
-from treeplex.algorithms.protocol import Algorithm, Cost, Extras, Stop, Work, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Extras, LiveReport, Stop, Work, never
+from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.sampling.on_the_fly import Entry, Estimate, Memory, OnTheFly, deep_recursion
 from treeplex.errors import within
-from treeplex.evaluation.exact import Evaluation
 from treeplex.games.protocol import Game, name_of
 from treeplex.policies.policy import Policy, Row
 from treeplex.tensors import MOST, Tensors, checked
@@ -81,14 +81,18 @@ class Exploring(Algorithm[Game, State]):
         """As ``Algorithm``; evaluation is not counted."""
         return Work(state.iteration, state.walker.nodes)
 
-    def strategies(self, game: Game, state: State, iterate: str) -> State:
-        """The averages, where they are."""
-        return state
+    def report(self, game: Game, state: State, iterate: str) -> LiveReport:
+        """As ``Algorithm``: estimates with their margins, and the number of infosets visited."""
+        return LiveReport(
+            lambda: self._evaluate(game, state),
+            lambda: Policy.from_rows(_rows(state.memory), name_of(game)),
+            lambda _: Explored(self.sampled(game, state), state.memory),
+        )
 
-    def evaluate(self, game: Game, strategies: State, threads: int = 0) -> Evaluation:
+    def _evaluate(self, game: Game, state: State) -> Evaluation:
         """By games played: NashConv is not known, a bound from below is."""
-        sampled = self.sampled(game, strategies)
-        explored = Explored(sampled, strategies.memory)
+        sampled = self.sampled(game, state)
+        explored = Explored(sampled, state.memory)
         extra = {"nash_conv_at_least": explored.nash_conv_at_least, "nash_conv_margin": explored.margin}
         first, second = (response.mean for response in sampled.responses)
         return Evaluation(sampled.value.mean, math.nan, (first, second), extra)
@@ -104,14 +108,6 @@ class Exploring(Algorithm[Game, State]):
             with deep_recursion():
                 state.sampled = state.iteration, _sampled(walker, state.memory, self.responses)
         return state.sampled[1]
-
-    def policy(self, game: Game, strategies: State) -> Policy:
-        """Of the infosets visited."""
-        return Policy.from_rows(_rows(strategies.memory), name_of(game))
-
-    def extras(self, game: Game, state: State, strategies: Any, evaluation: Evaluation) -> Explored:
-        """Estimates with their margins, and how many infosets were visited."""
-        return Explored(self.sampled(game, state), state.memory)
 
     def fingerprint(self, game: Game) -> str:
         """Of the name and the first choices: a game of this kind is too large to be looked at as a whole."""

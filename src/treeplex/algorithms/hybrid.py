@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.hedge import HedgeCFR, hedge_rate
 from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Array, Stop, never
@@ -31,6 +30,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.cpu.handover import begin_prunings, take_over
 from treeplex.engines.sequence.arrays import HedgeLearner, Learner
+from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.engines.sequence.learners import numbered, uniform_strategies
 from treeplex.tensors import Tensors, copied, restored
 from treeplex.updates import RegretMatching, RegretMatchingPlus
@@ -57,7 +57,7 @@ MOST_ITERATIONS: Final = 10**9  # on arrays, of a checkpoint: a hand-over adds u
 class HybridState(NamedTuple):
     """What the next iteration needs."""
 
-    arrays: Any  # of type LearnerState, or in tiles; until the hand-over
+    arrays: Any  # of type SequenceTables, or in tiles; until the hand-over
     walk: State  # from then on
     handed_over_at: int  # the iteration; 0: not yet
     trial: int  # the iteration of the next trial
@@ -106,17 +106,21 @@ class Hybrid(Tabular[HybridState]):
         """As ``Algorithm``."""
         if state.handed_over_at:
             return self.walk.average(game, state.walk)
-        return self.arrays.average(game, state.arrays)
+        return self._arrays(game, state, "average")
 
     def current(self, game: CompiledGame, state: HybridState) -> Strategies:
         """As ``Algorithm``."""
         if state.handed_over_at:
             return self.walk.current(game, state.walk)
-        return self.arrays.current(game, state.arrays)
+        return self._arrays(game, state, "current")
+
+    def _arrays(self, game: CompiledGame, state: HybridState, iterate: str) -> Strategies:
+        """Strategies of the arrays, in the game's order."""
+        return self.arrays.report(game, state.arrays, iterate).arrays
 
     def nodes_touched(self, game: CompiledGame, state: HybridState) -> int:
         """Whole passes on arrays, then as counted; trials are not counted."""
-        return self.arrays.nodes_touched(game, state.arrays) + state.walk.nodes
+        return self.arrays.work(game, state.arrays).nodes + state.walk.nodes
 
     def counters(self, state: HybridState) -> dict[str, int]:
         """As ``Algorithm``."""
@@ -124,7 +128,7 @@ class Hybrid(Tabular[HybridState]):
 
     def save(self, state: HybridState) -> Tensors:
         """As ``Algorithm``: in the game's order."""
-        arrays = LearnerState(state.arrays.learners, state.arrays.iteration)
+        arrays = SequenceTables(state.arrays.learners, state.arrays.iteration)
         return super().save(state._replace(arrays=arrays))
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> HybridState:
@@ -205,7 +209,7 @@ class Hybrid(Tabular[HybridState]):
 def _cfr(threshold: float, bound: str, turns: str, *, plus: bool = False) -> Hybrid:
     weight: Schedule = linear() if plus else uniform()
     traversal = nested_regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
-    arrays = CFR(RegretMatchingPlus() if plus else RegretMatching(), weight, turn_order(turns), threads=1)
+    arrays = CFR(RegretMatchingPlus() if plus else RegretMatching(), weight, turn_order(turns))
     return Hybrid(arrays, WalkCFR(Matching(plus), weight, traversal, arrays.turns))
 
 

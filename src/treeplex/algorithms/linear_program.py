@@ -25,7 +25,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from treeplex.algorithms.protocol import Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.protocol import Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame, Kept
 from treeplex.compile.payoffs import Payoffs
@@ -64,7 +64,7 @@ class LinearProgram(Tabular[State]):
 
     target: float | None = None  # NashConv that the run asks for
 
-    def prepared(self, game: CompiledGame, execution: Execution) -> LinearProgram:
+    def open(self, game: CompiledGame, execution: Execution) -> LinearProgram:
         """As ``Algorithm``."""
         plain_execution(execution)
         return replace(self, target=execution.goal.nash_conv)
@@ -89,9 +89,10 @@ class LinearProgram(Tabular[State]):
             )
         return State(found, max(count, 1))
 
-    def finished(self, state: State) -> bool:
-        """After the first call."""
-        return state.iteration > 0
+    def work(self, game: CompiledGame, state: State) -> Work:
+        """As ``Algorithm``: finished after the first call."""
+        done = state.iteration > 0
+        return Work(state.iteration, self.nodes_touched(game, state), {}, done, not done)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """The equilibrium."""

@@ -114,7 +114,7 @@ class MonteCarlo(Tabular[State]):
     recent: bool = False  # the answer is the average since the last power of two in the first half of the run
     correlated: bool = False  # chance draws of a node are evenly spread: ``engines.sampling.cpu.random``
 
-    def prepared(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
+    def open(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
         plain_execution(execution, threads=True)
         return self if execution.threads == 0 else replace(self, workers=execution.threads)

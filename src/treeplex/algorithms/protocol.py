@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrow import Table
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import Cost, Execution, Goal, Stop, never
 from treeplex.errors import ParameterError
-from treeplex.evaluation.exact import Evaluation
-from treeplex.policies.policy import Policy
 from treeplex.tensors import Tensors, leaves, restored
 
 Array = npt.NDArray[Any]
@@ -25,51 +25,39 @@ Array = npt.NDArray[Any]
 Game = TypeVar("Game")
 State = TypeVar("State")
 
-Stop = Callable[[], bool]
-"""Asked now and then by what takes long: should it end early?"""
-
-
-def never() -> bool:
-    """Do not end early."""
-    return False
-
+__all__ = [
+    "ITERATES",
+    "Algorithm",
+    "Array",
+    "Cost",
+    "Execution",
+    "Extras",
+    "Game",
+    "Goal",
+    "LiveReport",
+    "Report",
+    "State",
+    "Stop",
+    "Tensors",
+    "Work",
+    "never",
+    "plain_execution",
+]
 
 ITERATES = ("average", "current", "best")
 """What a run reports: the average strategies, the current ones, or the best of both at any evaluation so far."""
 
 
 class Work(NamedTuple):
-    """What has been done so far."""
+    """What has been done so far, and whether anything is left to do."""
 
     iterations: int
     nodes: int  # histories entered
-
-
-class Cost(NamedTuple):
-    """How much work one iteration and one evaluation are, in numbers read from memory: about a nanosecond each."""
-
-    iteration: float
-    evaluation: float
-
-
-class Goal(NamedTuple):
-    """What a run is for. Only an algorithm that chooses between others looks at it."""
-
-    nash_conv: float | None = None  # the target, if it has one
-    iterate: str = "average"  # what it reports
-    counted: bool = False  # has it a limit on iterations or nodes?
-    nodes: int | None = None  # the latter
-
-
-class Execution(NamedTuple):
-    """How a run is carried out, which does not change what is computed."""
-
-    backend: str = "cpu"  # or "cuda", or "auto": the faster of those that are there
-    storage: str | None = None  # None: what the engine uses by default
-    threads: int = 0  # 0: as many as pay
-    folder: str | None = None  # where an algorithm may keep what does not fit into memory
-    device: int = 0  # which GPU
-    goal: Goal = Goal()
+    counters: Mapping[str, int] = {}  # further columns of the log
+    finished: bool = False  # is nothing left to do, whatever the limits?
+    resumable: bool = True  # could it go on from here, if other limits were given?
+    overhead: float = 0.0  # seconds of the last ``advance`` that do not grow with its iterations
+    additions: Sequence[Any] = ()  # of growth: every size that was added so far
 
 
 class Extras:
@@ -96,30 +84,76 @@ class Extras:
         return {}
 
 
+class Report(ABC):
+    """The strategies that a run reports, and how good they are; valid until the state is advanced."""
+
+    @abstractmethod
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """Value, best responses and NashConv."""
+
+    @abstractmethod
+    def host(self) -> Report:
+        """Copy the strategies to arrays of this machine, which later iterations leave alone."""
+
+    @property
+    def arrays(self) -> Any:
+        """The strategies as host arrays."""
+        return self.host().arrays
+
+    def replace(self, arrays: Any) -> Report:
+        """Return a report on other host arrays, such as those of a checkpoint."""
+        raise NotImplementedError(type(self).__name__)
+
+    @abstractmethod
+    def policy(self) -> Any:
+        """The strategies as a table by infoset, or as a reader of a hold'em spot; None where they are elsewhere."""
+
+    def extras(self, evaluation: Evaluation) -> Extras:
+        """What the answer has beside value, NashConv and policy."""
+        return Extras()
+
+
+class LiveReport(Report):
+    """A report made of functions, for strategies that stay where they are."""
+
+    def __init__(
+        self,
+        evaluate: Callable[[], Evaluation],
+        policy: Callable[[], Any],
+        extras: Callable[[Evaluation], Extras] = lambda evaluation: Extras(),
+    ) -> None:
+        self._evaluate, self._policy, self._extras = evaluate, policy, extras
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Report``."""
+        return self._evaluate()
+
+    def host(self) -> LiveReport:
+        """As ``Report``: itself."""
+        return self
+
+    def policy(self) -> Any:
+        """As ``Report``."""
+        return self._policy()
+
+    def extras(self, evaluation: Evaluation) -> Extras:
+        """As ``Report``."""
+        return self._extras(evaluation)
+
+
 class Algorithm(ABC, Generic[Game, State]):
     """Advances a state. Running n and then m iterations gives the same bits as running n + m."""
 
     iterates: ClassVar[tuple[str, ...]] = ITERATES
     ends: ClassVar[bool] = False  # by itself, without a limit
     random: ClassVar[bool] = False  # draws random numbers: seeds matter
+    storage: str = "float64"  # the type of the numbers kept between iterations
+    backend: str = "cpu"  # what runs it, once it is open
+    portable: bool = True  # may its checkpoints be saved in other folders than the run's?
 
-    @property
-    def stored_as(self) -> str:
-        """The type of the numbers that are kept between iterations."""
-        return "float64"
-
-    @property
-    def backend(self) -> str:
-        """What carries it out: "cpu", or "cuda" once it is ``prepared`` so."""
-        return "cpu"
-
-    def prepared(self, game: Game, execution: Execution) -> Algorithm[Game, State]:
-        """The algorithm that carries this out in ``game`` as the run asks; refuses what cannot be heeded."""
+    def open(self, game: Game, execution: Execution) -> Algorithm[Game, State]:
+        """Return the algorithm as this execution runs it in ``game``; reject what it cannot support."""
         plain_execution(execution)
-        return self
-
-    def elsewhere(self) -> Algorithm[Game, State]:
-        """The same for a checkpoint in another folder than the run's: it refers to no file beside it."""
         return self
 
     @abstractmethod
@@ -128,7 +162,7 @@ class Algorithm(ABC, Generic[Game, State]):
 
     @abstractmethod
     def advance(self, game: Game, state: State, iterations: int, stop: Stop = never) -> State:
-        """The state some iterations later; the arrays of the old one are overwritten.
+        """Return the state some iterations later; the arrays of the old one are overwritten.
 
         It may end early, at an iteration's end, when ``stop()`` says so.
         """
@@ -138,52 +172,12 @@ class Algorithm(ABC, Generic[Game, State]):
         """What has been done so far."""
 
     @abstractmethod
-    def strategies(self, game: Game, state: State, iterate: str) -> Any:
-        """Both players' "average" or "current" strategies, in the form that ``evaluate`` takes."""
-
-    def fetched(self, strategies: Any) -> Any:
-        """The same as arrays of this machine, where they are somewhere else; those are overwritten by iterations."""
-        return strategies
-
-    @abstractmethod
-    def evaluate(self, game: Game, strategies: Any, threads: int = 0) -> Evaluation:
-        """How good they are."""
-
-    @abstractmethod
-    def policy(self, game: Game, strategies: Any) -> Policy | None:
-        """As a table by infoset; None where that would be too large."""
-
-    @abstractmethod
-    def fingerprint(self, game: Game) -> str:
-        """A short hash of all of the game that the answer depends on."""
-
-    @abstractmethod
     def cost(self, game: Game) -> Cost:
-        """Counted work, for the evaluation schedule."""
+        """Counted work of an iteration and of an evaluation, for the evaluation schedule."""
 
-    def counters(self, state: State) -> Mapping[str, int]:
-        """Further columns of the log: what else has been counted so far."""
-        return {}
-
-    def computing(self, state: State, took: float) -> float:
-        """Of the seconds that the last ``advance`` took, those by which the loop says how far the next one goes."""
-        return took
-
-    def additions(self, state: State) -> Sequence[Any]:
-        """Of growth: every size that was added so far, as named tuples."""
-        return ()
-
-    def finished(self, state: State) -> bool:
-        """Is there nothing left to do, whatever the limits?"""
-        return False
-
-    def resumable(self, state: State) -> bool:
-        """Could it go on from here, if other limits were given?"""
-        return not self.finished(state)
-
-    def extras(self, game: Game, state: State, strategies: Any, evaluation: Evaluation) -> Extras:
-        """What the answer has beside value, NashConv and policy."""
-        return Extras()
+    @abstractmethod
+    def report(self, game: Game, state: State, iterate: str) -> Report:
+        """Both players' "average" or "current" strategies."""
 
     def save(self, state: State) -> Tensors:
         """The state as named arrays."""

@@ -21,15 +21,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR, cfr_plus, pcfr_plus
-from treeplex.algorithms.full_width import LearnerState
 from treeplex.algorithms.mirror import MirrorProx, mirror_prox
 from treeplex.algorithms.mirror import State as MirrorState
 from treeplex.algorithms.options import counted, named
-from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, Tensors, never
+from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, Tensors, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cpu import treeplex as walks
+from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.engines.sequence.entropy import centres
 from treeplex.engines.sequence.first_order import ROUNDING, Mirror
 from treeplex.evaluation.exact import evaluate_strategies
@@ -67,20 +67,20 @@ class Restarted(Tabular[State]):
     every: int
 
     @property
-    def stored_as(self) -> str:
-        """As ``Algorithm``."""
-        return self.inner.stored_as
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the algorithm that is restarted."""
+        return self.inner.storage
 
-    def prepared(self, game: CompiledGame, execution: Execution) -> Restarted:
+    def open(self, game: CompiledGame, execution: Execution) -> Restarted:
         """As ``Algorithm``: on the CPU, and not in 16 bits."""
-        named("storage", execution.storage or self.stored_as, STORED)
-        inner: Any = self.inner.prepared(game, execution._replace(backend="cpu"))
+        named("storage", execution.storage or self.storage, STORED)
+        inner: Any = self.inner.open(game, execution._replace(backend="cpu"))
         return replace(self, inner=inner)
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """As the algorithm that is restarted."""
         begun = self.inner.start(game, seed)
-        gap = evaluate_strategies(game, self.inner.current(game, begun)).nash_conv  # pyright: ignore[reportArgumentType]
+        gap = evaluate_strategies(game, _strategies(self.inner, game, begun, "current")).nash_conv
         return State(begun, 0, (gap, gap), 0, 0, 0)
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
@@ -98,33 +98,30 @@ class Restarted(Tabular[State]):
     def _checked(self, game: CompiledGame, state: State) -> State:
         """Restarted, if it is time."""
         solver: Any = self.inner
-        points = [solver.strategies(game, state.inner, iterate) for iterate in ("average", "current")]
-        gaps: list[float] = [solver.evaluate(game, point).nash_conv for point in points]
+        points: list[Report] = [solver.report(game, state.inner, iterate) for iterate in ("average", "current")]
+        gaps = [point.evaluate().nash_conv for point in points]
         best = int(gaps[1] < gaps[0])
         gap, (then, before) = gaps[best], state.gaps
         state = state._replace(gaps=(then, gap), checks=state.checks + 1, nodes=state.nodes + PASSES * game.nodes)
         fallen = gap <= SUFFICIENT * then or (gap <= NECESSARY * then and gap > before)
         if not fallen and state.inner.iteration < ARTIFICIAL * state.iteration:
             return state
-        nodes = state.nodes + solver.nodes_touched(game, state.inner)
+        nodes = state.nodes + solver.work(game, state.inner).nodes
         begin = _begin_cfr if isinstance(solver, CFR) else _begin_mirror
-        inner = begin(game, solver, state.inner, solver.fetched(points[best]), averaged=best == 0)
+        inner = begin(game, solver, state.inner, points[best].arrays, averaged=best == 0)
         return State(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """Since the last restart; right after it, the point that it began with."""
-        inner: Any = self.inner
-        return inner.average(game, state.inner) if state.inner.iteration else inner.current(game, state.inner)
+        return _strategies(self.inner, game, state.inner, "average" if state.inner.iteration else "current")
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
-        inner: Any = self.inner
-        return inner.current(game, state.inner)
+        return _strategies(self.inner, game, state.inner, "current")
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """Those of the algorithm that is restarted, and four passes per check."""
-        inner: Any = self.inner
-        return state.nodes + inner.nodes_touched(game, state.inner)
+        return state.nodes + self.inner.work(game, state.inner).nodes
 
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``: checks are part of iterations."""
@@ -165,11 +162,16 @@ def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restar
     return Restarted(replace(mirror_prox(weights), rounding=ROUNDING), _every(every))
 
 
+def _strategies(inner: Any, game: CompiledGame, state: Any, iterate: str) -> Strategies:
+    """Strategies of the algorithm that is restarted, as host arrays."""
+    return inner.report(game, state, iterate).arrays
+
+
 def _every(value: object) -> int:
     return counted("every", value, MOST_EVERY)
 
 
-def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> LearnerState:
+def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> SequenceTables:
     """Regrets as they are, or in proportion to the average; nothing in the average."""
     learners: list[Learner] = []
     for treeplex, learner, strategy in zip(game.treeplexes, state.learners, point, strict=True):
@@ -182,7 +184,7 @@ def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *,
             walks.realization_plan(treeplex, strategy, reach)
             played[:], plan[:] = strategy, reach
         learners.append(Learner(regret, np.zeros_like(regret), played, plan))
-    return LearnerState((learners[0], learners[1]), 0)
+    return SequenceTables((learners[0], learners[1]), 0)
 
 
 def _begin_mirror(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> MirrorState:

@@ -68,9 +68,9 @@ class WarmStart(Tabular[State]):
     least: float
     safe: bool
 
-    def prepared(self, game: CompiledGame, execution: Execution) -> WarmStart:
+    def open(self, game: CompiledGame, execution: Execution) -> WarmStart:
         """As ``Algorithm``: threads are for the sampler's streams."""
-        return replace(self, sampler=self.sampler.prepared(game, execution))
+        return replace(self, sampler=self.sampler.open(game, execution))
 
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``: iterations of the sampler are the cheaper ones."""

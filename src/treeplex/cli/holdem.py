@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from treeplex import api
-from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
@@ -21,6 +20,7 @@ from treeplex.cli.solve import Algorithm, resume, solved
 from treeplex.cli.spots import SpotOptions
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
+from treeplex.engines.boards.solver import seconds_to_solve
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.locks import Lock

@@ -122,5 +122,5 @@ def _solved(game: Any, one: Wanted, options: Options, folder: Path | None) -> So
 
 def uniform_nash_conv(game: Any) -> float:
     """Of the strategies that the CFR family begins with."""
-    solver: Any = games.assembled("cfr+").prepared(game, Execution())
-    return solver.evaluate(game, solver.strategies(game, solver.start(game), "current")).nash_conv
+    solver: Any = games.assembled("cfr+").open(game, Execution())
+    return solver.report(game, solver.start(game), "current").evaluate().nash_conv

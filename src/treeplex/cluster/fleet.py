@@ -14,13 +14,11 @@ from typing import Any, Final, NamedTuple, cast
 
 from treeplex.algorithms.mccfr import MonteCarlo, Stream
 from treeplex.algorithms.mccfr import State as Streams
-from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Stop, Work, never
+from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Work, never
 from treeplex.algorithms.registry import build
 from treeplex.cluster.connect import ClusterError, cause, nodes, ray, task
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, TreeplexError, quoted
-from treeplex.evaluation.exact import Evaluation
-from treeplex.policies.policy import Policy
 from treeplex.runs.loop import CHUNK
 from treeplex.runs.solution import Solution
 from treeplex.tensors import Tensors, copied
@@ -37,6 +35,7 @@ class Fleet(NamedTuple):
     nodes: int
     iteration: int
     seconds: float = 0.0  # that workers computed in the last step, added up
+    wall: float = 0.0  # that the last step took
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,9 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
 
     random = True
 
-    def prepared(self, game: CompiledGame, execution: Execution) -> OnCluster:
+    def open(self, game: CompiledGame, execution: Execution) -> OnCluster:
         """As ``Algorithm``."""
-        return replace(self, member=self.member.prepared(game, execution))
+        return replace(self, member=self.member.open(game, execution))
 
     def start(self, game: CompiledGame, seed: int = 0) -> Fleet:
         """As ``Algorithm``."""
@@ -62,37 +61,22 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
     def advance(self, game: CompiledGame, state: Fleet, iterations: int, stop: Stop = never) -> Fleet:
         """As ``Algorithm``: all streams at a time, as far as there are workers."""
         step = task(self.module, advanced, num_cpus=1, num_returns=2, max_retries=ATTEMPTS)
-        key = self.fingerprint(game)
+        key, began = game.fingerprint, time.perf_counter()
         told = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
         counts = self._got([reference for _, reference in told])
         entered, seconds = sum(count for count, _ in counts), sum(spent for _, spent in counts)
-        return Fleet(tuple(reference for reference, _ in told), entered, state.iteration + iterations, seconds)
-
-    def computing(self, state: Fleet, took: float) -> float:
-        """As ``Algorithm``: so that messages take a tenth of the time, however long they are."""
-        computed = max(state.seconds / min(len(state.streams), self.workers), 1e-6)
-        wanted = min(max(CHUNK, SHARE * (took - computed)), LONGEST)
-        return computed * CHUNK / wanted
+        references = tuple(reference for reference, _ in told)
+        return Fleet(references, entered, state.iteration + iterations, seconds, time.perf_counter() - began)
 
     def work(self, game: CompiledGame, state: Fleet) -> Work:
-        """As ``Algorithm``."""
-        return Work(state.iteration, state.nodes)
+        """As ``Algorithm``; overhead is such that messages take a tenth of the time, however long they are."""
+        computed = max(state.seconds / min(len(state.streams), self.workers), 1e-6)
+        chunk = min(max(CHUNK, SHARE * (state.wall - computed)), LONGEST)
+        return Work(state.iteration, state.nodes, overhead=state.wall - computed * CHUNK / chunk)
 
-    def strategies(self, game: CompiledGame, state: Fleet, iterate: str) -> Any:
+    def report(self, game: CompiledGame, state: Fleet, iterate: str) -> Report:
         """As ``Algorithm``."""
-        return self.member.strategies(game, self.fetched_state(state), iterate)
-
-    def evaluate(self, game: CompiledGame, strategies: Any, threads: int = 0) -> Evaluation:
-        """As ``Algorithm``."""
-        return self.member.evaluate(game, strategies, threads)
-
-    def policy(self, game: CompiledGame, strategies: Any) -> Policy | None:
-        """As ``Algorithm``."""
-        return self.member.policy(game, strategies)
-
-    def fingerprint(self, game: CompiledGame) -> str:
-        """As ``Algorithm``."""
-        return self.member.fingerprint(game)
+        return self.member.report(game, self.fetched_state(state), iterate)
 
     def cost(self, game: CompiledGame) -> Cost:
         """As ``Algorithm``."""

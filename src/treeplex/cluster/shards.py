@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from treeplex.algorithms.cut.shards import GPU_BOARDS, Given, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.cluster.connect import nodes
+from treeplex.engines.sharded.shards import Given, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
 from treeplex.runs.cut import Sharding
 from treeplex.runs.transport import Keeper
@@ -166,7 +166,7 @@ def whole(answer: Sequence[Given]) -> Given:
 
 def _gpus(order: Order) -> int:
     """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
-    return int(order.kind == GPU_BOARDS)
+    return int(order.needs_gpu)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never, plain_execution
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, LiveReport, Stop, Work, never, plain_execution
 from treeplex.engines.public.archive import Entry
 from treeplex.engines.public.arrays import ARCHIVED, Nodes, Rows
 from treeplex.engines.public.build import Start, build
@@ -67,14 +67,10 @@ class Growing(Algorithm[Abstraction, State]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "growth", fitted_to_game(self.growth))
 
-    def prepared(self, game: Abstraction, execution: Execution) -> Growing:
+    def open(self, game: Abstraction, execution: Execution) -> Growing:
         """As ``Algorithm``."""
         plain_execution(execution)
         return Growing(self.growth, execution.folder, self.trees)
-
-    def elsewhere(self) -> Growing:
-        """As ``Algorithm``: what is on disk goes into the checkpoint."""
-        return Growing(self.growth, None, self.trees)
 
     def start(self, game: Abstraction, seed: int = 0) -> State:
         """The abstraction as it is at the start; nothing learnt."""
@@ -109,17 +105,17 @@ class Growing(Algorithm[Abstraction, State]):
 
     def work(self, game: Abstraction, state: State) -> Work:
         """Histories entered by iterations, recovery games and checks."""
-        return Work(state.game.iteration, state.game.touched)
+        return Work(state.game.iteration, state.game.touched, additions=state.additions)
 
-    def additions(self, state: State) -> list[Addition]:
+    def report(self, game: Abstraction, state: State, iterate: str) -> LiveReport:
         """As ``Algorithm``."""
-        return state.additions
+        return LiveReport(
+            lambda: self._evaluate(state),
+            lambda: self._policy(game, state),
+            lambda evaluation: self._extras(game, state, evaluation),
+        )
 
-    def strategies(self, game: Abstraction, state: State, iterate: str) -> State:
-        """The strategies that are the answer, where they are."""
-        return state
-
-    def evaluate(self, game: Abstraction, strategies: State, threads: int = 0) -> Evaluation:
+    def _evaluate(self, strategies: State) -> Evaluation:
         """In the full game, where every size is legal; beside it, NashConv if only sizes in the abstraction were."""
         tree = strategies.game
         full, inside = tree.measure(), tree.measure(whole=False)
@@ -135,11 +131,11 @@ class Growing(Algorithm[Abstraction, State]):
         }
         return Evaluation(full.value, full.nash_conv, full.best_responses, extra)
 
-    def policy(self, game: Abstraction, strategies: State) -> Policy:
+    def _policy(self, game: Abstraction, strategies: State) -> Policy:
         """Of the actions that are in the abstraction now."""
         return policy(strategies.game, f"{game.rules.name}, grown")
 
-    def extras(self, game: Abstraction, state: State, strategies: Any, evaluation: Evaluation) -> Grown:
+    def _extras(self, game: Abstraction, state: State, evaluation: Evaluation) -> Grown:
         """The sizes that were found, what each wins and how often it is used."""
         name = f"{game.rules.name}, grown"
         return Grown(state.game, state.additions, name, self.growth, evaluation, state.removals)

@@ -10,19 +10,21 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.holdem import LEARNING, OVERHEAD, PASS, HoldemCFR, Spotted, State, saved_room, sound
-from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Stop, Work, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, LiveReport, Stop, Work, never
 from treeplex.algorithms.registry import build
+from treeplex.algorithms.spot_reports import HoldemExtras, reader_of
 from treeplex.arrow import Table, records
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.solver import LEARNING, OVERHEAD, PASS, SpotProfile
+from treeplex.engines.boards.tables import HandTables, check_iterations, new_learners, saved_earlier
 from treeplex.engines.boards.translated import with_tree
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -77,16 +79,16 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
     """CFR on a spot whose menus grow as ``growth`` says."""
 
     growth: Growth
-    solver: HoldemCFR | None = None  # once it is known how to carry it out
+    solver: CFR | None = None  # once it is known how to carry it out
 
     iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # which of them, ``growth.remove`` decides
 
     @property
-    def stored_as(self) -> str:
-        """As ``Algorithm``."""
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As its solver."""
         return "float32" if self.solver is None else self.solver.storage
 
-    def prepared(self, game: HoldemGame, execution: Execution) -> GrowingHoldem:
+    def open(self, game: HoldemGame, execution: Execution) -> GrowingHoldem:
         """As ``Algorithm``."""
         if not game.zero_sum:
             raise ParameterError("A spot with rake has no value that sizes could add to; set its rake_rate to 0.")
@@ -97,13 +99,12 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
-        if not isinstance(member, CFR) or member.minimizer.predict > 0.0:
+        if not isinstance(member, CFR) or member.rule.predict > 0.0:
             raise ParameterError(
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
-        solver = cast(HoldemCFR, member.prepared(game, execution._replace(backend="cpu")))
-        return replace(self, solver=replace(solver, weight=member.weight))  # sums of weights are taken: no units
+        return replace(self, solver=member.open(game, execution._replace(backend="cpu")))
 
     def start(self, game: HoldemGame, seed: int = 0) -> GrowingRun:
         """The menus of the spot; nothing learnt."""
@@ -133,17 +134,19 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
 
     def work(self, game: HoldemGame, state: GrowingRun) -> Work:
         """Public nodes of iterations, recovery games and checks."""
-        return Work(state.game.iteration, state.game.touched)
+        return Work(state.game.iteration, state.game.touched, additions=state.additions)
 
-    def additions(self, state: GrowingRun) -> list[SizeAdded]:
-        """As ``Algorithm``."""
-        return state.additions
+    def report(self, game: HoldemGame, state: GrowingRun, iterate: str) -> LiveReport:
+        """As ``Algorithm``: the sizes that were found, and the spot with them, browsed by line and hand."""
+        return LiveReport(
+            lambda: self._evaluate(state),
+            lambda: self._reader(state.game),
+            lambda evaluation: GrownSpot(
+                state, self._profile(state.game), self.growth, self._solver.storage, evaluation
+            ),
+        )
 
-    def strategies(self, game: HoldemGame, state: GrowingRun, iterate: str) -> GrowingRun:
-        """The strategies that are the answer, where they are."""
-        return state
-
-    def evaluate(self, game: HoldemGame, strategies: GrowingRun, threads: int = 0) -> Evaluation:
+    def _evaluate(self, strategies: GrowingRun) -> Evaluation:
         """In the real game, where every candidate may be bet; beside it, NashConv if only sizes on the menus might."""
         spot = strategies.game
         inside, taken = self._reader(spot).evaluation(), spot.taken()
@@ -158,18 +161,6 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
             "bytes": spot.game.memory(self._solver.storage, threads=1),
         }
         return Evaluation(inside.value, max(sum(taken) - spot.game.spot.pot, 0.0), taken, extra)
-
-    def policy(self, game: HoldemGame, strategies: GrowingRun) -> Any:
-        """Browsed by line and hand, with the menus as they are now."""
-        return self._reader(strategies.game)
-
-    def extras(self, game: HoldemGame, state: GrowingRun, strategies: Any, evaluation: Evaluation) -> GrownSpot:
-        """The sizes that were found, and the spot with them."""
-        return GrownSpot(state, self._reader(state.game), self.growth, self._solver.storage, evaluation)
-
-    def fingerprint(self, game: HoldemGame) -> str:
-        """Of the spot at the start; its candidates are options of the run."""
-        return game.fingerprint
 
     def cost(self, game: HoldemGame) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""
@@ -203,8 +194,9 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         state, solver = self.start(game, seed), self._solver
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
-        learners = solver.start(spot.game).learners
-        spot.state = sound(restored(State(learners, 0, saved_room(learners, tensors)), "state", tensors))
+        learners = new_learners(spot.game, solver.storage, predict=False)
+        fresh = HandTables(learners, 0, saved_earlier(learners, tensors))
+        spot.state = check_iterations(restored(fresh, "state", tensors))
         spot.touched, state.growing = count_of(counts["touched"]), number_of(counts["growing"])
         spot.cuts = [(count_of(iteration), number_of(share)) for iteration, share in counts["cuts"]]
         if any(iteration > spot.iteration or not TINY < share <= 1.0 for iteration, share in spot.cuts):
@@ -215,15 +207,17 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         return state
 
     @property
-    def _solver(self) -> HoldemCFR:
+    def _solver(self) -> CFR:
         if self.solver is None:
             raise ValueError("Growth has not been prepared.")
         return self.solver
 
+    def _profile(self, spot: GrowingSpot) -> SpotProfile:
+        storage = self._solver.storage
+        return SpotProfile(spot.game, spot.answer, no_locks(spot.game, storage), storage, spot.engine.threads)
+
     def _reader(self, spot: GrowingSpot) -> Reader:
-        solver = self._solver
-        frozen = no_locks(spot.game, solver.storage)
-        return Reader(spot.game, spot.answer, frozen, solver.storage, solver.threads)
+        return reader_of(self._profile(spot))
 
 
 def next_check(iteration: int, every: int) -> int:
@@ -269,12 +263,13 @@ class SizeFound(NamedTuple):
     frequency: float  # how often the player who gets to the decision chooses it, over all boards on which it is
 
 
-class GrownSpot(Spotted):
+class GrownSpot(HoldemExtras):
     """What the answer of a growing spot has beside value and NashConv in the real game."""
 
-    def __init__(self, run: GrowingRun, reader: Reader, growth: Growth, storage: str, evaluation: Evaluation) -> None:
-        game = run.game.game
-        super().__init__(game, reader, game.memory(storage, threads=1), evaluation)
+    def __init__(
+        self, run: GrowingRun, profile: SpotProfile, growth: Growth, storage: str, evaluation: Evaluation
+    ) -> None:
+        super().__init__(profile, profile.game.memory(storage, threads=1), evaluation)
         self.run, self.growth, self.additions, self.removals = run, growth, run.additions, run.removals
 
     @property

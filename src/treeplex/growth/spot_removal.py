@@ -24,12 +24,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.holdem import State, summed
 from treeplex.arrays import Floats
 from treeplex.engines.boards.carry import carried
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.rows import hand_rows
+from treeplex.engines.boards.tables import HandTables, sum_blocks
 from treeplex.engines.boards.translated import as_it_is, plan_of
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import HANDS
@@ -156,9 +156,9 @@ def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
     old = spot.game
     fewer = without_sizes(old.spot, spot.root, [(one.line, one.action) for one in sizes])
     new = load_spot(fewer, like=old)
-    first, second = summed(spot.state)  # blocks of averages begin anew
+    first, second = sum_blocks(spot.state)  # blocks of averages begin anew
     learners = (carried(old, new, first, 0), carried(old, new, second, 1))
-    trial = GrowingSpot(spot.solver, spot.offered, new, State(learners, spot.iteration), spot.current)
+    trial = GrowingSpot(spot.solver, spot.offered, new, HandTables(learners, spot.iteration), spot.current)
     trial.touched, trial.cuts = spot.touched, spot.cuts
     return trial
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.holdem import HoldemCFR, State, summed
+from treeplex.algorithms.cfr import CFR
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.carry import carried
@@ -24,7 +24,9 @@ from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.recovery import Head, Recovered, action_values, recover, value_of, way_to
 from treeplex.engines.boards.rows import HandRows, hand_rows
+from treeplex.engines.boards.solver import BoardsEngine
 from treeplex.engines.boards.streets import Decision
+from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
 from treeplex.engines.boards.translated import Plan, best_response, by_node, plan_of
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
 from treeplex.games.holdem.cards import HANDS
@@ -50,13 +52,19 @@ class GrowingSpot:
     """A spot, the solver, and what it has learnt; modified in place."""
 
     def __init__(
-        self, solver: HoldemCFR, candidates: Candidates, game: HoldemGame, state: State, current: bool = False
+        self, solver: CFR, candidates: Candidates, game: HoldemGame, state: HandTables, current: bool = False
     ) -> None:
         self.solver, self.offered, self.game, self.state = solver, candidates, game, state
         self.current = current  # whether the current strategies are the answer, not the average ones
         self.touched = 0  # public nodes, in every pass
         self.cuts: list[tuple[int, float]] = []  # iterations after which the past was weighed, and by how much
         self.idle: dict[str, int] = {}  # checks in a row at which a size was hardly bet, by line
+
+    @property
+    def engine(self) -> BoardsEngine:
+        """The engine of the spot as it is now."""
+        opened: Any = self.solver.engine
+        return replace(opened, game=self.game)
 
     @property
     def iteration(self) -> int:
@@ -66,7 +74,7 @@ class GrowingSpot:
     @property
     def averages(self) -> Sources:
         """What the average strategies are shares of."""
-        learners = summed(self.state)
+        learners = sum_blocks(self.state)
         return Sources(learners[0].average, learners[1].average)
 
     @property
@@ -83,7 +91,7 @@ class GrowingSpot:
 
     def advance(self, iterations: int) -> None:
         """Iterate."""
-        self.state = self.solver.advance(self.game, self.state, iterations)
+        self.state = self.engine.iterate(self.state, self.solver.scheme, iterations)
         self.touched += 2 * iterations * self.game.nodes
 
     @property
@@ -113,7 +121,7 @@ class GrowingSpot:
     def regrets(self) -> Floats:
         """[2] each player's overall regret in the abstraction, by a best response."""
         game, solver = self.game, self.solver
-        reader = Reader(game, self.answer, no_locks(game, solver.storage), solver.storage, solver.threads)
+        reader = Reader(game, self.answer, no_locks(game, solver.storage), solver.storage, self.engine.threads)
         found, unit = reader.evaluation(), self.effective * game.combinations / game.spot.chip
         self.touched += 3 * game.nodes
         taken = (found.value, game.spot.pot - found.value)
@@ -157,9 +165,9 @@ class GrowingSpot:
             heads.append((candidate, grown.action))
         staying = self._staying([known[candidate.place] for candidate in candidates])
         new = load_spot(replace(old.spot, line_sizes=lines), like=old)
-        first, second = summed(self.state)  # blocks of averages begin anew
+        first, second = sum_blocks(self.state)  # blocks of averages begin anew
         learners = (carried(old, new, first, 0), carried(old, new, second, 1))
-        self.game, self.state = new, State(learners, self.iteration)
+        self.game, self.state = new, HandTables(learners, self.iteration)
         return [
             self._recover(candidate, action, pays, known[candidate.place][0])
             for (candidate, action), pays in zip(heads, staying, strict=True)
@@ -167,7 +175,7 @@ class GrowingSpot:
 
     def _staying(self, heads: list[tuple[int, Decision]]) -> list[Floats]:
         """[N] each, the values of decisions to their players' hands, as the averages play."""
-        storage, threads = self.solver.storage, self.solver.threads
+        storage, threads = self.solver.storage, self.engine.threads
         players = {decision.player for _, decision in heads}
         played = {player: action_values(self.game, self.averages, player, storage, threads) for player in players}
         self.touched += len(players) * self.game.nodes
@@ -181,7 +189,7 @@ class GrowingSpot:
         way = way_to(game, candidate.place)
         at = way[-1].actions.index(action)
         iterations = min(self.iteration, MOST_RECOVERY)
-        storage, threads = self.solver.storage, self.solver.threads
+        storage, threads = self.solver.storage, self.engine.threads
         opponent = learners[1 - player].average
         recovered = recover(Head(game, way, at), opponent, staying, iterations, storage, threads)
         self.touched += 2 * iterations * recovered.game.nodes
@@ -218,13 +226,13 @@ class GrowingSpot:
 
     def taken(self) -> tuple[float, float]:
         """What best responses in the real game take of the pot, both players'; the readings are kept secret."""
-        first, second = (best_response(self.plan(1 - player)[1], "float64", self.solver.threads) for player in (0, 1))
+        first, second = (best_response(self.plan(1 - player)[1], "float64", self.engine.threads) for player in (0, 1))
         return first.taken, second.taken
 
     def looks(self, player: int) -> Iterator[Look]:
         """Every decision of ``player`` in the abstraction, as a best response of one deviation sees it."""
         tree, plan = self.plan(1 - player, 1)
-        response = best_response(plan, self.solver.storage, self.solver.threads)
+        response = best_response(plan, self.solver.storage, self.engine.threads)
         self.touched += 2 * plan.game.nodes  # one pass for the plan, one for the response
         rows, known = hand_rows(plan.game, player), by_node(plan.game)
         waiting: list[tuple[Real, Line]] = [(tree, ())]
@@ -247,9 +255,9 @@ class GrowingSpot:
         ``cuts``: also of what had been done by then when the past was weighed.
         """
         last = self.iteration
-        schedules = self.solver.schedules(last)
+        known = schedules(self.solver.scheme, self.solver.storage, last)
         left: list[Floats] = []
-        for each in (schedules.positive, schedules.negative):
+        for each in (known.positive, known.negative):
             factors = np.append(each[:-1] if last else each[:0], 1.0)
             factors[0] = 1.0  # there is no iteration 0
             found: Floats = np.cumprod(factors[::-1], dtype=np.float64)[::-1]
@@ -286,7 +294,10 @@ class GrowingSpot:
         recovery game, with the weight of the whole run.
         """
         known, squares = by_node(self.game), 0.0
-        weights = self.solver.schedules(self.iteration).weight[1:] * self._cut(self.iteration)[1:]
+        weights = (
+            schedules(self.solver.scheme, self.solver.storage, self.iteration).weight[1:]
+            * self._cut(self.iteration)[1:]
+        )
         scale = float(weights.sum()) / recovered.weight
         for who in (0, 1):
             learner, source = self.state.learners[who], recovered.learners[who]

@@ -84,7 +84,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 def states(game: str, name: str) -> Iterator[tuple[int, Stored]]:
     """What an algorithm has stored at every checkpoint."""
     loaded: Any = load_spot(SPOT) if game == FLOP else load(game)
-    algorithm = build(name).prepared(loaded, Execution(storage="int16"))
+    algorithm = build(name).open(loaded, Execution(storage="int16"))
     state = algorithm.start(loaded, 0)
     held = [_held(loaded, player) if game == FLOP else slice(None) for player in (0, 1)]
     done = 0

@@ -14,7 +14,6 @@ from typing import Final
 from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
-from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 
@@ -77,8 +76,8 @@ def iterations_to_target(game: CompiledGame, algorithm: CFR, *, current: bool) -
     while state.iteration < MOST:
         step = 1 if state.iteration < EXACT_UPTO else state.iteration // 100
         state = algorithm.advance(game, state, min(step, MOST - state.iteration))
-        strategies = algorithm.current(game, state) if current else algorithm.average(game, state)
-        if evaluate_strategies(game, strategies).exploitability < TARGET:
+        report = algorithm.report(game, state, "current" if current else "average")
+        if report.evaluate().exploitability < TARGET:
             return state.iteration
     return MOST
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from treeplex.algorithms.holdem import HoldemCFR, State
-from treeplex.algorithms.protocol import Execution
+import numpy as np
+
+from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.spot import Spot, sizes_for
@@ -49,6 +50,10 @@ CURVES: Final = {  # label: algorithm, and which of its strategies are measured
 }
 
 
+Run = tuple[Algorithm[Any, Any], Any]
+"""An algorithm and where it ended."""
+
+
 class Point(NamedTuple):
     """A run at one moment; its last one is where the target was met, or the run given up."""
 
@@ -61,7 +66,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     """Run all curves; leaves a CSV and a figure."""
     game = load_spot(SPOT)
     found: dict[str, list[Point]] = {}
-    ended: dict[str, tuple[HoldemCFR, State]] = {}
+    ended: dict[str, Run] = {}
     for label, (algorithm, iterate) in CURVES.items():
         tell(f"{game.name}, {game.nodes:,} nodes: {label}")
         found[label], ended[label] = fall(game, algorithm, iterate)
@@ -77,7 +82,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     return report(ID, folder, measured, table, lambda path: _plot(found, path))
 
 
-def pace(game: HoldemGame, *runs: tuple[HoldemCFR, State]) -> float:
+def pace(game: HoldemGame, *runs: Run) -> float:
     """How many times the processor time of an iteration of the second run one of the first takes."""
     least = [float("inf"), float("inf")]
     for _ in range(ROUNDS):
@@ -88,10 +93,9 @@ def pace(game: HoldemGame, *runs: tuple[HoldemCFR, State]) -> float:
     return least[0] / least[1]
 
 
-def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], tuple[HoldemCFR, State]]:
+def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], Run]:
     """Iterate until the target is met, or given up; the curve, and where it ended."""
-    solver = build(algorithm).prepared(game, Execution(threads=1))
-    assert isinstance(solver, HoldemCFR)  # noqa: S101 - by the table above
+    solver: Any = build(algorithm).open(game, Execution(threads=1))
     state = solver.start(game)
     points: list[Point] = []
     seconds = 0.0
@@ -100,10 +104,9 @@ def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], t
         began = time.process_time()
         state = solver.advance(game, state, min(step, MOST - state.iteration))
         seconds += time.process_time() - began
-        if iterate == "average" and not solver.schedules(state.iteration).weight[1:].any():
+        if iterate == "average" and not solver.weight(np.arange(1.0, state.iteration + 1.0)).any():
             continue  # the average has not begun
-        played = solver.strategies(game, state, iterate)
-        mbb = 1000.0 * solver.evaluate(game, played).exploitability / BIG_BLIND
+        mbb = 1000.0 * solver.report(game, state, iterate).evaluate().exploitability / BIG_BLIND
         points.append(Point(state.iteration, seconds, mbb))
         if mbb <= TARGET:
             break

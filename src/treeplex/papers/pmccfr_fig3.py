@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.mccfr import pure_mccfr
-from treeplex.algorithms.tabular import Tabular
+from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
+from treeplex.compile.game import CompiledGame
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.papers.seeded_curves import Curve, Point, curve, draw, reached
 from treeplex.plots.plot import drawing
@@ -29,7 +30,7 @@ WARM: Final[dict[str, WarmStart]] = {  # by sampler
     "MCCFR": warm_start(mode="unsafe", sampler="mccfr-external"),
     "chance sampling": warm_start(mode="unsafe", sampler="mccfr-chance"),
 }
-ALGORITHMS: Final[dict[str, Tabular[Any]]] = {
+ALGORITHMS: Final[dict[str, Algorithm[CompiledGame, Any]]] = {
     "PMCCFR": pure_mccfr(weight="log", average="same"),
     "CFR+": cfr_plus(),
     **{f"warm start by {sampler}": algorithm for sampler, algorithm in WARM.items()},

@@ -34,7 +34,7 @@ Curve = list[Point]
 
 def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0) -> Curve:
     """Run for so long, measuring at moments that lie closer together at the start."""
-    algorithm = algorithm.prepared(game, Execution(threads=1))
+    algorithm = algorithm.open(game, Execution(threads=1))
     algorithm.advance(game, algorithm.start(game, seed), 1)  # kernels are compiled, or loaded, and trees made
     state, spent, due, batch, points = algorithm.start(game, seed), 0.0, FIRST, 1.0, Curve()
     while spent < seconds:
@@ -44,8 +44,8 @@ def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds
             took = max(time.process_time() - began, 1e-6)
             spent += took
             batch = max(min(batch * 2.0, batch * max(due - spent, FIRST) / took), 1.0)
-        nash_conv = algorithm.evaluate(game, algorithm.strategies(game, state, "average")).nash_conv
-        points.append(Point(*algorithm.work(game, state), spent, nash_conv))
+        nash_conv = algorithm.report(game, state, "average").evaluate().nash_conv
+        points.append(Point(*algorithm.work(game, state)[:2], spent, nash_conv))
         due = max(due * GROWTH, spent)
     return points
 

@@ -39,15 +39,16 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     if not request.is_spot:
         raise ParameterError(f"The run in {folder} is about {request.game}, not a hold'em spot.")
     game = game_of(kept)
-    solver = algorithm_of(request).prepared(game, Execution(storage=request.storage, threads=threads))
+    execution = Execution(storage=request.storage, threads=threads, folder=str(kept.path))
+    solver = algorithm_of(request).open(game, execution)
     point = kept.checkpoint(solver, game)
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")
     if request.iterate == "best":  # the best of what was kept and what the run ended with, as the run reported it
-        strategies = run(game, solver, Plan(Limits(iterations=1), "best", threads), point).strategies
+        report = run(game, solver, Plan(Limits(iterations=1), "best", threads), point).report
     else:
-        strategies = solver.strategies(game, point.state, request.iterate)
-    reader: Any = solver.policy(game, strategies)
+        report = solver.report(game, point.state, request.iterate)
+    reader: Any = report.policy()
     if point.rows:  # EVs are no better known than the strategies are good
         reader.accuracy = max(reader.accuracy, point.rows[-1].exploitability / game.spot.pot)
     return reader

@@ -90,7 +90,7 @@ def solving(
         kind=GAME if spot is None else SPOT,
         game=loaded.name,
         source=loaded.source if spot is None else spot.summary(),
-        fingerprint=solver.fingerprint(loaded) if spot is None else loaded.fingerprint,
+        fingerprint=loaded.fingerprint,
         algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
         asked=asked,
         seed=seed_of(seed),

@@ -8,8 +8,7 @@ from typing import Any, Final, Generic, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.cut.join import as_one
-from treeplex.algorithms.protocol import Algorithm, Game, State
+from treeplex.algorithms.protocol import Algorithm, Game, Report, State
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow
 from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, number_of, restored, write_tensors
@@ -22,7 +21,7 @@ class Best(NamedTuple):
     """The best strategies at any evaluation so far."""
 
     nash_conv: float
-    strategies: Any
+    report: Report
 
 
 class Checkpoint(NamedTuple, Generic[State]):
@@ -41,7 +40,7 @@ def save_checkpoint(
     """Write under another name, then replace: whoever is killed leaves the old checkpoint or the new one."""
     tensors = dict(algorithm.save(point.state))
     if point.best is not None:
-        tensors |= {name: np.ascontiguousarray(leaf) for name, leaf in leaves(point.best.strategies, "best")}
+        tensors |= {name: np.ascontiguousarray(leaf) for name, leaf in leaves(point.best.report.arrays, "best")}
     about = {
         "run": dict(identity),
         "rows": [row.fields() for row in point.rows],
@@ -62,15 +61,15 @@ def load_checkpoint(
             other = next((key for key in identity if owner.get(key) != identity[key]), None)
             if other is not None:
                 raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
-            tensors = as_one(algorithm, game, tensors, path.parent)  # noqa: PLW2901
             state = algorithm.restore(game, tensors, seed)
             rows, work = [LogRow.of(row) for row in about["rows"]], algorithm.work(game, state)
-            if any(not 1 <= row.iteration <= max(work) for row in rows):
+            if any(not 1 <= row.iteration <= max(work[:2]) for row in rows):
                 raise ValueError("its log is of iterations that were not done")
             best = None
             if about["best"] is not None:
-                fresh = copied(algorithm.fetched(algorithm.strategies(game, state, "average")))
-                best = Best(number_of(about["best"]), restored(fresh, "best", tensors))
+                fresh = algorithm.report(game, state, "average").host()
+                arrays = restored(copied(fresh.arrays), "best", tensors)
+                best = Best(number_of(about["best"]), fresh.replace(arrays))
             seconds, evaluating = number_of(about["seconds"]), number_of(about["evaluating"])
             if seconds < 0.0 or evaluating < 0.0:
                 raise ValueError("its seconds are negative")

@@ -6,19 +6,14 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
-from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.cut.session import Cutting
-from treeplex.algorithms.cut.shards import LostError, Shards
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import family
-from treeplex.compile.game import CompiledGame
+from treeplex.engines.sharded.session import Cutting
+from treeplex.engines.sharded.shards import LostError, Shards
 from treeplex.errors import ParameterError, quoted
 from treeplex.runs.request import Request
-
-Answer = TypeVar("Answer")
 
 RETRIES: Final = 5  # failures in a row without a checkpoint between them, after which a run gives up
 
@@ -33,35 +28,27 @@ class Sharding(NamedTuple):
     told: Callable[[str], None] | None = None  # called with a sentence about what is done
 
 
-def cut(game: Any, solver: Algorithm[Any, Any], request: Request, how: Sharding, folder: str | None) -> Any:
-    """The algorithm that carries out the same run over shards; refused where a game or algorithm cannot be cut."""
+def cut(solver: Algorithm[Any, Any], request: Request, how: Sharding) -> Cutting:
+    """How a run's game is cut into shards; rejected where an algorithm or iterate does not allow it."""
     if request.iterate not in ("average", "current"):
         raise ParameterError(
             f"The 'iterate' parameter must be average or current on a cluster, got {quoted(request.iterate)}."
         )
-    known = [request.fingerprint, request.algorithm, solver.stored_as]
-    run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
-    kept = None if folder is None else Path(folder)
-    cutting = Cutting(how.shards, how.workers, how.threads, how.memory, request.algorithm)
-    made: Any = _cut(game, solver, request, cutting, run, kept)
-    if how.told is not None:
-        how.told(made.described(game))
-    return made
-
-
-def _cut(game: Any, solver: Any, request: Request, cutting: Cutting, run: str, folder: Path | None) -> Any:
-    if not isinstance(game, CompiledGame):
-        from treeplex.algorithms.cut.boards import cut_spot  # noqa: PLC0415 - its kernels take time to load
-
-        return cut_spot(game, solver, cutting, run, folder)
-    if not isinstance(solver, CFR):
+    if getattr(solver, "engine", None) is None:
         raise ParameterError(
             f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
             f" game is cut; got {quoted(request.asked)}."
         )
-    from treeplex.algorithms.cut.sequences import cut_game  # noqa: PLC0415
+    known = [request.fingerprint, request.algorithm, solver.storage]
+    run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
+    return Cutting(how.shards, how.workers, how.threads, how.memory, request.algorithm, run)
 
-    return cut_game(game, solver, cutting, run, folder)
+
+def describe(solver: Any, how: Sharding) -> None:
+    """Report how the game is cut, if somebody listens."""
+    if how.told is not None:
+        engine = solver.engine
+        how.told(engine.session.describe(engine.parts, engine.predicted_bytes))
 
 
 class Patience:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Work, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, Report, State, Stop, Work, never
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.kernels.jit import CompileTimer, timed_compilation
@@ -50,7 +50,7 @@ class Outcome(NamedTuple, Generic[State]):
     work: Work
     rows: list[LogRow]
     seconds: float
-    strategies: Any
+    report: Report
     evaluation: Evaluation
 
 
@@ -117,7 +117,7 @@ class _Run(Generic[Game, State]):
             if status == INTERRUPTED:
                 self._keep(self.clock.total(), at_once=True)  # a second signal may cut the evaluation short
             began = self.clock.now()
-            strategies, evaluation, best = self._report()
+            report, evaluation, best = self._report()
             self.evaluating += self.clock.now() - began
             log = self._logged(evaluation)
             if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
@@ -130,8 +130,7 @@ class _Run(Generic[Game, State]):
             seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
             self._keep(seconds, at_once=bool(status))
             if status:
-                kept = self.algorithm.fetched(strategies)
-                return Outcome(status, self.state, self.work, log, seconds, kept, evaluation)
+                return Outcome(status, self.state, self.work, log, seconds, report.host(), evaluation)
 
     @property
     def work(self) -> Work:
@@ -145,11 +144,11 @@ class _Run(Generic[Game, State]):
         began = self.clock.now()
         self.state = self.algorithm.advance(self.game, self.state, upto - work.iterations, self._enough)
         self._answerable()
-        took = max(self.algorithm.computing(self.state, self.clock.now() - began), 1e-9)
-        work, done = self.work, upto - work.iterations
+        done, work = upto - work.iterations, self.work
+        took = max(self.clock.now() - began - work.overhead, 1e-9)
         self.pace = min(max(done * CHUNK / took, 1.0), 8.0 * self.pace)
         status = limits.reason(self.clock.now(), work.iterations, work.nodes)
-        if self.algorithm.finished(self.state):
+        if work.finished:
             status = SOLVED
         elif self.pressed():
             status = INTERRUPTED
@@ -176,36 +175,37 @@ class _Run(Generic[Game, State]):
             return SOLVED
         return limits.reason(0.0, work.iterations, work.nodes)
 
-    def _report(self) -> tuple[Any, Evaluation, Best | None]:
+    def _report(self) -> tuple[Report, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
         iterate = self.plan.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
         measured = [self._evaluated(kind) for kind in ("average", "current")]
-        strategies, evaluation = min(measured, key=lambda found: found[1].nash_conv)
+        report, evaluation = min(measured, key=lambda pair: pair[1].nash_conv)
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
-            kept = self.best.strategies
-            return kept, self.algorithm.evaluate(self.game, kept, self.plan.threads), self.best
-        return strategies, evaluation, Best(evaluation.nash_conv, copied(self.algorithm.fetched(strategies)))
+            best = self.best.report
+            return best, best.evaluate(self.plan.threads), self.best
+        best = report.replace(copied(report.arrays))
+        return report, evaluation, Best(evaluation.nash_conv, best)
 
-    def _evaluated(self, iterate: str) -> tuple[Any, Evaluation]:
-        strategies = self.algorithm.strategies(self.game, self.state, iterate)
-        return strategies, self.algorithm.evaluate(self.game, strategies, self.plan.threads)
+    def _evaluated(self, iterate: str) -> tuple[Report, Evaluation]:
+        report = self.algorithm.report(self.game, self.state, iterate)
+        return report, report.evaluate(self.plan.threads)
 
     def _logged(self, evaluation: Evaluation) -> list[LogRow]:
         work = self.work
         value, nash_conv = evaluation.value, evaluation.nash_conv
         if not math.isfinite(value) or math.isinf(nash_conv):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
-        if self.rows and self.rows[-1][:2] == work:
+        if self.rows and self.rows[-1][:2] == work[:2]:
             return self.rows
-        spent, counters = (self.clock.total(), self.evaluating), self.algorithm.counters(self.state)
-        return [*self.rows, LogRow(*work, *spent, value, nash_conv, nash_conv / 2.0, {**evaluation.extra, **counters})]
+        spent, extra = (self.clock.total(), self.evaluating), {**evaluation.extra, **work.counters}
+        return [*self.rows, LogRow(*work[:2], *spent, value, nash_conv, nash_conv / 2.0, extra)]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         if self.plan.watch:
             told = Progress(self.work.iterations, self.clock.total(), rows)
-            self.plan.watch(told._replace(additions=self.algorithm.additions(self.state), evaluation=evaluation))
+            self.plan.watch(told._replace(additions=self.work.additions, evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):

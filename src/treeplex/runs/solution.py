@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from treeplex.algorithms.protocol import Algorithm, Extras
+from treeplex.algorithms.protocol import Algorithm, Execution, Extras, Report
 from treeplex.arrow import Table, frame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -40,7 +40,7 @@ class Solution:
     rows: list[LogRow]  # the log, one row per evaluation
     solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was carried out
     state: Any = field(repr=False)  # the solver's own
-    strategies: Any = field(repr=False)  # both players', in the solver's own form
+    report: Report = field(repr=False)  # both players' strategies, on the host
     checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if nothing is left to do
 
     def __repr__(self) -> str:
@@ -110,12 +110,12 @@ class Solution:
     @cached_property
     def policy(self) -> Any:
         """The strategies, by infoset; of a hold'em spot, by line and hand."""
-        return self.solver.policy(self.game, self.strategies)
+        return self.report.policy()
 
     @cached_property
     def extras(self) -> Extras:
         """What this kind of game has beside."""
-        return self.solver.extras(self.game, self.state, self.strategies, self.evaluation)
+        return self.report.extras(self.evaluation)
 
     def summary(self) -> dict[str, Any]:
         """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
@@ -148,7 +148,9 @@ class Solution:
 
     def save(self, folder: str | Path) -> Path:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
-        solver = self.solver.elsewhere()
+        if not self.solver.portable:
+            raise ParameterError("A run over several machines is kept in the folder it was started with: give out=.")
+        solver = self.solver.open(self.game, Execution(storage=self.request.storage, threads=self.request.threads))
         with RunFolder.claim(folder, self.request, self.game) as kept:
             point = kept.checkpoint(solver, self.game)
             done = 0 if point is None else solver.work(self.game, point.state).iterations

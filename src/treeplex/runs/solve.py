@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
-from treeplex.algorithms.cut.shards import LostError
 from treeplex.algorithms.protocol import Algorithm, Execution, Game, Goal, State
 from treeplex.algorithms.registry import family
-from treeplex.engines import named_backend
+from treeplex.engines.open import check_backend
+from treeplex.engines.sharded.shards import LostError
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.cut import Patience, Sharding, cut
+from treeplex.runs.cut import Patience, Sharding, cut, describe
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome, Plan, Progress
@@ -44,7 +44,7 @@ class Options:
         object.__setattr__(self, "checkpoint_seconds", seconds)
         object.__setattr__(self, "threads", non_negative("threads", self.threads))
         object.__setattr__(self, "device", non_negative("device", self.device))
-        named_backend(self.backend)
+        check_backend(self.backend)
         for name in ("watch", "answer"):
             called: object = getattr(self, name)
             if called is not None and not callable(called):
@@ -59,7 +59,7 @@ def execute(
     Seconds that it has spent already count.
     """
     solver = checked(game, algorithm, request, options, folder)
-    request = replace(request, storage=solver.stored_as, threads=options.threads, backend=solver.backend)
+    request = replace(request, storage=solver.storage, threads=options.threads, backend=solver.backend)
     if folder is None:
         return _Run(game, solver, request, options, None).to_the_end(None, request.limits)
     with RunFolder.claim(folder, request, game) as kept:
@@ -87,7 +87,9 @@ def resume(
     """Continue the run in a folder. Without limits of its own: to those of the run, less the seconds already spent."""
     request = kept.request
     check_iterate(request.iterate, algorithm.iterates)
-    if algorithm.fingerprint(game) != request.fingerprint:
+    own: Any = algorithm if hasattr(algorithm, "fingerprint") else None
+    known: Any = game
+    if (own.fingerprint(game) if own else known.fingerprint) != request.fingerprint:
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
     if limits.nash_conv is not None and request.kind == EXPLORATION:
         raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
@@ -115,7 +117,7 @@ def _prepared(
     counted = limits.iterations is not None or limits.nodes is not None
     goal = Goal(limits.nash_conv, request.iterate, counted, limits.nodes)
     execution = Execution(options.backend, request.storage, options.threads, folder, options.device, goal)
-    solver = algorithm.prepared(game, execution)
+    solver = algorithm.open(game, execution)
     if options.backend not in ("auto", solver.backend):
         raise ParameterError(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(request.asked)}, got"
@@ -123,7 +125,10 @@ def _prepared(
         )
     if options.sharding is None or algorithm.random:  # whose streams are shared, not its game
         return solver
-    return cut(game, solver, request, options.sharding, folder)
+    cutting = cut(solver, request, options.sharding)
+    solver = algorithm.open(game, execution._replace(shards=cutting))
+    describe(solver, options.sharding)
+    return solver
 
 
 def check_limits(limits: Limits, asked: str, ends: bool) -> None:
@@ -180,7 +185,7 @@ class _Run(Generic[Game, State]):
         def keep(checkpoint: Checkpoint[State]) -> None:
             last[:] = [checkpoint]
             failed.clear()
-            if kept is not None and solver.resumable(checkpoint.state):
+            if kept is not None and solver.work(self.game, checkpoint.state).resumable:
                 try:
                     kept.keep(solver, checkpoint)
                     patience.renewed()
@@ -190,10 +195,10 @@ class _Run(Generic[Game, State]):
         seconds = options.checkpoint_seconds
         plan = Plan(limits, request.iterate, options.threads, request.seed, options.watch, keep, seconds)
         with answering():
-            status, state, work, rows, spent, strategies, evaluation = _watched(self.game, solver, request, plan, point)
-            resumable = last[0] if solver.resumable(state) else None
+            status, state, work, rows, spent, report, evaluation = _watched(self.game, solver, request, plan, point)
+            resumable = last[0] if work.resumable else None
             solution = Solution(
-                self.game, request, status, *work, spent, evaluation, rows, solver, state, strategies, resumable
+                self.game, request, status, *work[:2], spent, evaluation, rows, solver, state, report, resumable
             )
             with finishing():
                 try:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treeplex.algorithms.cut.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp, made
+from treeplex.algorithms.sharding import open_shard
+from treeplex.engines.sharded.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp
 from treeplex.version import __version__
 
 
@@ -19,7 +20,7 @@ class Keeper:
             raise OutOfStepError(
                 f"A worker has treeplex {__version__}, not {version}; install the same version on every machine."
             )
-        self._shard = made(order)
+        self._shard = open_shard(order)
         self._last: Stamp | None = None
         self._answer: Given = {}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from treeplex.algorithms.holdem import seconds_to_solve
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import load_spot
+from treeplex.engines.boards.solver import seconds_to_solve
 from treeplex.games.holdem.spot import make_spot
 from treeplex.updates.storage import STORAGES
 

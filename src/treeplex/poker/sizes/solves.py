@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
-from treeplex.algorithms.holdem import HoldemCFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
@@ -37,7 +36,7 @@ class Solve:
     def __init__(self, game: HoldemGame, player: int, threads: int) -> None:
         self.game, self.player, self.threads = game, player, threads
         execution = Execution(storage=STORAGE, threads=threads)
-        self._solver = cast(HoldemCFR, build(DEFAULT_SPOT_ALGORITHM).prepared(game, execution))
+        self._solver = build(DEFAULT_SPOT_ALGORITHM).open(game, execution)
         self._state = self._solver.start(game)
         self.low, self.high = -math.inf, math.inf
         self.work = 0  # passes times public nodes
@@ -56,8 +55,7 @@ class Solve:
     @property
     def reader(self) -> Reader:
         """The average strategies so far."""
-        strategies = self._solver.strategies(self.game, self._state, "average")
-        reader: Reader = self._solver.policy(self.game, strategies)
+        reader: Reader = self._solver.report(self.game, self._state, "average").policy()
         return reader
 
     def until(self, width: float) -> Solve:

@@ -46,14 +46,13 @@ class Tree:
     def solver(self) -> Algorithm[Any, Any]:
         """The algorithm that spots are solved by, with the threads that were asked for."""
         named = assembled(api.default_algorithm(self.game))
-        return named.prepared(self.game, Execution(threads=self.threads))
+        return named.open(self.game, Execution(threads=self.threads))
 
     @property
     def reader(self) -> Any:
         """The average strategies so far; uniform before the first iteration. It keeps the values of all nodes."""
         if self._reader is None:
-            sources = self.solver.strategies(self.game, self.point.state, "average")
-            self._reader = self.solver.policy(self.game, sources)
+            self._reader = self.solver.report(self.game, self.point.state, "average").policy()
             self._reader.keep()
         return self._reader
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +11,13 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import Engine, engine
+from treeplex.engines.boards.evaluate import evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
+from treeplex.engines.evaluation import Evaluation
 from treeplex.errors import ParameterError
-from treeplex.evaluation.exact import Evaluation
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import PLAYERS
@@ -26,22 +26,6 @@ from treeplex.poker.views.continuation import RARE, action_values, answered, avo
 from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
 from treeplex.poker.views.view import INDIFFERENT, View
 from treeplex.updates.reference import matched
-
-
-def taken(game: HoldemGame, passes: list[tuple[int, int]], found: Floats) -> list[float]:
-    """What players take of the pot on average, from what passes (player, mode) have found for their hands."""
-    weights = [game.weights(player) for player, _ in passes]
-    totals = [float(values[: len(held)] @ held) for values, held in zip(found, weights, strict=True)]
-    return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
-
-
-def evaluated(game: HoldemGame, find: Callable[[list[tuple[int, int]]], Floats]) -> Evaluation:
-    """Value and NashConv in chips, by passes of whoever runs them."""
-    passes = [(0, layout.BEST), (1, layout.BEST), (0, layout.VALUE), (1, layout.VALUE)]
-    passes = passes[:3] if game.zero_sum else passes
-    first, second, value, *rest = taken(game, passes, find(passes))
-    other = game.spot.pot - value if game.zero_sum else rest[0]
-    return Evaluation(value, max(first + second - value - other, 0.0), (first, second))
 
 
 class Reader:
@@ -163,7 +147,7 @@ class Reader:
         At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still
         the sum of both gains, but the value is only what these two strategies give to player 0.
         """
-        return evaluated(self.game, self._found)
+        return evaluate_passes(self.game, self._found)
 
     @property
     def sources(self) -> Sources:
@@ -196,7 +180,7 @@ class Reader:
 
     def _taken(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> list[float]:
         """What the player of each pass takes of the pot on average."""
-        return taken(self.game, passes, self._found(passes, runner))
+        return pot_shares(self.game, passes, self._found(passes, runner))
 
     def _found(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> Floats:
         runner = runner or engine(self.game, self._storage, self._threads)

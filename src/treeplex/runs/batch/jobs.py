@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple, cast
 
 from treeplex.algorithms.auto import Auto
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import family
 from treeplex.errors import ParameterError, TreeplexError, brief, quoted
 from treeplex.files import parse_json
@@ -141,9 +140,9 @@ def _check_spot(given: dict[str, Any], solver: Any, algorithm: str) -> None:
     if not isinstance(solver, CFR | Auto):
         raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(algorithm)}.")
     if isinstance(solver, CFR):
-        from treeplex.algorithms.holdem import on_boards  # noqa: PLC0415 - its kernels take time to load
+        from treeplex.engines.boards.tables import check_scheme  # noqa: PLC0415 - its kernels take time to load
 
-        on_boards(solver, Execution(storage=storage))
+        check_scheme(solver.scheme, storage or "float32")
 
 
 def _lines(path: Path) -> list[tuple[str, Any]]:

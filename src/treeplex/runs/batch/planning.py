@@ -58,8 +58,8 @@ def needs(jobs: Sequence[Job], watch: Callable[[int], None] | None = None) -> li
 
 
 def _of_spot(job: Job) -> Need:
-    from treeplex.algorithms.holdem import ITERATIONS, seconds_per_iteration  # noqa: PLC0415 - kernels take time
     from treeplex.engines.boards.game import estimate, split_spot  # noqa: PLC0415
+    from treeplex.engines.boards.solver import ITERATIONS, seconds_per_iteration  # noqa: PLC0415 - kernels take time
     from treeplex.updates.storage import STORAGES  # noqa: PLC0415
 
     spot, storage = job.spot, job.fields.get("storage") or "float32"

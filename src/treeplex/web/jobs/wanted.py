@@ -105,7 +105,7 @@ def _solve(form: SolveJob) -> Wanted:
         asked = solving(spot, form.algorithm, given, *more)
         solver = checked(asked.game, asked.algorithm, asked.request, options)
         if locks:
-            fix(asked.game, solver.stored_as)
+            fix(asked.game, solver.storage)
         kept["spot"] = spot.summary()
         return _new(form, asked.request, kept, "")
     game = named_game(str(form.game))

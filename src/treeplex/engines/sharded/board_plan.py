@@ -6,51 +6,53 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeplex.algorithms.cut.session import PROCESS, Cutting, sized, split
-from treeplex.algorithms.cut.shards import BOARDS, GPU_BOARDS, Order
-from treeplex.algorithms.holdem import HoldemCFR
 from treeplex.engines.boards.cut import Run, board_work, part_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import blocks_of
+from treeplex.engines.boards.tables import predicts
+from treeplex.engines.protocol import Engine, Scheme
+from treeplex.engines.sharded.session import PROCESS, Cutting, sized, split
+from treeplex.engines.sharded.shards import BOARDS, Order
 from treeplex.errors import ParameterError
 from treeplex.kernels.vectors import LANES
 from treeplex.updates.storage import STORAGES
 
 
-def planned(game: HoldemGame, solver: HoldemCFR, cutting: Cutting) -> list[Run]:
+def planned(game: HoldemGame, storage: str, predict: bool, cutting: Cutting) -> list[Run]:
     """Which boards each worker has: so that the largest part is as small as can be."""
     work, most = board_work(game), cutting.memory
     fewest = min(cutting.workers, len(work))
     for count in range(fewest, (fewest if most is None else len(work)) + 1):
         runs = [Run(*each) for each in split(work, count)]
-        need = max(shard_memory(game, solver, run, cutting.threads) for run in runs)
+        need = max(shard_memory(game, storage, predict, run, cutting.threads) for run in runs)
         if most is None or need <= most:
             if len(runs) <= cutting.workers:
                 return runs
             raise ParameterError(
-                f"{game.name} with {solver.storage} numbers takes {len(runs)} workers of {sized(most or 0)}, but there"
+                f"{game.name} with {storage} numbers takes {len(runs)} workers of {sized(most or 0)}, but there"
                 f" {'is' if cutting.workers == 1 else 'are'} {cutting.workers}; give more workers, more worker_memory,"
                 " or storage=int16."
             )
-    need = max(shard_memory(game, solver, Run(board, board + 1), cutting.threads) for board in range(len(work)))
+    each = [Run(board, board + 1) for board in range(len(work))]
+    need = max(shard_memory(game, storage, predict, run, cutting.threads) for run in each)
     raise ParameterError(
         f"One board of {game.name} with all below it takes a worker of {sized(need)}, but workers have"
         f" {sized(most or 0)}; give more with worker_memory, or storage=int16."
     )
 
 
-def ordered(game: HoldemGame, solver: HoldemCFR, cutting: Cutting, runs: Sequence[Run]) -> list[Order]:
+def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, runs: Sequence[Run]) -> list[Order]:
     """What each worker is told to make."""
     common = {
         "spot": game.spot.summary(),
         "locks": [lock._asdict() for lock in game.locks],
-        "algorithm": cutting.asked,
-        "storage": solver.storage,
+        "algorithm": cutting.algorithm,
+        "storage": inner.storage,
         "threads": cutting.threads,
     }
-    kind = GPU_BOARDS if solver.backend == "cuda" else BOARDS
-    own = [{"part": list(run), "memory": shard_memory(game, solver, run, cutting.threads)} for run in runs]
-    return [Order(kind, common | each, {}) for each in own]
+    memory = [shard_memory(game, inner.storage, predicts(scheme), run, cutting.threads) for run in runs]
+    own = [{"part": list(run), "memory": need} for run, need in zip(runs, memory, strict=True)]
+    return [Order(BOARDS, common | each, {}, inner.backend) for each in own]
 
 
 def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:
@@ -65,7 +67,13 @@ def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) 
     return sum(sent + size * blocks * LANES * (end - begin) * int(widths[begin:end].max()) for begin, end in runs)
 
 
-def shard_memory(game: HoldemGame, solver: HoldemCFR, run: Run, threads: int) -> int:
+def device_exchange(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:
+    """The same between GPUs: reach of chance nodes goes to every shard, values come once."""
+    size, roots = np.dtype(STORAGES[storage].work).itemsize, game.streets[1].roots
+    wide = int(game.boards[0].hands[1 - player].start[-1])
+    return len(runs) * roots * (size * wide + 1) + size * roots * int(game.boards[1].hands[player].start[-1])
+
+
+def shard_memory(game: HoldemGame, storage: str, predict: bool, run: Run, threads: int) -> int:
     """Bytes that a worker takes for a run of boards."""
-    predict = solver.minimizer.predict > 0.0
-    return PROCESS + part_of(game, run).memory(solver.storage, predict, threads)
+    return PROCESS + part_of(game, run).memory(storage, predict, threads)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cut.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.engines.sharded.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
 
@@ -39,7 +39,8 @@ class Cutting(NamedTuple):
     workers: int  # at most so many shards
     threads: int  # of each
     memory: int | None  # bytes that a worker may take
-    asked: str  # the algorithm with every parameter: what workers build it from
+    algorithm: str  # with every parameter: what workers build it from
+    run: str  # which run this is: a hash
 
 
 class Session:
@@ -102,6 +103,30 @@ class Session:
         """Measured: of arrays sent and received, on average."""
         return 2 * self.bytes // max(self.passes, 1)
 
+    @property
+    def workers(self) -> str:
+        """The number of workers, in words."""
+        count = len(self.orders)
+        return f"{count} worker{'s' * (count > 1)}"
+
+    def describe(self, parts: str, predicted: int) -> str:
+        """How the game is cut, in a sentence."""
+        memory = max(order.words["memory"] for order in self.orders)
+        return f"{parts} {self.workers} of up to {sized(memory)}, {sized(predicted)} on the wire per iteration."
+
+    def traffic(self, predicted: int) -> dict[str, int]:
+        """What was on the wire, as fields of the result."""
+        return {
+            "workers": len(self.orders),
+            "bytes_per_iteration": self.bytes_per_iteration,
+            "bytes_per_iteration_predicted": predicted,
+        }
+
+    def traffic_note(self, predicted: int) -> str:
+        """The same, in one line."""
+        line = f"{self.workers}, {sized(predicted)} on the wire per iteration by count"
+        return f"{line}, {sized(self.bytes_per_iteration)} measured" if self.bytes_per_iteration else line
+
     def _begin(self) -> None:
         self.begun += 1
         self.shards.begin(self.orders)
@@ -162,14 +187,6 @@ def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, i
             begin, total = place, 0
         total += size
     return [*runs, (begin, len(work))]
-
-
-def on_cpus(backend: str) -> None:
-    """Refuse what no worker can carry out."""
-    if backend != "cpu":
-        raise ParameterError(
-            "Games are cut for CPUs, but for hold'em spots: give backend=cpu with the option 'cluster'."
-        )
 
 
 def sized(count: int) -> str:

@@ -1,6 +1,6 @@
-"""A game that is cut: a trunk, which an algorithm advances, and shards below it, which somebody else keeps.
+"""A game that is cut: a trunk, which an engine iterates here, and shards below it, which workers keep.
 
-An algorithm tells all shards the same thing at the same time and waits for all answers, in the order of the shards.
+The engine tells all shards the same thing at the same time and waits for all answers, in the order of the shards.
 Whoever carries its words (``runs.transport``, ``cluster.shards``) looks into none of them.
 
 Every call has a stamp. A shard does what it is told once: the same call again gives the same answer and changes
@@ -37,16 +37,22 @@ BEST, VALUE, GATHER = "best", "value", "gather"
 the last of some; passes that respond best, or play; strategies to be fetched."""
 
 
-BOARDS, GPU_BOARDS, SEQUENCES = "boards", "boards on a GPU", "sequences"
+BOARDS, SEQUENCES = "boards", "sequences"
 """Kinds of shards."""
 
 
 class Order(NamedTuple):
     """What a shard is made of."""
 
-    kind: str  # of shard: BOARDS, GPU_BOARDS or SEQUENCES
+    kind: str  # of shard: BOARDS or SEQUENCES
     words: Mapping[str, Any]  # as JSON has them
     arrays: Mapping[str, Array]
+    backend: str = "cpu"
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Must the worker have a GPU?"""
+        return self.backend != "cpu"
 
 
 class Shard(Protocol):
@@ -90,18 +96,3 @@ def in_step(stamp: Stamp, iteration: int, turn: int) -> None:
 def payload(given: Given) -> int:
     """Bytes of the arrays of a call or an answer."""
     return sum(getattr(value, "nbytes", 0) for value in given.values())
-
-
-def made(order: Order) -> Shard:
-    """A shard without anything learnt."""
-    if order.kind == BOARDS:
-        from treeplex.algorithms.cut.board_shard import BoardShard  # noqa: PLC0415 - its kernels take time to load
-
-        return BoardShard(order)
-    if order.kind == GPU_BOARDS:
-        from treeplex.algorithms.cut.cuda_shard import GPUBoardShard  # noqa: PLC0415 - not without a GPU
-
-        return GPUBoardShard(order)
-    from treeplex.algorithms.cut.sequence_shard import SequenceShard  # noqa: PLC0415
-
-    return SequenceShard(order)

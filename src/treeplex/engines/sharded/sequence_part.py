@@ -9,20 +9,20 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.cut.session import files_of, opened_part
-from treeplex.algorithms.cut.shards import Given
-from treeplex.algorithms.protocol import Tensors
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
+from treeplex.engines.protocol import Scheme
 from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, Step
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
 from treeplex.engines.sequence.cut import Side
+from treeplex.engines.sequence.engine import SequenceEngine
 from treeplex.engines.sequence.learners import steps
-from treeplex.tensors import check
+from treeplex.engines.sharded.session import files_of, opened_part
+from treeplex.engines.sharded.shards import Given
+from treeplex.tensors import Tensors, check
 from treeplex.updates.blocks import due, fold
-from treeplex.updates.schedules import stretches, unit_before
+from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
@@ -34,10 +34,11 @@ SIGNS: Final = (1.0, -1.0)
 class Part:
     """A trunk or shard with what is learnt there: learners, and scratch."""
 
-    def __init__(self, sides: tuple[Side, Side], solver: CFR) -> None:
-        self.sides, self.solver = sides, solver
-        self.dtype = np.dtype("float32" if solver.storage == "float32" else "float64")
-        self.rule = Matching(solver.minimizer.predict)
+    def __init__(self, sides: tuple[Side, Side], storage: str, scheme: Scheme) -> None:
+        self.sides, self.storage = sides, storage
+        self.scheme = scheme._replace(weight=bounded(scheme.weight, storage))
+        self.dtype = np.dtype("float32" if storage == "float32" else "float64")
+        self.rule = Matching(scheme.rule.predict)
         self.rows = [side.rows for side in sides]
         self.stored: list[Any] = [rows._replace(data=rows.data.astype(self.dtype)) for rows in self.rows]  # pyright: ignore[reportArgumentType]
         self.values = [np.empty(max(len(side.places), 1), self.dtype) for side in sides]
@@ -55,7 +56,7 @@ class Part:
         return [normalised(side, np.zeros(max(len(side.places), 1))) for side in self.sides]
 
     def _fresh(self, side: Side) -> Any:
-        size, scaled = max(len(side.places), 1), STORAGES[self.solver.storage].scaled
+        size, scaled = max(len(side.places), 1), STORAGES[self.storage].scaled
         even = normalised(side, np.zeros(size))
         rest: list[Any] = [np.zeros(size, self.dtype), even.astype(self.dtype), np.zeros(size, self.dtype)]
         if scaled:
@@ -64,12 +65,12 @@ class Part:
 
     def step(self, t: int) -> Step:
         """What iteration ``t`` is told."""
-        now = steps(t - 1, 1, self.solver.weight, self.solver.minimizer)
+        now = steps(t - 1, 1, self.scheme.weight, self.scheme.rule)
         return Step(*(float(array[0]) for array in now))
 
     def fade(self, t: int) -> None:
         """Averages in the unit of the weights of iteration ``t``."""
-        factor = stretches(self.solver.weight, t - 1, 1)[0].fade
+        factor = stretches(self.scheme.weight, t - 1, 1)[0].fade
         self._multiply(factor)
 
     def _multiply(self, factor: float) -> None:
@@ -79,7 +80,7 @@ class Part:
 
     def fold(self, t: int, player: int) -> None:
         """End a block of a player's averages, if that is after iteration ``t``."""
-        if due(t, self.solver.storage):
+        if due(t, self.storage):
             fold(self._earlier(player), self.learners[player].average)
 
     def _earlier(self, player: int) -> Array:
@@ -90,7 +91,7 @@ class Part:
     def in_units(self, iteration: int) -> None:
         """Averages of a checkpoint of an older version in the unit of their weights."""
         averages = [learner.average for learner in self.learners]
-        self._multiply(unit_before(self.solver.weight, iteration, averages))
+        self._multiply(unit_before(self.scheme.weight, iteration, averages))
 
     def strategies(self, iterate: str) -> list[Floats]:
         """Of both players, in float64."""
@@ -162,11 +163,11 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
     part.in_units(iteration)
 
 
-def joined(game: CompiledGame, solver: CFR, tensors: Mapping[str, Array], folder: Path) -> Tensors:
-    """What a cut game's checkpoint has, as one machine saves it."""
+def join_game(game: CompiledGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path) -> Tensors:
+    """The checkpoint of a game that was cut, as one machine saves it."""
     iteration, whole = int(tensors["state.iteration"].item()), Tensors()
-    state: Any = solver.start(game)
-    for player, learner in enumerate(state.learners):
+    fresh = SequenceEngine(game, storage).tables(scheme)
+    for player, learner in enumerate(fresh.learners):
         arrays = {f"state.learners.{player}.{name}": array for name, array in learner._asdict().items()}
         if f"state.earlier.{player}" in tensors:
             arrays[f"state.earlier.{player}"] = np.zeros_like(learner.average)

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.cut.sequence_part import SIGNS, Part, filled, own_of
-from treeplex.algorithms.cut.session import write_part
-from treeplex.algorithms.cut.shards import (  # fmt: skip
+from treeplex.arrays import Floats
+from treeplex.engines.protocol import Scheme
+from treeplex.engines.sequence.cpu import cut as kernels
+from treeplex.engines.sequence.cpu.treeplex import extended_plan
+from treeplex.engines.sequence.cut import Side
+from treeplex.engines.sequence.partition import BOUNDARY
+from treeplex.engines.sharded.sequence_part import SIGNS, Part, filled, own_of
+from treeplex.engines.sharded.session import write_part
+from treeplex.engines.sharded.shards import (  # fmt: skip
     FINISH,
     LEARN,
     RESTORE,
@@ -24,13 +29,6 @@ from treeplex.algorithms.cut.shards import (  # fmt: skip
     Stamp,
     in_step,
 )
-from treeplex.algorithms.registry import build
-from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu import cut as kernels
-from treeplex.engines.sequence.cpu.treeplex import extended_plan
-from treeplex.engines.sequence.cut import Side
-from treeplex.engines.sequence.partition import BOUNDARY
-from treeplex.updates.schedules import bounded
 
 Array = npt.NDArray[Any]
 
@@ -38,16 +36,9 @@ Array = npt.NDArray[Any]
 class SequenceShard:
     """Infosets below the trunk, with what is learnt there."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, scheme: Scheme) -> None:
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
-        solver = build(order.words["algorithm"])
-        if not isinstance(solver, CFR):
-            raise TypeError(order.words["algorithm"])
-        storage = order.words["storage"]
-        solver = CFR(
-            solver.minimizer, bounded(solver.weight, storage), solver.turns, storage, threads=1, order=solver.order
-        )
-        self.part = Part((sides[0], sides[1]), solver)
+        self.part = Part((sides[0], sides[1]), order.words["storage"], scheme)
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
         self.index, self.iteration, self.turn = order.words["part"], 0, 0
         self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made

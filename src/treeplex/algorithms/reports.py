@@ -1,0 +1,67 @@
+"""Reports on the profile of an engine: how its strategies become a policy, and what else the answer has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeplex.algorithms.protocol import Extras, Report
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import Profile
+from treeplex.policies.policy import Policy
+
+
+class ProfileReport(Report):
+    """Strategies of a compiled game, wherever they are."""
+
+    def __init__(self, profile: Profile, memory: int = 0) -> None:
+        self.profile, self.memory = profile, memory  # bytes that the solve took
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Report``."""
+        return self.profile.evaluate(threads)
+
+    def host(self) -> Report:
+        """As ``Report``."""
+        return type(self)(self.profile.host(), self.memory)
+
+    @property
+    def arrays(self) -> Any:
+        """As ``Report``."""
+        return self.profile.arrays
+
+    def replace(self, arrays: Any) -> Report:
+        """As ``Report``."""
+        return type(self)(self.profile.host().replace(arrays), self.memory)
+
+    def policy(self) -> Any:
+        """As ``Report``."""
+        host: Any = self.profile.host()
+        return Policy.of(host.game, host.arrays)
+
+
+class ShardedReport(ProfileReport):
+    """Strategies of a compiled game that was cut."""
+
+    def extras(self, evaluation: Evaluation) -> Extras:
+        """As ``Report``: what was on the wire."""
+        profile: Any = self.profile
+        return TrafficExtras(profile.engine)
+
+
+class TrafficExtras(Extras):
+    """What a run over workers has sent and received."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def summary(self) -> dict[str, Any]:
+        """As ``Extras``."""
+        return self._engine.session.traffic(self._engine.predicted_bytes)
+
+    def note(self) -> str:
+        """As ``Extras``."""
+        return self._engine.session.traffic_note(self._engine.predicted_bytes)
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return self._engine.files

@@ -1,0 +1,171 @@
+"""Hold'em spots on the CPU: streets times boards times rows of hands.
+
+One iteration is one pass per player, in turn. The opponent's strategy is added to its average while a pass goes down,
+as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second strategy, player 1's with its first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards.arrays import UPDATE, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
+from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
+from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.engines.boards.tables import (
+    Array,
+    HandTables,
+    bounded_weight,
+    check_iterations,
+    check_scheme,
+    fold_blocks,
+    new_learners,
+    pass_rule,
+    played_sources,
+    predicts,
+    rescale,
+    rescale_to_units,
+    saved_earlier,
+    schedules,
+    sum_blocks,
+)
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
+from treeplex.tensors import Tensors, leaves, restored
+from treeplex.updates.schedules import stretches
+
+LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
+PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
+OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
+RATE: Final = 2.0e9  # numbers read per second and core; 1.5e9 on large flops to 2.8e9 on rivers
+ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # of the default algorithm, on flops, turns and rivers
+
+
+def board_cost(game: HoldemGame) -> Cost:
+    """Two passes per iteration, three per evaluation, four with rake."""
+    numbers = float(sum(game.elements(player) for player in (0, 1)))
+    passes = 3.0 if game.zero_sum else 4.0
+    return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
+
+
+def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
+    """Seconds of a solve by exploitability: a guess within a factor of three, measured on one processor."""
+    numbers = float(sum(game.elements(player) for player in (0, 1)))
+    each = seconds_per_iteration(numbers) / threads_for(game, threads)
+    return {target: count * each for target, count in ITERATIONS.items()}
+
+
+def seconds_per_iteration(numbers: float) -> float:
+    """Seconds of an iteration on one thread; ``numbers``: actions times hands of all decisions."""
+    return 2.0 * (PASS + LEARNING * numbers) / RATE
+
+
+class SpotProfile(Profile):
+    """Both players' strategies on a spot, as the arrays that they are normalised from, on the host."""
+
+    def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
+        self.game, self.sources, self.frozen, self.storage, self.threads = game, sources, frozen, storage, threads
+
+    @property
+    def arrays(self) -> Sources:
+        """As ``Profile``."""
+        return self.sources
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Profile``, in chips."""
+        return evaluate_passes(self.game, self.values)
+
+    def value(self, player: int, mode: int) -> float:
+        """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
+        return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
+
+    def values(self, passes: Passes) -> Floats:
+        """[passes, H] values of the hands of each pass's player at the root."""
+        stub = no_learner(self.storage)
+        playing = Playing((stub, stub), self.sources, self.frozen)
+        runner = engine(self.game, self.storage, self.threads)
+        return runner.run(playing, plain_rule(), [(player, mode, 0) for player, mode in passes], keep=True)
+
+    def host(self) -> SpotProfile:
+        """As ``Profile``."""
+        return self
+
+    def replace(self, arrays: Sources) -> SpotProfile:
+        """As ``Profile``."""
+        return SpotProfile(self.game, Sources(*arrays), self.frozen, self.storage, self.threads)
+
+
+@dataclass(frozen=True, eq=False)
+class BoardsEngine(Engine):
+    """A hold'em spot on the CPU (Tammelin 2014, Algorithm 1, with vectors of hands)."""
+
+    game: HoldemGame
+    storage: str = "float32"
+    threads: int = 0
+    prune: bool = True
+
+    name: ClassVar = "boards"
+
+    @property
+    def cost(self) -> Cost:
+        """As ``Engine``."""
+        return board_cost(self.game)
+
+    def memory(self, scheme: Scheme) -> int:
+        """Bytes that a solve takes."""
+        return self.game.memory(self.storage, predicts(scheme), self.threads)
+
+    def check(self, scheme: Scheme) -> None:
+        """As ``Engine``."""
+        check_scheme(scheme, self.storage)
+
+    def tables(self, scheme: Scheme) -> HandTables:
+        """As ``Engine``; locked decisions as they are locked."""
+        require_memory(self.game, self.storage, predicts(scheme), self.threads)
+        learners = new_learners(self.game, self.storage, predicts(scheme))
+        fix(self.game, self.storage, learners)
+        return HandTables(learners, 0)
+
+    def iterate(self, tables: HandTables, scheme: Scheme, iterations: int, stop: Stop = never) -> HandTables:
+        """As ``Engine``."""
+        learners, done, earlier = tables
+        playing = Playing(learners, played_sources(learners, scheme), fix(self.game, self.storage))
+        runner, rule = engine(self.game, self.storage, self.threads), pass_rule(scheme, prune=self.prune)
+        known = schedules(scheme, self.storage, done + iterations)
+        for count, fade in stretches(bounded_weight(scheme, self.storage), done, iterations, self.storage):
+            rescale(learners, fade, earlier)
+            passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
+            runner.run(playing, rule, passes, schedules=known)
+            done += count
+            earlier = fold_blocks(learners, done, self.storage, earlier)
+        return HandTables(learners, done, earlier)
+
+    def profile(self, tables: HandTables, scheme: Scheme, iterate: str) -> SpotProfile:
+        """As ``Engine``. Where a decision is locked, the locked strategy replaces the sums."""
+        if iterate == "current":
+            sources = played_sources(tables.learners, scheme)
+        else:
+            learners = sum_blocks(tables)
+            if self.game.locks:
+                fix(self.game, self.storage, learners)
+            sources = Sources(learners[0].average, learners[1].average)
+        return SpotProfile(self.game, sources, fix(self.game, self.storage), self.storage, self.threads)
+
+    def nodes(self, scheme: Scheme, iterations: int) -> int:
+        """As ``Engine``: public nodes, all of them in each of two passes, including what pruning skips."""
+        return 2 * iterations * self.game.nodes
+
+    def pack(self, tables: HandTables, scheme: Scheme) -> Tensors:
+        """As ``Engine``."""
+        return packed([*leaves(tables, "state")])
+
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> HandTables:
+        """As ``Engine``: no regret was touched in an iteration that is yet to come."""
+        fresh = self.tables(scheme)
+        room = saved_earlier(fresh.learners, tensors)
+        tables = check_iterations(restored(fresh._replace(earlier=room), "state", tensors))
+        return rescale_to_units(tables, bounded_weight(scheme, self.storage))

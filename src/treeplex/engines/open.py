@@ -1,0 +1,103 @@
+"""Which engine runs a problem: the only place that knows problems, backends and shards together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy.typing as npt
+
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.protocol import Engine, Execution, Scheme
+from treeplex.engines.sharded.session import MANIFEST
+from treeplex.errors import ParameterError, quoted
+from treeplex.kernels.cuda.found import advise_storage, found, require
+from treeplex.tensors import Tensors
+from treeplex.updates.storage import STORAGES
+
+CPU, CUDA, AUTO = "cpu", "cuda", "auto"
+BACKENDS: Final = (AUTO, CPU, CUDA)
+
+PAYS_FROM: Final = {"sequence": 2e7, "boards": 2e8}
+"""Numbers read by an iteration from which a usual run, 2,000 iterations of a game or 200 of a spot, is faster on a GPU
+than on 16 cores, with the two seconds that a start on it takes: ``benchmarks/gpu/break_even.py``."""
+
+
+def check_backend(name: object) -> str:
+    """Return a backend's name, or reject it."""
+    if not isinstance(name, str) or name not in BACKENDS:
+        raise ParameterError(f"The 'backend' parameter must be one of {', '.join(BACKENDS)}, got {quoted(name)}.")
+    return name
+
+
+def choose_backend(engine: str, name: object, numbers: float, device: object = 0) -> str:
+    """The backend that ``name`` stands for in an engine whose iterations read so many ``numbers``."""
+    if check_backend(name) == AUTO:
+        pays = numbers >= PAYS_FROM[engine]
+        return CUDA if pays and found(device) is not None else CPU
+    if name == CUDA:
+        require(device)
+    return str(name)
+
+
+def open_engine(problem: Any, execution: Execution, scheme: Scheme) -> Engine:
+    """Return the engine that iterates ``scheme`` on a problem as the execution asks; reject what it cannot support."""
+    compiled = isinstance(problem, CompiledGame)
+    engine = _open_game(problem, execution) if compiled else _open_spot(problem, execution)
+    engine.check(scheme)
+    if execution.shards is None:
+        return engine
+    folder = None if execution.folder is None else Path(execution.folder)
+    if compiled:
+        from treeplex.engines.sharded.sequences import cut_game  # noqa: PLC0415 - few runs are cut
+
+        return cut_game(engine, scheme, execution.shards, folder)  # pyright: ignore[reportArgumentType]
+    from treeplex.engines.sharded.boards import cut_spot  # noqa: PLC0415
+
+    return cut_spot(engine, scheme, execution.shards, folder)
+
+
+def _open_game(game: CompiledGame, execution: Execution) -> Engine:
+    from treeplex.engines.sequence.engine import SequenceEngine, sweep  # noqa: PLC0415 - kernels take time to load
+
+    storage = _storage(execution.storage or "float64")
+    if choose_backend("sequence", execution.backend, sweep(game), execution.device) == CUDA:
+        from treeplex.engines.sequence.cuda.tables import CudaSequenceEngine  # noqa: PLC0415 - not without a GPU
+
+        advise_storage(require(execution.device), storage)
+        return CudaSequenceEngine(game, storage, execution.device)
+    return SequenceEngine(game, storage, execution.threads)
+
+
+def _open_spot(game: Any, execution: Execution) -> Engine:
+    from treeplex.engines.boards.solver import BoardsEngine, board_cost  # noqa: PLC0415 - kernels take time to load
+
+    storage = _storage(execution.storage or "float32")
+    if choose_backend("boards", execution.backend, board_cost(game).iteration, execution.device) == CUDA:
+        from treeplex.engines.boards.cuda.solver import CudaBoardsEngine  # noqa: PLC0415 - not without a GPU
+
+        return CudaBoardsEngine(game, storage, execution.device)
+    return BoardsEngine(game, storage, execution.threads)
+
+
+def join_checkpoint(
+    engine: Engine, scheme: Scheme, tensors: Mapping[str, npt.NDArray[Any]], folder: str | None
+) -> Tensors | Mapping[str, npt.NDArray[Any]]:
+    """A checkpoint as one machine saves it, whether or not the game was cut when it was saved."""
+    if MANIFEST not in tensors or engine.name.startswith("sharded"):
+        return tensors
+    game: Any = getattr(engine, "game")  # noqa: B009 - every engine has one
+    if engine.name == "boards":
+        from treeplex.engines.sharded.boards import join_spot  # noqa: PLC0415
+
+        return join_spot(game, engine.storage, scheme, tensors, Path(folder or ""))
+    from treeplex.engines.sharded.sequence_part import join_game  # noqa: PLC0415
+
+    return join_game(game, engine.storage, scheme, tensors, Path(folder or ""))
+
+
+def _storage(name: object) -> str:
+    if not isinstance(name, str) or name not in STORAGES:
+        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(STORAGES)}, got {quoted(name)}.")
+    return name

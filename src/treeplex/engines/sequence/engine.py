@@ -1,0 +1,299 @@
+"""Arrays over sequences on the CPU: walks over treeplexes, or tiles of 16 infosets where they pay.
+
+Both give the same bits, for any number of threads, so a checkpoint does not know how it was computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Ints
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never, packed
+from treeplex.engines.sequence.arrays import Learner, Matching, Steps
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
+from treeplex.engines.sequence.evaluate import evaluate_in_tiles, evaluate_strategies
+from treeplex.engines.sequence.learners import (
+    InTiles,
+    Learners,
+    Strategies,
+    in_places,
+    initial_learners,
+    initial_learners_16,
+    normalised,
+    normalised_in_tiles,
+    sequence_form,
+    steps,
+    tiled_form,
+)
+from treeplex.engines.sequence.tiles import TiledGame, laid, tiled
+from treeplex.errors import ParameterError, SolverError
+from treeplex.kernels.threads.crew import share
+from treeplex.tensors import Tensors, leaves, restored
+from treeplex.updates import blocks
+from treeplex.updates.blocks import Earlier
+from treeplex.updates.schedules import bounded, stretches, unit_before
+from treeplex.updates.storage import STORAGES
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
+
+Array = npt.NDArray[Any]
+
+OVERHEAD: Final = 20_000.0  # of one evaluation, in numbers read: calls from Python, small arrays; measured: 12,000
+
+
+def sweep(game: CompiledGame) -> float:
+    """Numbers read by one pass over both players' sequences and the payoffs between them."""
+    return float(2 * game.operator.entries + 8 * sum(treeplex.sequences for treeplex in game.treeplexes))
+
+
+def require_finite(strategies: tuple[Array, Array], iteration: int) -> None:
+    """Reject strategies that are not numbers."""
+    if not all(math.isfinite(strategy.sum()) for strategy in strategies):
+        raise SolverError(f"The strategies contain NaN or infinity at iteration {iteration:,}.")
+
+
+def passes(scheme: Scheme) -> int:
+    """Passes over the whole tree per iteration: one per player if they alternate, else one for both."""
+    return 1 if scheme.turns == SIMULTANEOUS else 2
+
+
+class SequenceTables(NamedTuple):
+    """What the next iteration needs, in the game's order of sequences: the layout of a checkpoint."""
+
+    learners: Learners
+    iteration: int
+    earlier: Earlier = ()
+
+    @property
+    def host(self) -> SequenceTables:
+        """Itself: what a checkpoint has."""
+        return self
+
+
+class TiledTables(NamedTuple):
+    """What the next iteration needs, in tiles."""
+
+    tiled: tuple[Learner, Learner]  # in the places of tiles
+    place: tuple[Ints, Ints]  # [S] place of each sequence
+    iteration: int
+    form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
+    earlier: Earlier = ()  # in the places of tiles
+
+    @property
+    def learners(self) -> tuple[Learner, Learner]:
+        """Copies in the game's order: what is reported and saved, whatever the order of tiles."""
+        first, second = (
+            Learner(*(array[place] for array in learner)) for learner, place in zip(self.tiled, self.place, strict=True)
+        )
+        return first, second
+
+    @property
+    def host(self) -> SequenceTables:
+        """What a checkpoint has, in the game's order."""
+        earlier = self.earlier and (self.earlier[0][self.place[0]], self.earlier[1][self.place[1]])
+        return SequenceTables(self.learners, self.iteration, earlier)
+
+
+CpuTables = SequenceTables | TiledTables
+
+
+class TabularProfile(Profile):
+    """Both players' strategies in the game's order of sequences, on the host."""
+
+    def __init__(self, game: CompiledGame, strategies: Strategies) -> None:
+        self.game, self._strategies = game, strategies
+
+    @property
+    def arrays(self) -> Strategies:
+        """As ``Profile``."""
+        return self._strategies
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Profile``."""
+        return evaluate_strategies(self.game, self._strategies, threads)
+
+    def host(self) -> TabularProfile:
+        """As ``Profile``."""
+        return self
+
+    def replace(self, arrays: Strategies) -> TabularProfile:
+        """As ``Profile``."""
+        return TabularProfile(self.game, arrays)
+
+
+class TiledProfile(Profile):
+    """Both players' strategies in the places of tiles, where they are evaluated fastest."""
+
+    def __init__(self, game: CompiledGame, tiled: InTiles) -> None:
+        self.game, self.tiled = game, tiled
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Profile``, by the threads that iterations have."""
+        return evaluate_in_tiles(self.game, self.tiled)
+
+    def host(self) -> TabularProfile:
+        """As ``Profile``."""
+        return TabularProfile(self.game, self.tiled.in_order)
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceEngine(Engine):
+    """A compiled game as treeplexes and a payoff operator, on the CPU."""
+
+    game: CompiledGame
+    storage: str = "float64"
+    threads: int = 0  # 0: all cores for large games; no bit depends on it
+
+    name: ClassVar = "sequence"
+
+    @property
+    def cost(self) -> Cost:
+        """As ``Engine``: one pass over the payoffs and sequences of both players, once each."""
+        return Cost(sweep(self.game), OVERHEAD + sweep(self.game))
+
+    def check(self, scheme: Scheme) -> None:
+        """As ``Engine``: 16 bits have no room for predictions."""
+        if scheme.rule.predict > 0.0 and STORAGES[self.storage].scaled:
+            legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
+            raise ParameterError(
+                f"The 'storage' parameter must be one of {legal} with predictive rules, got {self.storage!r}."
+            )
+
+    def tables(self, scheme: Scheme) -> SequenceTables:
+        """As ``Engine``."""
+        if STORAGES[self.storage].scaled:
+            return SequenceTables(initial_learners_16(self.game), 0)
+        return SequenceTables(initial_learners(self.game, np.dtype(self.storage)), 0)
+
+    def iterate(self, tables: CpuTables, scheme: Scheme, iterations: int, stop: Stop = never) -> CpuTables:
+        """As ``Engine``."""
+        scheme = self._bounded(scheme)
+        for stretch in stretches(scheme.weight, tables.iteration, iterations, self.storage):
+            _rescale(tables, stretch.fade)
+            tables = self._stretch(tables, scheme, stretch.iterations)
+            if blocks.due(tables.iteration, self.storage):
+                tables = tables._replace(earlier=blocks.folded(_averages(tables), tables.earlier))
+        return tables
+
+    def _bounded(self, scheme: Scheme) -> Scheme:
+        return scheme._replace(weight=bounded(scheme.weight, self.storage))
+
+    def _stretch(self, tables: CpuTables, scheme: Scheme, iterations: int) -> CpuTables:
+        """Iterate while the weights are in one unit."""
+        if scheme.order == PLAYED:
+            return self._iterate(tables, scheme, steps(tables.iteration, iterations, scheme.weight, scheme.rule))
+        for _ in range(iterations):  # kernels add what is played: with weight zero, the rest is done here
+            now = steps(tables.iteration, 1, scheme.weight, scheme.rule)
+            weight = float(now.weight[0])
+            new = [scheme.adds_new(player, ALTERNATING) for player in (0, 1)]
+            for player in (0, 1):
+                if not new[player]:
+                    _add_plan(tables, player, weight)
+            tables = self._iterate(tables, scheme, now._replace(weight=np.zeros(1)))
+            for player in (0, 1):
+                if new[player]:
+                    _add_plan(tables, player, weight)
+        return tables
+
+    def _iterate(self, tables: CpuTables, scheme: Scheme, now: Steps) -> CpuTables:
+        """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
+        done, placed = tables.iteration + len(now.weight), self._in_tiles(tables)
+        predict, turns = scheme.rule.predict, scheme.turns
+        if isinstance(placed, TiledTables):
+            form, learners = placed.form, placed.tiled
+            share(form.threads, lambda worker: iterate_tiles(form, learners, predict, now, turns, worker))
+            return placed._replace(iteration=done)
+        rule, own = Matching(predict), tables.learners
+        walked = sequence_form(self.game, self.threads, self.storage)
+        share(walked.threads, lambda worker: iterate(walked, own, (rule, rule), now, turns, worker))
+        return SequenceTables(own, done, tables.earlier)
+
+    def _in_tiles(self, tables: CpuTables) -> CpuTables:
+        """The same in tiles, where they pay."""
+        found = None if STORAGES[self.storage].scaled else tiled(self.game, self.storage)
+        if found is None or isinstance(tables, TiledTables):
+            return tables
+        return _placed(found, tables, tiled_form(self.game, found, self.threads))
+
+    def profile(self, tables: CpuTables, scheme: Scheme, iterate: str) -> Profile:
+        """As ``Engine``; in exact tiles, where they pay.
+
+        Also of tables that were just unpacked: the value would be summed up in another order otherwise.
+        """
+        placed = self._in_tiles(tables) if self.storage == "float64" else tables
+        first, second = _learners(placed)
+        require_finite((first.strategy, second.strategy), placed.iteration)
+        if self.storage == "float64" and isinstance(placed, TiledTables):
+            if iterate == "current":
+                strategies = first.strategy.copy(), second.strategy.copy()
+                return TiledProfile(self.game, InTiles(strategies, placed.place, placed.form))
+            averages = first.average, second.average
+            return TiledProfile(self.game, normalised_in_tiles(placed.form, averages, placed.place))
+        return TabularProfile(self.game, self.current(tables) if iterate == "current" else self.average(tables))
+
+    def average(self, tables: CpuTables) -> Strategies:
+        """Average strategies in the game's order."""
+        places = tables.place if isinstance(tables, TiledTables) else None
+        return normalised(self.game, blocks.summed(_averages(tables), tables.earlier), places)
+
+    def current(self, tables: CpuTables) -> Strategies:
+        """The strategies to be played next, in the game's order."""
+        first, second = _learners(tables)
+        if isinstance(tables, TiledTables):
+            places = tables.place
+            return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
+        return first.strategy.astype(float), second.strategy.astype(float)
+
+    def nodes(self, scheme: Scheme, iterations: int) -> int:
+        """As ``Engine``: every pass stands for a traversal of the whole tree."""
+        return passes(scheme) * iterations * self.game.nodes
+
+    def pack(self, tables: CpuTables, scheme: Scheme) -> Tensors:
+        """As ``Engine``: in the game's order."""
+        return packed([*leaves(tables.host, "state")])
+
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> SequenceTables:
+        """As ``Engine``."""
+        fresh = self.tables(scheme)
+        tables = restored(fresh._replace(earlier=blocks.saved_room(_averages(fresh), tensors)), "state", tensors)
+        _rescale(tables, unit_before(self._bounded(scheme).weight, tables.iteration, _averages(tables)))
+        return tables
+
+
+def _placed(game: TiledGame, tables: SequenceTables, form: TiledForm) -> TiledTables:
+    first, second = game.layouts
+    learners = in_places(game.layouts, cast(tuple[Learner, Learner], tables.learners))
+    earlier = tables.earlier and (laid(first, tables.earlier[0]), laid(second, tables.earlier[1]))
+    return TiledTables(learners, (first.place, second.place), tables.iteration, form, earlier)
+
+
+def _add_plan(tables: CpuTables, player: int, weight: float) -> None:
+    """Add the current realization plan of ``player`` to its average, in place."""
+    learner = _learners(tables)[player]
+    learner.average[:] += weight * learner.plan
+
+
+def _rescale(tables: CpuTables, factor: float) -> None:
+    """Convert averages to the unit of the next weights, in place."""
+    if factor != 1.0:
+        for sums in (*_averages(tables), *tables.earlier):
+            np.multiply(sums, factor, out=sums)
+
+
+def _learners(tables: CpuTables) -> Learners:
+    """Both players' learners where they are: in tiles, if the tables are."""
+    return tables.tiled if isinstance(tables, TiledTables) else tables.learners
+
+
+def _averages(tables: CpuTables) -> tuple[Array, Array]:
+    """Both players' arrays that iterations are added to, in the tables' own layout."""
+    first, second = _learners(tables)
+    return first.average, second.average

@@ -1,0 +1,226 @@
+"""A hold'em spot that is cut after its first street: turn boards of a flop, or river boards of a turn.
+
+The trunk is the first street. A shard has a run of boards of the second street with all below them: see
+``engines.boards.cut``, which says why the bits are those of the whole spot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeplex.arrays import Floats
+from treeplex.engines.boards import arrays as layout
+from treeplex.engines.boards.cut import FIRST_STREET, Run, part_of, whole
+from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
+from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.part import BoardPart, TrunkPart, carry_part
+from treeplex.engines.boards.solver import SpotProfile
+from treeplex.engines.boards.tables import Array, HandTables, new_learners, predicts, saved_earlier
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
+from treeplex.engines.sharded.board_plan import device_exchange, exchanged, ordered, planned
+from treeplex.engines.sharded.session import MANIFEST, Cutting, Session, files_of, opened_part
+from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
+from treeplex.errors import ParameterError
+from treeplex.tensors import Tensors, leaves, restored
+
+
+class ShardedSpotProfile(Profile):
+    """Strategies that are where the shards are."""
+
+    def __init__(self, engine: ShardedBoards, tables: Any, iterate: str) -> None:
+        self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Profile``, by passes over all shards."""
+        return evaluate_passes(self.game, self.values)
+
+    def value(self, player: int, mode: int) -> float:
+        """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
+        return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
+
+    def values(self, passes: Passes) -> Floats:
+        """[passes, H] values of the hands of each pass's player at the root."""
+        return self.engine.values(self.tables, self.iterate, passes)
+
+    def host(self) -> Profile:
+        """As ``Profile``: itself, since strategies stay where they are."""
+        return self
+
+    @property
+    def trunk(self) -> SpotProfile:
+        """The strategies of the first street."""
+        engine = self.engine
+        sources = engine.trunk.host_sources(self.tables, self.iterate)
+        return SpotProfile(engine.game, sources, engine.trunk.frozen, engine.storage, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedBoards(Engine):
+    """The trunk of a spot that is cut; its tables have the first street alone."""
+
+    inner: Any  # the engine of the whole spot on one machine: ``BoardsEngine`` or its CUDA form
+    scheme: Scheme
+    session: Session
+    runs: tuple[Run, ...]  # boards of each shard
+
+    name: ClassVar = "sharded boards"
+
+    @property
+    def game(self) -> HoldemGame:
+        """The whole spot."""
+        return self.inner.game
+
+    @property
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the engine of one machine."""
+        return self.inner.storage
+
+    @property
+    def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the engine of one machine."""
+        return self.inner.backend
+
+    @cached_property
+    def trunk(self) -> BoardPart:
+        """The first street, on this machine's CPU or GPU."""
+        return open_part(self.backend, self.game, FIRST_STREET, self.storage, 1, self.scheme, self.inner)
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """As ``Engine``: what is sent and received per iteration, measured."""
+        return {"bytes_per_iteration": self.session.bytes_per_iteration}
+
+    @property
+    def cost(self) -> Cost:
+        """As ``Engine``, so that the log has the same rows."""
+        return self.inner.cost
+
+    def memory(self, scheme: Scheme) -> int:
+        """Bytes that a solve takes on one machine."""
+        return self.inner.memory(scheme)
+
+    def check(self, scheme: Scheme) -> None:
+        """As ``Engine``."""
+        self.inner.check(scheme)
+
+    def tables(self, scheme: Scheme) -> Any:
+        """As ``Engine``, in all shards."""
+        self.session.start()
+        return self.trunk.tables()
+
+    def iterate(self, tables: Any, scheme: Scheme, iterations: int, stop: Stop = never) -> Any:
+        """As ``Engine``: two calls of all shards per iteration."""
+        trunk = self.trunk
+        for t in range(tables.iteration + 1, tables.iteration + iterations + 1):
+            trunk.rescale(tables, t)
+            for player in (0, 1):
+                self._through(trunk.learning(tables, player, t), player, LEARN, {}, t)
+            tables = tables._replace(iteration=t, earlier=trunk.fold(tables, t))
+            if stop():
+                break
+        return tables
+
+    def values(self, tables: Any, iterate: str, passes: Passes) -> Floats:
+        """[passes, H] values of the hands of each pass's player at the root."""
+        trunk, words = self.trunk, {"iterate": iterate}
+        sources = trunk.sources(tables, iterate)
+        values = np.zeros((len(passes), max(len(self.game.weights(player)) for player in (0, 1))))
+        for row, (player, mode) in zip(values, passes, strict=True):
+            phase = f"{BEST if mode == layout.BEST else VALUE} {iterate}"
+            worth = self._through(trunk.playing(sources, player, mode), player, phase, words, tables.iteration)[0]
+            row[: len(worth)] = worth
+        return values
+
+    def _through(self, step: Any, player: int, phase: str, words: Mapping[str, Any], iteration: int) -> Floats:
+        """Down the trunk, through all shards at once, and up again."""
+
+        def ask(entry: Array, alive: Array) -> list[tuple[int, int, Array]]:
+            sent = {"entry": entry, "alive": alive, **words}
+            answers = self.session.ask(iteration, player, phase, [sent] * len(self.runs))
+            return [(run.begin, run.end, answer["found"]) for run, answer in zip(self.runs, answers, strict=True)]
+
+        return self.trunk.through(step, ask)
+
+    def profile(self, tables: Any, scheme: Scheme, iterate: str) -> ShardedSpotProfile:
+        """As ``Engine``."""
+        return ShardedSpotProfile(self, tables, iterate)
+
+    def nodes(self, scheme: Scheme, iterations: int) -> int:
+        """As ``Engine``."""
+        return self.inner.nodes(scheme, iterations)
+
+    def pack(self, tables: Any, scheme: Scheme) -> Tensors:
+        """As ``Engine``: shards write files of their own first."""
+        manifest = self.session.save(tables.iteration)
+        return packed([*leaves(self.trunk.host(tables), "trunk")]) | manifest
+
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Any:
+        """As ``Engine``, from shards however many they were, or from what one machine has saved."""
+        fresh = self.trunk.host_tables()
+        if MANIFEST in tensors:
+            files = files_of(tensors, self.session.folder)
+            tables = restored(fresh._replace(earlier=saved_earlier(fresh.learners, tensors, "trunk")), "trunk", tensors)
+            self.session.resumed(files)
+        else:
+            tables = fresh._replace(iteration=int(tensors["state.iteration"].item()))
+            tables = carry_part(self.game, tensors, whole(self.game), tables, FIRST_STREET)
+            files = [self.session.whole_file(list(whole(self.game)))]
+        sent = self.trunk.restore(tables)
+        self.session.restore(tables.iteration, files)
+        return sent
+
+    @property
+    def parts(self) -> str:
+        """What is where: the beginning of a sentence that goes on with the number of workers."""
+        return f"{len(self.game.boards[1].texture)} {self.game.streets[1].name} boards over"
+
+    @property
+    def predicted_bytes(self) -> int:
+        """Bytes sent and received per iteration, counted before."""
+        count = device_exchange if self.backend == "cuda" else exchanged
+        return sum(count(self.game, self.runs, self.storage, player) for player in (0, 1))
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What workers write into the run folder."""
+        return {"shards/": "the strategies below the cut: a file of each worker"}
+
+
+def open_part(
+    backend: str, game: HoldemGame, run: Run, storage: str, threads: int, scheme: Scheme, inner: Any = None
+) -> BoardPart:
+    """A part of a spot on a backend."""
+    if backend == "cuda":
+        from treeplex.engines.boards.cuda.part import CudaBoardPart  # noqa: PLC0415 - not without a GPU
+
+        return CudaBoardPart(game, run, storage, 0 if inner is None else inner.device, scheme)
+    return TrunkPart(game, storage, scheme) if run == FIRST_STREET else BoardPart(game, run, storage, threads, scheme)
+
+
+def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedBoards:
+    """Cut a spot into as many shards as there are workers; rejected if they do not have the memory."""
+    game: HoldemGame = inner.game
+    if len(game.streets) == 1:
+        raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
+    runs = planned(game, inner.storage, predicts(scheme), cutting)
+    orders = ordered(game, inner, scheme, cutting, runs)
+    return ShardedBoards(inner, scheme, Session(cutting.shards, orders, cutting.run, folder), tuple(runs))
+
+
+def join_spot(game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path) -> Tensors:
+    """The checkpoint of a spot that was cut, as one machine saves it."""
+    fresh = new_learners(part_of(game, FIRST_STREET), storage, predicts(scheme))
+    trunk = restored(HandTables(fresh, 0, saved_earlier(fresh, tensors, "trunk")), "trunk", tensors)
+    tables = HandTables(new_learners(game, storage, predicts(scheme)), trunk.iteration)
+    for file in files_of(tensors, folder):
+        with opened_part(file, trunk.iteration) as part:
+            tables = carry_part(game, part, Run(*file["part"]), tables, whole(game))
+    tables = carry_part(game, dict(leaves(trunk, "state")), FIRST_STREET, tables, whole(game))
+    return packed([*leaves(tables, "state")])

@@ -1,0 +1,261 @@
+"""A compiled game that is cut into a trunk and shards: see ``engines.sequence.cut``, which says where.
+
+One call of all shards per player and iteration: it brings the opponent's new plans of the trunk, from which a shard
+makes its own, and takes back the values of what is right below the trunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.payoffs import Csr
+from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never
+from treeplex.engines.sequence.cpu import cut as kernels
+from treeplex.engines.sequence.cpu.treeplex import realization_plan
+from treeplex.engines.sequence.cut import CutGame, Side, cut_at
+from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
+from treeplex.engines.sequence.evaluate import in_payoffs
+from treeplex.engines.sharded.sequence_part import SIGNS, Part, filled, own_places
+from treeplex.engines.sharded.session import MANIFEST, PROCESS, Cutting, Session, files_of, sized
+from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
+from treeplex.errors import ParameterError
+from treeplex.tensors import Tensors
+from treeplex.updates.turns import ALTERNATING
+
+Array = npt.NDArray[Any]
+
+
+class ShardedProfile(Profile):
+    """Strategies that are where the shards are."""
+
+    def __init__(self, engine: ShardedSequences, tables: SequenceTables, iterate: str) -> None:
+        self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
+
+    def evaluate(self, threads: int = 0) -> Evaluation:
+        """As ``Profile``, by one call of all shards: sums in the same order as on one machine."""
+        return self.engine.evaluate(self.tables, self.iterate)
+
+    def host(self) -> TabularProfile:
+        """As ``Profile``: fetched from all shards."""
+        return TabularProfile(self.game, self.engine.gather(self.tables, self.iterate))
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedSequences(Engine):
+    """The trunk of a compiled game that is cut."""
+
+    inner: SequenceEngine  # the engine of the whole game on one machine
+    session: Session
+    cut: CutGame
+    trunk: Part
+
+    name: ClassVar = "sharded sequences"
+
+    @property
+    def game(self) -> CompiledGame:
+        """The whole game."""
+        return self.inner.game
+
+    @property
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the engine of one machine."""
+        return self.inner.storage
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """As ``Engine``: what is sent and received per iteration, measured."""
+        return {"bytes_per_iteration": self.session.bytes_per_iteration}
+
+    @property
+    def cost(self) -> Cost:
+        """As ``Engine``, so that the log has the same rows."""
+        return self.inner.cost
+
+    def check(self, scheme: Scheme) -> None:
+        """As ``Engine``."""
+        self.inner.check(scheme)
+
+    def tables(self, scheme: Scheme) -> SequenceTables:
+        """As ``Engine``, in all shards."""
+        trunk = self.trunk
+        trunk.learners = trunk.fresh()
+        plans = self._plans(trunk.uniform())
+        for learner, plan in zip(trunk.learners, plans, strict=True):
+            learner.plan[:] = plan
+        self.session.start([self._known(plans, shard) for shard in range(len(self.cut.shards))])
+        return SequenceTables(trunk.learners, 0)
+
+    def iterate(self, tables: SequenceTables, scheme: Scheme, iterations: int, stop: Stop = never) -> SequenceTables:
+        """As ``Engine``: two calls of all shards per iteration, and one at the end."""
+        for t in range(tables.iteration + 1, tables.iteration + iterations + 1):
+            self.trunk.fade(t)
+            for player in (0, 1):
+                self._learn(t, player)
+            for player in (0, 1):
+                self.trunk.fold(t, player)
+            tables = SequenceTables(self.trunk.learners, t)
+            if stop():
+                break
+        self.session.ask(tables.iteration, 1, FINISH, [self._known_of(1, k) for k in range(len(self.cut.shards))])
+        return tables
+
+    def _learn(self, t: int, player: int) -> None:
+        trunk, opponent = self.trunk, 1 - player
+        given = [self._known_of(opponent, shard) for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(t, player, LEARN, given)
+        plan = trunk.learners[opponent].plan
+        for links, answer in zip(self.cut.links, answers, strict=True):
+            plan[links[opponent].shown_here] = answer["shown"]
+            trunk.boundary[player][links[player].boundary_here] = answer["boundary"]
+        side = trunk.sides[player]
+        kernels.learn_above(
+            side.treeplex,
+            side.role,
+            trunk.stored[player],
+            SIGNS[player],
+            plan,
+            trunk.learners[player],
+            trunk.rule,
+            trunk.values[player],
+            trunk.boundary[player],
+            trunk.step(t),
+        )
+
+    def _known_of(self, player: int, shard: int) -> Given:
+        return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
+
+    def _known(self, plans: Sequence[Floats], shard: int) -> dict[str, Any]:
+        return {f"plan.{player}": plans[player][self.cut.links[shard][player].known] for player in (0, 1)}
+
+    def _plans(self, strategies: Sequence[Floats]) -> list[Floats]:
+        """Of the trunk's own sequences, in float64."""
+        plans = [np.zeros(len(strategy)) for strategy in strategies]
+        for side, strategy, plan in zip(self.trunk.sides, strategies, plans, strict=True):
+            realization_plan(side.treeplex, strategy, plan)
+        return plans
+
+    def evaluate(self, tables: SequenceTables, iterate: str) -> Evaluation:
+        """Value and best responses, by one call of all shards."""
+        trunk, plans = self.trunk, self._plans(self.trunk.strategies(iterate))
+        words = {"iterate": iterate}
+        given = [self._known(plans, shard) | words for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(tables.iteration, 0, f"{VALUE} {iterate}", given)
+        products = np.zeros(self.game.treeplexes[0].sequences)
+        boundary = [np.zeros(len(side.infosets)) for side in trunk.sides]
+        for links, sides, answer in zip(self.cut.links, self.cut.shards, answers, strict=True):
+            products[own_places(sides[0])] = answer["products"]
+            for player in (0, 1):
+                plans[player][links[player].shown_here] = answer[f"shown.{player}"]
+                boundary[player][links[player].boundary_here] = answer[f"boundary.{player}"]
+        values, own = trunk.gradients(plans), own_places(trunk.sides[0])
+        products[own] = plans[0][: len(own)] * values[0][: len(own)]
+        best: list[float] = []
+        for side, numbers, edge in zip(trunk.sides, values, boundary, strict=True):
+            kernels.respond(side.treeplex, np.zeros_like(side.role), numbers, edge)
+            best.append(float(numbers[0]))
+        return in_payoffs(self.game, float(kernels.added(products)), *best)
+
+    def gather(self, tables: SequenceTables, iterate: str) -> tuple[Floats, Floats]:
+        """Both players' strategies of the whole game, fetched from all shards."""
+        first, second = (np.ones(treeplex.sequences) for treeplex in self.game.treeplexes)
+        words = [{"iterate": iterate}] * len(self.cut.shards)
+        answers = self.session.ask(tables.iteration, 0, f"{GATHER} {iterate}", words)
+        own = self.trunk.strategies(iterate)
+        for player, whole in enumerate((first, second)):
+            side = self.trunk.sides[player]
+            whole[own_places(side)] = own[player][side.own[0] : side.own[1]]
+            for sides, answer in zip(self.cut.shards, answers, strict=True):
+                whole[own_places(sides[player])] = answer[f"strategy.{player}"]
+        return first, second
+
+    def profile(self, tables: SequenceTables, scheme: Scheme, iterate: str) -> ShardedProfile:
+        """As ``Engine``."""
+        return ShardedProfile(self, tables, iterate)
+
+    def nodes(self, scheme: Scheme, iterations: int) -> int:
+        """As ``Engine``."""
+        return self.inner.nodes(scheme, iterations)
+
+    def pack(self, tables: SequenceTables, scheme: Scheme) -> Tensors:
+        """As ``Engine``: shards write files of their own first."""
+        manifest = self.session.save(tables.iteration)
+        return self.trunk.tensors() | {"state.iteration": np.asarray(tables.iteration)} | manifest
+
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> SequenceTables:
+        """As ``Engine``, from shards however many they were, or from what one machine has saved."""
+        iteration, trunk = int(tensors["state.iteration"].item()), self.trunk
+        files = [self.session.whole_file([])]
+        if MANIFEST in tensors:
+            files += files_of(tensors, self.session.folder)
+        trunk.learners = trunk.fresh()
+        filled(trunk, tensors, files[1:], iteration)
+        self.session.resumed(files)
+        self.session.restore(iteration, files)
+        return SequenceTables(trunk.learners, iteration)
+
+    @property
+    def parts(self) -> str:
+        """What is where: the beginning of a sentence that goes on with the number of workers."""
+        largest = max(sum(int(side.own[1] - side.own[0]) for side in sides) for sides in self.cut.shards)
+        return f"{self.trunk.size:,} sequences in the trunk and up to {largest:,} on each of"
+
+    @property
+    def predicted_bytes(self) -> int:
+        """Bytes sent and received per iteration, counted before."""
+        total, size = 0, self.trunk.dtype.itemsize
+        for links in self.cut.links:
+            for player in (0, 1):
+                own, other = links[player], links[1 - player]
+                total += size * (len(other.known) + len(other.shown)) + 8 * len(own.boundary)
+        return total
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What workers write into the run folder."""
+        return {"shards/": "what was learnt below the cut: a file of each worker"}
+
+
+def cut_game(inner: SequenceEngine, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedSequences:
+    """Cut a game into as many shards as there are workers; rejected if it cannot be, or if they lack the memory."""
+    game = inner.game
+    if inner.backend != "cpu":
+        raise ParameterError(
+            "Games are cut for CPUs, but for hold'em spots: give backend=cpu with the option 'cluster'."
+        )
+    if scheme.turns != ALTERNATING or scheme.order != PLAYED:
+        raise ParameterError("On a cluster updates alternate and averages take what is played: leave out turns, order.")
+    if not isinstance(game.operator.rows, Csr):
+        raise ParameterError(
+            f"The payoffs of {game.name}, a game of many hands, are no sparse matrix, and only such games are cut;"
+            " leave out 'cluster'."
+        )
+    parts = cut_at(game, cutting.workers)
+    if parts is None:
+        raise ParameterError(f"The game {game.name} has nothing below its first decisions to cut; leave out 'cluster'.")
+    orders = [_order(sides, parts, k, inner.storage, cutting) for k, sides in enumerate(parts.shards)]
+    need = max(order.words["memory"] for order in orders)
+    if cutting.memory is not None and need > cutting.memory:
+        raise ParameterError(
+            f"The game {game.name} takes {len(orders)} workers of {sized(need)}, but workers have"
+            f" {sized(cutting.memory)}; give more workers or more worker_memory."
+        )
+    session = Session(cutting.shards, orders, cutting.run, folder)
+    return ShardedSequences(inner, session, parts, Part(parts.trunk, inner.storage, scheme))
+
+
+def _order(sides: tuple[Side, Side], parts: CutGame, k: int, storage: str, cutting: Cutting) -> Order:
+    arrays = {f"{player}.{name}": array for player, side in enumerate(sides) for name, array in side._asdict().items()}
+    arrays |= {f"{player}.shown": parts.links[k][player].shown for player in (0, 1)}
+    numbers = sum(len(side.places) for side in sides)
+    memory = PROCESS + 2 * sum(array.nbytes for array in arrays.values()) + 10 * 8 * numbers
+    words = {"algorithm": cutting.algorithm, "storage": storage, "part": [k], "memory": memory}
+    return Order(SEQUENCES, words, arrays)
