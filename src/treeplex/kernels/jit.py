@@ -92,8 +92,20 @@ def callee(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions."""
+    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions.
+
+    Each of its arrays still costs a count of references per use: ``inlined_loop`` does not.
+    """
     return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))
+
+
+def inlined_loop(function: Function) -> Function:
+    """A part of kernels with arrays, which LLVM copies into each: no references are counted, so that it costs nothing.
+
+    Its callers hold the arrays, and it makes none itself.
+    """
+    options: Any = {"no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
+    return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
 
 
 def instruction(build: Callable[..., Any]) -> Callable[..., Any]:
