@@ -27,11 +27,10 @@ from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import pass_to
-from treeplex.engines.history.cpu.walk import enter
+from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, kernel
 from treeplex.updates.rules import positive, share
-from treeplex.updates.turns import SIMULTANEOUS
 
 OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this response, which has looked at it
 
@@ -246,16 +245,8 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 
 @inlined
-def _begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> None:
-    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
-    player.tables.sequences[0, layout.SUM] += weight
-    opponent.tables.sequences[0, layout.PLAYED] += 1.0
-    opponent.tables.sequences[0, layout.LAST] = moment
-
-
-@inlined
 def _end_turn(
-    player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: Player, opponent: Player, call: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -276,23 +267,4 @@ def nested_iterations(
     turns: int,
 ) -> tuple[int, int, int]:
     """As ``prune.walk_iterations``."""
-    nodes, responses, visits = 0, 0, 0
-    first, second = players
-    passes = 1 if turns == SIMULTANEOUS else 2
-    for i in range(len(weight)):
-        t = float(start + i + 1)
-        for turn in range(passes):
-            who = 2 if passes == 1 else turn
-            now = 2 * i + turn
-            if who != 1:
-                _begin_turn(first, second, weight[i], 2 * start + now + 1)
-            if who != 0:
-                _begin_turn(second, first, weight[i], 2 * start + now + 1)
-            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
-            nodes += touched
-            visits += int(visited0 + visited1)
-            if who != 1:
-                responses += _end_turn(first, second, visited0, pruning, t, start, now)
-            if who != 0:
-                responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses, visits
+    return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

@@ -18,11 +18,10 @@ from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Rule, Worklist
 from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, reopen
-from treeplex.engines.history.cpu.walk import enter
+from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, kernel
 from treeplex.updates.rules import positive
-from treeplex.updates.turns import SIMULTANEOUS
 
 
 @inlined
@@ -240,16 +239,8 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 
 @inlined
-def _begin_turn(player: Player, opponent: Player, weight: float) -> None:
-    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
-    player.tables.sequences[0, layout.SUM] += weight
-    if opponent.tables.sequences.shape[1] > layout.PLAYED:
-        opponent.tables.sequences[0, layout.PLAYED] += 1.0
-
-
-@inlined
 def _end_turn(
-    player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: Player, opponent: Player, call: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -269,27 +260,5 @@ def walk_iterations(
     pruning: Pruning,
     turns: int,
 ) -> tuple[int, int, int]:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
-
-    Nodes entered, nodes that responses looked at, and infosets visited, each as often as it was.
-    """
-    nodes, responses, visits = 0, 0, 0
-    first, second = players
-    passes = 1 if turns == SIMULTANEOUS else 2
-    for i in range(len(weight)):
-        t = float(start + i + 1)
-        for turn in range(passes):
-            who = 2 if passes == 1 else turn
-            now = 2 * i + turn
-            if who != 1:
-                _begin_turn(first, second, weight[i])
-            if who != 0:
-                _begin_turn(second, first, weight[i])
-            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
-            nodes += touched
-            visits += int(visited0 + visited1)
-            if who != 1:
-                responses += _end_turn(first, second, visited0, pruning, t, start, now)
-            if who != 0:
-                responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses, visits
+    """One iteration for each of ``weight``; as ``walk.iterations``, with a rule that these kernels know."""
+    return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

@@ -10,14 +10,20 @@ reads and writes memory in order. Float64; one thread; no fastmath.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.engines.called import Call
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Worklist
+from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
 from treeplex.kernels.jit import Index, inlined, kernel
+from treeplex.updates.turns import SIMULTANEOUS
+
+Calls = tuple[Call, Call] | tuple[None, None]
+"""How both players' rule is called, if it is a function."""
 
 
 @inlined
@@ -139,3 +145,47 @@ def enter(
                     reach0[count], reach1[count] = below0, below1
                     count += one
     return touched, met0, met1
+
+
+@inlined
+def begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> None:
+    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
+    player.tables.sequences[0, layout.SUM] += weight
+    met = opponent.tables.sequences
+    if met.shape[1] > layout.PLAYED:
+        met[0, layout.PLAYED] += 1.0
+    if met.shape[1] > layout.LAST:
+        met[0, layout.LAST] = moment
+
+
+@inlined
+def iterations(
+    end_turn: Callable[[Player, Player, Call | None, Index, Pruning, float, int, int], int], tree: Walked,
+    players: tuple[Player, Player], calls: Calls, work: Worklist, start: int, weight: Floats, pruning: Pruning,
+    turns: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
+
+    Nodes entered, nodes that responses looked at, and infosets visited, each as often as it was. ``end_turn``: what a
+    player learns from the infosets visited in iteration t; returns how many nodes best responses have looked at.
+    """
+    nodes, responses, visits = 0, 0, 0
+    first, second = players
+    passes = 1 if turns == SIMULTANEOUS else 2
+    for i in range(len(weight)):
+        t = float(start + i + 1)
+        for turn in range(passes):
+            who = 2 if passes == 1 else turn
+            now = 2 * i + turn
+            if who != 1:
+                begin_turn(first, second, weight[i], 2 * start + now + 1)
+            if who != 0:
+                begin_turn(second, first, weight[i], 2 * start + now + 1)
+            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
+            nodes += touched
+            visits += int(visited0 + visited1)
+            if who != 1:
+                responses += end_turn(first, second, calls[0], visited0, pruning, t, start, now)
+            if who != 0:
+                responses += end_turn(second, first, calls[1], visited1, pruning, t, start, now)
+    return nodes, responses, visits
