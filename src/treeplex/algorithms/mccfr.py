@@ -17,13 +17,27 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from treeplex.algorithms.functions import check_strategies, during, payoff_range, try_own
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
-from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Batch, Table, frames, log, table
+from treeplex.engines.functions import initial_memory
+from treeplex.engines.sampling.arrays import (
+    MATCH,
+    MATCH_OR_PICK,
+    PURE,
+    Batch,
+    FunctionLog,
+    Log,
+    Table,
+    frames,
+    function_log,
+    log,
+    table,
+)
 from treeplex.engines.sampling.columns import NODE, START
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
@@ -42,6 +56,8 @@ from treeplex.engines.sampling.tree import (
     sampling,
 )
 from treeplex.engines.sequence.learners import normalised
+from treeplex.errors import ParameterError, quoted
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -84,6 +100,7 @@ class Stream(NamedTuple):
     counter: Counter
     nodes: Longs  # [2] entered; looked at but not entered
     marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
 
 
 class State(NamedTuple):
@@ -113,6 +130,8 @@ class MonteCarlo(Tabular[State]):
     average_weight: Schedule | None = None  # of averages, if it is not that of regrets
     recent: bool = False  # the answer is the average since the last power of two in the first half of the run
     correlated: bool = False  # chance draws of a node are evenly spread: ``engines.sampling.cpu.random``
+    rule: Rule | None = None  # a function in place of regret matching
+    name: str = ""  # where it has none in the registry
 
     def open(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
@@ -130,7 +149,11 @@ class MonteCarlo(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""
         form = self._form(game)
-        return State(tuple(self._initial(form, seed, stream) for stream in range(self.streams)), 0)
+        streams = [self._initial(form, seed, stream) for stream in range(self.streams)]
+        if self.rule is not None:
+            try_own(self.rule, game)
+            streams = [self._with_memory(game, form, stream, self.rule) for stream in streams]
+        return State(tuple(streams), 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
         """As ``Algorithm``: an infoset picks one of its actions."""
@@ -157,12 +180,12 @@ class MonteCarlo(Tabular[State]):
         """After iteration ``last``, without marks on the way."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
-        form = self._form(game)
+        parts = repeat(game), state.streams, repeat(weights), repeat(state.iteration)
         if self.streams == 1:
-            self._iterate(form, state.streams[0], weights)
+            list(map(self._iterate, *parts))
         else:
             with ThreadPoolExecutor(self.workers or self.streams) as pool:
-                list(pool.map(self._iterate, repeat(form), state.streams, repeat(weights)))
+                list(pool.map(self._iterate, *parts))
         return State(state.streams, last)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
@@ -183,9 +206,40 @@ class MonteCarlo(Tabular[State]):
         form, tables = sample_tree(game), state.streams[0].tables
         return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
+    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        if self.rule is not None:
+            check_strategies(self.rule, game, self.current(game, state), state.iteration)
+        return super().report(game, state, iterate)
+
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """Histories entered, by all streams."""
         return sum(int(stream.nodes[0]) for stream in state.streams)
+
+    def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
+        """The same sampler with a rule that is a function; it learns from sampled values, times their weights."""
+        if self._pure:
+            raise ParameterError(
+                f"The 'rule' parameter is for samplers that play mixed strategies; pure-cfr and pure-mccfr have a rule"
+                f" of their own, got {quoted(name)}."
+            )
+        if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
+            raise ParameterError(
+                "The options regret=plus and fallback=random are of regret matching, and a rule of your own replaces"
+                f" it; leave them out, got {quoted(name)}."
+            )
+        return replace(self, rule=rule, name=name)
+
+    def _with_memory(self, game: CompiledGame, form: Sampling, stream: Stream, rule: Rule) -> Stream:
+        """Uniform strategies, and the rule's memory."""
+        memory: list[Floats] = []
+        constants = rule.constants_of(payoff_range(game))
+        for player, (treeplex, learnt) in enumerate(zip(game.treeplexes, stream.tables, strict=True)):
+            place = form.place[player]
+            learnt.regret[place[1:]] = np.repeat(1.0 / treeplex.actions, treeplex.actions)
+            start = place[treeplex.first[:-1]]
+            memory.append(initial_memory(rule, start, treeplex.actions, form.sequences[player], constants))
+        return stream._replace(memory=tuple(memory))
 
     def _form(self, game: CompiledGame) -> Sampling:
         return sample_tree(game, self.correlated)
@@ -205,15 +259,41 @@ class MonteCarlo(Tabular[State]):
         marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
         return Stream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
-    def _iterate(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats]) -> None:
+    def _iterate(self, game: CompiledGame, stream: Stream, weights: tuple[Floats, Floats], done: int) -> None:
         """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
-        tables, random, nodes, _ = stream
-        simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
-        joint = every or isinstance(self.sampler, Chance)
+        form, rule = self._form(game), self.rule
+        if rule is None:
+            joint = isinstance(self.sampler, Chance | Reached)
+            first, second = form.sequences if self.turns == SIMULTANEOUS or joint else (1, 1)
+            waits = not isinstance(self.sampler, PureExternal)
+            self._sample(form, stream, weights, (log(first, regrets=waits), log(second, regrets=waits)))
+            return
+        entry = rule.entry  # to be kept while its address is in use
+        first, second = (
+            function_log(size, rule.call(payoff_range(game)), memory, done)
+            for size, memory in zip(form.sequences, stream.memory, strict=True)
+        )
+        self._sample(form, stream, weights, (first, second))
+        del entry
+        for player, own in enumerate((first, second)):
+            if own.rule.failed[0] >= 0:
+                raise self._failure(game, rule, player, own, stream.tables[player].regret, done, len(weights[0]))
+
+    def _failure(
+        self, game: CompiledGame, rule: Rule, player: int, own: FunctionLog, strategy: Floats, done: int, count: int
+    ) -> ParameterError:
+        """What a call has failed on is still in the log and in the tables."""
+        start, t = own.rule.failed.tolist()
+        treeplex, place = game.treeplexes[player], self._form(game).place[player]
+        actions = int(treeplex.actions[np.flatnonzero(place[treeplex.first[:-1]] == start)[0]])
+        there, rows = slice(start, start + actions), rule.memory
+        memory = own.memory[rows * start : rows * (start + actions)].reshape(rows, actions)
+        return rule.failure(during(done, count), t, own.regret[there], strategy[there], memory, own.rule.constants)
+
+    def _sample(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats], logs: tuple[Log, Log]) -> None:
+        tables, random, nodes, _, _ = stream
+        every = isinstance(self.sampler, Reached)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
-        first, second = form.sequences if simultaneous or joint else (1, 1)
-        waits = not isinstance(self.sampler, PureExternal)
-        logs = (log(first, regrets=waits), log(second, regrets=waits))
         batch = Batch(form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
             case External(rule):

@@ -246,7 +246,7 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 @inlined
 def _end_turn(
-    player: Player, opponent: Player, call: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: Player, opponent: Player, functions: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.called import Call
+from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
 from treeplex.kernels.jit import Index, inlined, kernel
 from treeplex.updates.turns import SIMULTANEOUS
-
-Calls = tuple[Call, Call] | tuple[None, None]
-"""How both players' rule is called, if it is a function."""
 
 
 @inlined
@@ -160,9 +158,9 @@ def begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> 
 
 @inlined
 def iterations(
-    end_turn: Callable[[Player, Player, Call | None, Index, Pruning, float, int, int], int], tree: Walked,
-    players: tuple[Player, Player], calls: Calls, work: Worklist, start: int, weight: Floats, pruning: Pruning,
-    turns: int,
+    end_turn: Callable[[Player, Player, Any, Index, Pruning, float, int, int], int], tree: Walked,
+    players: tuple[Player, Player], functions: tuple[FunctionTable, FunctionTable] | tuple[None, None],
+    work: Worklist, start: int, weight: Floats, pruning: Pruning, turns: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
 
@@ -185,7 +183,7 @@ def iterations(
             nodes += touched
             visits += int(visited0 + visited1)
             if who != 1:
-                responses += end_turn(first, second, calls[0], visited0, pruning, t, start, now)
+                responses += end_turn(first, second, functions[0], visited0, pruning, t, start, now)
             if who != 0:
-                responses += end_turn(second, first, calls[1], visited1, pruning, t, start, now)
+                responses += end_turn(second, first, functions[1], visited1, pruning, t, start, now)
     return nodes, responses, visits

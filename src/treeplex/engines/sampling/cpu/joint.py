@@ -15,7 +15,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Batch, Table
 from treeplex.engines.sampling.columns import ONE, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, matched, observe, settle, unpacked
+from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
 from treeplex.kernels.jit import uncounted_kernel
@@ -128,6 +128,8 @@ def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
     tree, pre_deal, tables, weights, shares, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
+        if not goes_on(logs):
+            break
         for turn in range(1 if turns == SIMULTANEOUS else 2):
             who = BOTH if turns == SIMULTANEOUS else turn
             nodes[ZERO] += pre_deal
