@@ -208,8 +208,9 @@ class MonteCarlo(Tabular[State]):
 
     def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
         """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
-        if self.rule is not None:
-            check_strategies(self.rule, game, self.current(game, state), state.iteration)
+        for stream in state.streams if self.rule is not None else ():
+            first, second = (sample_tree(game).of_player(i, table.regret) for i, table in enumerate(stream.tables))
+            check_strategies(self.rule, game, (first, second), state.iteration)
         return super().report(game, state, iterate)
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
