@@ -15,12 +15,12 @@ from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, FunctionLog, Log
-from treeplex.engines.sampling.columns import FIRST, NODE, ONE, WIDTH, ZERO
+from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.kernels.calls import call_in_place
-from treeplex.kernels.jit import inlined, inlined_loop, uncounted_kernel
-from treeplex.updates.rules import floored, positive, share
+from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.updates.rules import floored, positive_sum, share_out
 from treeplex.updates.turns import SIMULTANEOUS
 
 ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
@@ -45,13 +45,16 @@ def dealt(threshold: Floats, alias: Ints, deals: Any, counter: Counter) -> Any:
 @uncounted_kernel
 def matched(regret: Floats, start: Any, width: Any, sigma: Floats, row: Any) -> float:
     """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
-    total = 0.0
-    for k in range(width):
-        sigma[row, k] = positive(float(regret[start + k]))
-        total += sigma[row, k]
-    for k in range(width):
-        sigma[row, k] = share(sigma[row, k], total, width)
+    own = regret[start : start + width]
+    total = positive_sum(own, ZERO, width, None)
+    share_out(own, sigma[row], ZERO, width, None, total)
     return total
+
+
+@inlined_loop
+def push(place: Longs, depth: Index, start: Index, width: Index, child: Index) -> None:
+    """Put a node on the stack, whose first move is to be tried."""
+    place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = start, width, child, 0
 
 
 @inlined
@@ -126,14 +129,12 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
                     log.regret[s] *= weight
                 learn(regret, start, width, log)
             continue
-        total = 0.0
         for s in range(start, start + width):
             regret[s] = floored(regret[s] + weight * log.regret[s], plus)
             log.regret[s] = 0.0
-            total += positive(regret[s])
         if rule == PURE:
             pick[start] = greatest(regret, start, width, counter)
-        elif rule != MATCH and total <= 0.0:
+        elif rule != MATCH and positive_sum(regret, start, start + width, None) <= 0.0:
             pick[start] = np.uint64(uniform(counter) * np.float64(width))
     log.filled[ZERO] = 0
 

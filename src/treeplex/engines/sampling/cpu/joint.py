@@ -15,10 +15,10 @@ from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Batch, Table
 from treeplex.engines.sampling.columns import ONE, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, settle, unpacked
+from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, push, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
-from treeplex.kernels.jit import uncounted_kernel
+from treeplex.kernels.jit import Index, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -34,10 +34,35 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
         sigma[row, np.uint64(table.pick[start])] = 1.0
 
 
+@inlined_loop
+def _enters(reach: tuple[float, float], actor: Index, probability: float, who: int) -> bool:
+    """Does somebody whose opponent learns reach the node below a move?"""
+    first = reach[0] * probability if actor == ZERO else reach[0]
+    second = reach[1] if actor == ZERO else reach[1] * probability
+    return (first > 0.0 and who != 0) or (second > 0.0 and who != 1)
+
+
+@inlined_loop
+def _learn(batch: Batch, rule: int, who: int, top: Index) -> float:
+    """Log the regrets of the infoset on top of the stack, if its player learns; returns the value of the node."""
+    (place, number, util, sigma), tables, logs, plus = batch.frames, batch.tables, batch.logs, batch.plus
+    start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
+    actor, value = np.uint64(place[top, columns.ACTOR]), 0.0
+    for k in range(width):
+        value += sigma[top, k] * util[top, k]
+    opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
+    if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
+        mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
+        level = 0.0 if rule == PURE and not plus else value
+        log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
+        observe(regret, start, width, util, top, mass, level, plus, True, log)
+    return value
+
+
 @uncounted_kernel
 def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, share: float) -> None:
     """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
-    tree, _, tables, _, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
+    tree, _, tables, _, _, _, _, _, (place, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
     deals = np.uint64(hands.shape[1])
     node, depth, value, first, second = ZERO, ZERO, 0.0, 1.0, 1.0
@@ -62,8 +87,8 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 if reach > 0.0 and np.uint64(who) != actor:
                     for k in range(width):
                         table.average[start + k] += share * chance * reach * sigma[depth, k]
-            place[depth, columns.FIRST], place[depth, columns.WIDTH], place[depth, columns.CHILD] = start, width, child
-            place[depth, columns.NEXT], place[depth, columns.ACTOR] = 0, actor
+            push(place, depth, start, width, child)
+            place[depth, columns.ACTOR] = actor
             number[depth, columns.REACH_0], number[depth, columns.REACH_1] = first, second
             number[depth, columns.REACH_CHANCE], number[depth, columns.MEAN] = chance, 0.0
             depth += ONE
@@ -79,43 +104,30 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 else:
                     util[top, move] = value
                 move += ONE
-            enters = False
-            while move < width:
-                first, second, chance = (
-                    number[top, columns.REACH_0],
-                    number[top, columns.REACH_1],
-                    number[top, columns.REACH_CHANCE],
-                )
+            if actor == CHANCE_NODE:
+                while move < width and probability[start + move] <= 0.0:
+                    move += ONE
+            else:
+                reach = number[top, columns.REACH_0], number[top, columns.REACH_1]
+                while move < width and not _enters(reach, actor, sigma[top, move], who):
+                    nodes[ONE] += 1
+                    util[top, move] = 0.0
+                    move += ONE
+            if move < width:
+                first, second = number[top, columns.REACH_0], number[top, columns.REACH_1]
+                chance = number[top, columns.REACH_CHANCE]
                 if actor == CHANCE_NODE:
-                    p = probability[start + move]
-                    chance *= p
-                    enters = p > 0.0
+                    chance *= probability[start + move]
+                elif actor == ZERO:
+                    first *= sigma[top, move]
                 else:
-                    if actor == ZERO:
-                        first *= sigma[top, move]
-                    else:
-                        second *= sigma[top, move]
-                    enters = (first > 0.0 and who != 0) or (second > 0.0 and who != 1)
-                    if not enters:
-                        nodes[ONE] += 1
-                        util[top, move] = 0.0
-                if enters:
-                    break
-                move += ONE
-            if enters:
+                    second *= sigma[top, move]
                 place[top, columns.NEXT] = move
                 node = np.uint64(place[top, columns.CHILD]) + move
                 break
             value = number[top, columns.MEAN]
             if actor != CHANCE_NODE:
-                for k in range(width):
-                    value += sigma[top, k] * util[top, k]
-                opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
-                if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
-                    mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
-                    level = 0.0 if rule == PURE and not plus else value
-                    log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
-                    observe(regret, start, width, util, top, mass, level, plus, True, log)
+                value = _learn(batch, rule, who, top)
             arrived = True
             depth = top
         if depth == ZERO:
