@@ -33,7 +33,8 @@ class RuleCall(NamedTuple):
     address: np.uint64
     rows: np.uint64  # of memory
     constants: Floats
-    failed: npt.NDArray[np.int64]  # [2] infoset and iteration of the first call that raised; -1: none did
+    failed: npt.NDArray[np.int64]  # [3] infoset, iteration and actions of the first call that raised; -1: none did
+    arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory, for as many actions as there may be
 
 
 @lru_cache(maxsize=64)
@@ -112,11 +113,13 @@ def call_in_place(
 
     Memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
     """
+    row = rule.rows * np.uint64(start)
     if rule.failed[0] < 0 and call_rule(
-        rule.address, t, values, np.int64(start), strategy, np.int64(start), memory, np.int64(rule.rows * start),
-        rule.constants, np.int64(rule.rows), np.int64(actions),
+        rule.address, t, values, np.int64(start), strategy, np.int64(start), memory, np.int64(row), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
     ):  # fmt: skip
-        rule.failed[0], rule.failed[1] = infoset, t
+        rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
+        copy_arguments(values, start, strategy, start, np.uint64(1), memory, row, actions, rule.rows, rule.arguments)
 
 
 @inlined_loop
@@ -126,21 +129,33 @@ def call_gathered(
 ) -> None:  # fmt: skip
     """Call a rule on copies: numbers of any precision, of which actions are ``gap`` apart.
 
-    ``values[at + gap a]``, ``strategy[first + gap a]``, and ``memory[row:]``, contiguous. ``scratch``:
-    [(2 + rows) actions]. What is stored is rounded to the precision of the arrays.
+    ``values[at + gap a]``, ``strategy[first + gap a]``, and ``memory[row:]``, contiguous. ``scratch``: as long as
+    ``arguments``. What is stored is rounded to the precision of the arrays.
     """
-    size = rule.rows * np.uint64(actions)
-    for a in range(np.uint64(actions)):
-        scratch[a] = values[at + gap * a]
-        scratch[actions + a] = strategy[first + gap * a]
-    for k in range(size):
-        scratch[np.uint64(2) * actions + k] = memory[row + k]
-    if rule.failed[0] < 0 and call_rule(
+    if rule.failed[0] >= 0:
+        return
+    copy_arguments(values, at, strategy, first, gap, memory, row, actions, rule.rows, scratch)
+    if call_rule(
         rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), scratch, np.int64(2 * actions),
         rule.constants, np.int64(rule.rows), np.int64(actions),
     ):  # fmt: skip
-        rule.failed[0], rule.failed[1] = infoset, t
+        rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
+        for k in range(len(scratch)):
+            rule.arguments[k] = scratch[k]
     for a in range(np.uint64(actions)):
         strategy[first + gap * a] = scratch[actions + a]
-    for k in range(size):
+    for k in range(rule.rows * np.uint64(actions)):
         memory[row + k] = scratch[np.uint64(2) * actions + k]
+
+
+@inlined_loop
+def copy_arguments(
+    values: npt.NDArray[Any], at: Index, strategy: npt.NDArray[Any], first: Index, gap: Index,
+    memory: npt.NDArray[Any], row: Index, actions: Index, rows: Index, out: Floats,
+) -> None:  # fmt: skip
+    """Gather what a call is about, in float64: values, strategy, memory."""
+    for a in range(np.uint64(actions)):
+        out[a] = values[at + gap * a]
+        out[actions + a] = strategy[first + gap * a]
+    for k in range(np.uint64(rows) * np.uint64(actions)):
+        out[np.uint64(2) * actions + k] = memory[row + k]

@@ -39,6 +39,10 @@ _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.kernels\.(jit|cuda\.kernels)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
+INLINED_LOOP: Final[dict[str, Any]] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
+"""How ``inlined_loop`` compiles, for functions that are chosen by type (``jit_options`` of ``overload``)."""
+
+
 def cache_key(package: Path = PACKAGE) -> str:
     """A hash of this file and of every file that a file with kernels imports from: what may be copied into others.
 
@@ -104,8 +108,7 @@ def inlined_loop(function: Function) -> Function:
 
     Its callers hold the arrays, and it makes none itself.
     """
-    options: Any = {"no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
-    return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
+    return cast(Function, numba.njit(**INLINED_LOOP)(function))
 
 
 def instruction(build: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numba
 import numpy as np
@@ -32,6 +32,27 @@ Update = Callable[..., None]
 
 
 UNCOMPILED: Final = (NumbaError, UnsupportedBytecodeError)
+TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
+
+
+class Fixed(NamedTuple):
+    """Constants that are the same in every game."""
+
+    numbers: tuple[float, ...]
+
+    def __call__(self, payoff_range: float) -> tuple[float, ...]:
+        """The numbers themselves."""
+        return self.numbers
+
+
+class InRanges(NamedTuple):
+    """Constants in units of the range of payoffs."""
+
+    numbers: tuple[float, ...]
+
+    def __call__(self, payoff_range: float) -> tuple[float, ...]:
+        """The numbers, in the game's payoffs."""
+        return tuple(number * payoff_range for number in self.numbers)
 
 
 def zero_memory(actions: int, rows: int, constants: Floats) -> Floats:
@@ -64,21 +85,22 @@ class Rule:
             cause = _cause(self, error)
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
 
-    def call(self, payoff_range: float) -> RuleCall:
-        """What kernels need to call it; ``entry`` must be kept while they do."""
-        constants = self.constants_of(payoff_range)
-        return RuleCall(np.uint64(self.entry.address), np.uint64(self.memory), constants, np.full(2, -1, np.int64))
+    def call(self, payoff_range: float, widest: int) -> RuleCall:
+        """What kernels need to call it at infosets with at most ``widest`` actions; keep ``entry`` while they do."""
+        constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
+        address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
+        return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)
 
-    def failure(
-        self, during: str, t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats
-    ) -> ParameterError:
-        """The error of a call that has raised; the rule is called again, on copies, to learn the cause.
+    def failure(self, call: RuleCall, during: str) -> ParameterError:
+        """The error of a call that has raised; the rule is called once more to learn the cause.
 
         ``during``: when it was, such as "in iterations 1 to 9".
         """
-        arguments = [t, *(np.array(array, dtype=np.float64) for array in (values, strategy, memory))]
+        _, t, actions = call.failed.tolist()
+        rows = call.arguments[: (2 + self.memory) * actions].reshape(-1, actions)
+        more = () if self.constants is None else (call.constants,)
         try:
-            _compiled(self)(*arguments, *(() if self.constants is None else (constants,)))
+            _compiled(self)(float(t), rows[0], rows[1], rows[2:], *more)
         except IndexError:
             return ParameterError(
                 f"The rule '{self.name}' uses an index that is out of bounds {during}: 'values', 'strategy' and each"
