@@ -12,12 +12,12 @@ import pytest
 from tests.conformance.rules import FUNCTIONS, PLUS, SOFTMAX, TWO_ROWS
 
 import treeplex as tp
-from treeplex.algorithms.functions import constants_in
 from treeplex.algorithms.options import TURNS
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune as reference
 from treeplex.engines.history.reference.functions import FunctionLearner
 from treeplex.engines.sequence.learners import normalised
+from treeplex.engines.sequence.rules import payoff_range
 from treeplex.errors import ParameterError
 from treeplex.updates.rule import Rule
 
@@ -52,7 +52,7 @@ def test_walks_follow_the_plain_form(name, walk, rule, turns) -> None:
     learners = tuple(
         FunctionLearner(
             game.treeplexes[i], ways.sides[i], ledgers[i], kernel_rule[i], algorithm.traversal.pruning,
-            rule, constants_in(rule, game),
+            rule, rule.constants_of(payoff_range(game)),
         )
         for i in (0, 1)
     )  # fmt: skip

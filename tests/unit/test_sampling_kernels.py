@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.functions import constants_in
 from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
@@ -19,6 +18,7 @@ from treeplex.engines.sampling.cpu.random import drawn, uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.tree import correlated, nodes_per_walk, sampling
+from treeplex.engines.sequence.rules import payoff_range
 from treeplex.updates.rule import Rule
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -92,7 +92,7 @@ def function(rule: Rule, game: Any, form: Any, learnt: Stream, player: int) -> b
     for first, actions in zip(form.place[player][treeplex.first[:-1]].tolist(), treeplex.actions.tolist(), strict=True):
         own = learnt.memory[player][rule.memory * first : rule.memory * (first + actions)]
         memory[first] = own.reshape(rule.memory, actions)
-    return book.Function(rule, memory, constants_in(rule, game))
+    return book.Function(rule, memory, rule.constants_of(payoff_range(game)))
 
 
 def one(

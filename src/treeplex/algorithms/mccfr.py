@@ -17,20 +17,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms.functions import check_strategies, during, payoff_range, try_own
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
 from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.algorithms.trial import try_own
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.functions import initial_memory
 from treeplex.engines.sampling.arrays import (
     MATCH,
     MATCH_OR_PICK,
     PURE,
     Batch,
-    FunctionLog,
     Log,
     Table,
     frames,
@@ -56,6 +54,7 @@ from treeplex.engines.sampling.tree import (
     sampling,
 )
 from treeplex.engines.sequence.learners import normalised
+from treeplex.engines.sequence.rules import check_calls, check_strategies, initial_memory, payoff_range, rule_calls
 from treeplex.errors import ParameterError, quoted
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
@@ -208,9 +207,10 @@ class MonteCarlo(Tabular[State]):
 
     def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
         """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
-        for stream in state.streams if self.rule is not None else ():
-            first, second = (sample_tree(game).of_player(i, table.regret) for i, table in enumerate(stream.tables))
-            check_strategies(self.rule, game, (first, second), state.iteration)
+        for stream in state.streams:
+            if self.rule is not None:
+                first, second = (sample_tree(game).of_player(i, table.regret) for i, table in enumerate(stream.tables))
+                check_strategies(self.rule, game, (first, second), state.iteration)
         return super().report(game, state, iterate)
 
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
@@ -269,27 +269,12 @@ class MonteCarlo(Tabular[State]):
             waits = not isinstance(self.sampler, PureExternal)
             self._sample(form, stream, weights, (log(first, regrets=waits), log(second, regrets=waits)))
             return
-        entry = rule.entry  # to be kept while its address is in use
-        first, second = (
-            function_log(size, rule.call(payoff_range(game)), memory, done)
-            for size, memory in zip(form.sequences, stream.memory, strict=True)
-        )
+        entry, calls = rule.entry, rule_calls(game, rule)
+        parts = zip(form.sequences, calls, stream.memory, strict=True)
+        first, second = (function_log(*part, done) for part in parts)
         self._sample(form, stream, weights, (first, second))
-        del entry
-        for player, own in enumerate((first, second)):
-            if own.rule.failed[0] >= 0:
-                raise self._failure(game, rule, player, own, stream.tables[player].regret, done, len(weights[0]))
-
-    def _failure(
-        self, game: CompiledGame, rule: Rule, player: int, own: FunctionLog, strategy: Floats, done: int, count: int
-    ) -> ParameterError:
-        """What a call has failed on is still in the log and in the tables."""
-        start, t = own.rule.failed.tolist()
-        treeplex, place = game.treeplexes[player], self._form(game).place[player]
-        actions = int(treeplex.actions[np.flatnonzero(place[treeplex.first[:-1]] == start)[0]])
-        there, rows = slice(start, start + actions), rule.memory
-        memory = own.memory[rows * start : rows * (start + actions)].reshape(rows, actions)
-        return rule.failure(during(done, count), t, own.regret[there], strategy[there], memory, own.rule.constants)
+        del entry  # which was to be kept while its address is in use
+        check_calls(rule, calls, done, done + len(weights[0]))
 
     def _sample(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats], logs: tuple[Log, Log]) -> None:
         tables, random, nodes, _, _ = stream

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.functions import calling, check_strategies, constants_in, try_own
 from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Array, Report, Stop, never
@@ -28,10 +27,11 @@ from treeplex.algorithms.traversals import (
     regret_based,
     zero_reach_response,
 )
+from treeplex.algorithms.trial import try_own
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
-from treeplex.engines.functions import initial_memory
+from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays
 from treeplex.engines.history.arrays import PlainRule, Player, Tables
 from treeplex.engines.history.arrays import Rule as KernelRule
@@ -41,6 +41,14 @@ from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
 from treeplex.engines.history.paths import counterfactual_ranges, paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
+from treeplex.engines.sequence.rules import (
+    check_calls,
+    check_strategies,
+    initial_memory,
+    payoff_range,
+    places,
+    rule_calls,
+)
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import checked
 from treeplex.updates.hedge import MATCHING
@@ -131,8 +139,12 @@ class WalkCFR(Tabular[State]):
         weight = self.weight(numbered(state.iteration, iterations))
         how = arrays.worklist(ways.inner), state.iteration, weight, self.traversal.pruning, self.turns
         if isinstance(self.minimizer, Rule):
-            with calling(self.minimizer, game, state.memory, state.iteration, iterations) as functions:
-                entered, responses, visits = function_iterations(tree, players, functions, *how)
+            entry, calls = self.minimizer.entry, rule_calls(game, self.minimizer)
+            parts = zip(calls, state.memory, strict=True)
+            first, second = (FunctionTable(*part, np.empty_like(part[0].arguments)) for part in parts)
+            entered, responses, visits = function_iterations(tree, players, (first, second), *how)
+            del entry  # which was to be kept while its address is in use
+            check_calls(self.minimizer, calls, state.iteration, state.iteration + iterations)
         else:
             iterate = nested_iterations if self.traversal.nested else walk_iterations
             entered, responses, visits = iterate(tree, players, *how)
@@ -179,11 +191,8 @@ class WalkCFR(Tabular[State]):
         if not isinstance(self.minimizer, Rule):
             return ()
         try_own(self.minimizer, game)
-        constants = constants_in(self.minimizer, game)
-        return tuple(
-            initial_memory(self.minimizer, treeplex.first[:-1], treeplex.actions, treeplex.sequences, constants)
-            for treeplex in game.treeplexes
-        )
+        constants = self.minimizer.constants_of(payoff_range(game))
+        return tuple(initial_memory(self.minimizer, *places(treeplex), constants) for treeplex in game.treeplexes)
 
     def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> Tables:
         """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""

@@ -37,12 +37,11 @@ def _learn(
             value += play[s, layout.STRATEGY] * play[s, layout.VALUE]
         play[np.uint64(parent[infoset]), layout.VALUE] += value
         infosets[infoset, layout.REACH] = 0.0
-        if rule.failed[zero] < 0:  # ``scratch`` has what a call has failed on
-            place = columns * begin
-            call_gathered(
-                rule, t, infoset, numbers, place + np.uint64(layout.VALUE), numbers, place + np.uint64(layout.STRATEGY),
-                columns, memory, rule.rows * begin, end - begin, scratch,
-            )  # fmt: skip
+        place = columns * begin
+        call_gathered(
+            rule, t, infoset, numbers, place + np.uint64(layout.VALUE), numbers, place + np.uint64(layout.STRATEGY),
+            columns, memory, rule.rows * begin, end - begin, scratch,
+        )  # fmt: skip
         for s in range(begin, end):
             play[s, layout.VALUE] = 0.0
     play[zero, layout.VALUE] = 0.0

@@ -190,11 +190,11 @@ def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t:
                 height += one
             if height > 0 and frames[height - one, 1] == frames[height - one, 2]:  # all below is up to date
                 height -= one
-                _end(player, np.uint64(frames[height, 0]), height > 0)
+                _end(player, np.uint64(frames[height, 0]), bool(height > 0))
             infoset = np.uint64(listed[event])
             if height > 0:
                 infoset = np.uint64(found[np.uint64(frames[height - one, 2]) - one])
-            wanted, most = _respond(player, infoset, pruning, t, height > 0)
+            wanted, most = _respond(player, infoset, pruning, t, bool(height > 0))
             if wanted > 0:
                 continue
             if height > 0:

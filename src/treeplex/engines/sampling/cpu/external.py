@@ -25,7 +25,7 @@ def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util
     total, value = positive_sum(regret, start, start + width, None), 0.0
     if total > 0.0:
         for k in range(width):
-            value += positive(regret[start + k]) * util[row, k]
+            value += positive(float(regret[start + k])) * util[row, k]
         return value / total
     if rule != MATCH:
         return float(util[row, np.uint64(pick[start])])

@@ -110,11 +110,10 @@ def observe(
 
 @inlined_loop
 def learn(strategy: Floats, start: Any, width: Any, log: Log) -> None:
-    """Let a function learn from the values in ``log``, which stay there if it fails."""
+    """Let a function learn from the values in ``log``."""
     call_in_place(log.rule, log.iteration[ZERO], start, log.regret, strategy, start, log.memory, width)
-    if log.rule.failed[ZERO] < 0:
-        for s in range(start, start + width):
-            log.regret[s] = 0.0
+    for s in range(start, start + width):
+        log.regret[s] = 0.0
 
 
 @uncounted_kernel
@@ -124,10 +123,9 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
         start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
         log.seen[start] = 0
         if is_function(log):
-            if log.rule.failed[ZERO] < 0:
-                for s in range(start, start + width):
-                    log.regret[s] *= weight
-                learn(regret, start, width, log)
+            for s in range(start, start + width):
+                log.regret[s] *= weight
+            learn(regret, start, width, log)
             continue
         for s in range(start, start + width):
             regret[s] = floored(regret[s] + weight * log.regret[s], plus)
