@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         grow,
         load,
         merge,
-        regrow,
         resume,
         solve,
     )
@@ -64,7 +63,6 @@ __all__ = [
     "load",
     "merge",
     "minimizer",
-    "regrow",
     "resume",
     "solve",
 ]
@@ -83,7 +81,6 @@ _MODULES = {
         "grow",
         "load",
         "merge",
-        "regrow",
         "resume",
         "solve",
     ),

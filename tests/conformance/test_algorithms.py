@@ -577,7 +577,7 @@ def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_pa
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
         lambda: tp.solve(RandomTree(seed=2), algorithm, iterations=5, iterate=iterate),
-        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, folder=tmp_path / "run"),
+        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, out=tmp_path / "run"),
         lambda: tp.resume(tmp_path / "run", iterations=10**9, seconds=0.01),
     )
 

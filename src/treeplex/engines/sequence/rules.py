@@ -44,7 +44,7 @@ def initial_memory(
 ) -> npt.NDArray[Any]:
     """[rows S] The memory of infosets that have ``actions`` and begin at ``first`` [I], in any order."""
     memory = np.zeros(rule.memory * sequences, dtype)
-    for width in np.unique(actions).tolist():
+    for width in np.unique(actions[actions > 0]).tolist():
         numbers = rule.initial(width, constants).ravel()
         if numbers.any():  # pages that are never touched take no memory
             begin = rule.memory * first[actions == width].astype(np.int64)
