@@ -13,16 +13,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import ClassVar, Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
 from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
-from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
+from treeplex.algorithms.traversals import (
+    EFFORT,
+    AverageStrategy,
+    Chance,
+    External,
+    Outcome,
+    PureExternal,
+    Reached,
+    Sampler,
+)
 from treeplex.algorithms.trial import try_own
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import (
     MATCH,
@@ -36,23 +44,13 @@ from treeplex.engines.sampling.arrays import (
     log,
     table,
 )
-from treeplex.engines.sampling.columns import NODE, START
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.engines.sampling.tree import (
-    ACTOR_BITS,
-    WIDTH_BITS,
-    Longs,
-    SampleTree,
-    Sampling,
-    correlated,
-    nodes_per_walk,
-    sampling,
-)
+from treeplex.engines.sampling.tree import Longs, Sampling, last_moves, nodes_per_walk, sample_tree
 from treeplex.engines.sequence.learners import normalised
 from treeplex.engines.sequence.rules import check_calls, check_strategies, initial_memory, payoff_range, rule_calls
 from treeplex.errors import ParameterError, quoted
@@ -60,36 +58,11 @@ from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
 
-Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
-
 MOST_STREAMS: Final = 256
-STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
 EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
 FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 REGRETS: Final = {"plain": False, "plus": True}
 CHANCES: Final = {"independent": False, "correlated": True}
-
-
-class Effort(NamedTuple):
-    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
-
-    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
-    """
-
-    numbers: float
-    own: float = 1.0
-    opponent: float = 0.0
-    chance: float = 0.0
-
-
-EFFORT: Final[dict[type[Sampler], Effort]] = {
-    External: Effort(4.0),
-    AverageStrategy: Effort(5.0),
-    Outcome: Effort(9.5, own=0.0),
-    PureExternal: Effort(2.9),
-    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
-    Reached: Effort(7.0, chance=1.0),
-}
 
 
 class Stream(NamedTuple):
@@ -157,7 +130,7 @@ class MonteCarlo(Tabular[State]):
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
         """As ``Algorithm``: an infoset picks one of its actions."""
         state = super().restore(game, tensors, seed)
-        for player, limit in enumerate(_last_moves(self._form(game).tree)):
+        for player, limit in enumerate(last_moves(self._form(game).tree)):
             for stream in state.streams:
                 pick = stream.tables[player].pick
                 if len(pick) > 1 and np.any(pick > limit):
@@ -220,15 +193,10 @@ class MonteCarlo(Tabular[State]):
     def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
         """The same sampler with a rule that is a function; it learns from sampled values, times their weights."""
         if self._pure:
-            raise ParameterError(
-                f"The 'rule' parameter is for samplers that play mixed strategies; pure-cfr and pure-mccfr have a rule"
-                f" of their own, got {quoted(name)}."
-            )
+            raise ParameterError(f"pure-cfr and pure-mccfr have a rule of their own, got {quoted(name)}.")
         if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
-            raise ParameterError(
-                "The options regret=plus and fallback=random are of regret matching, and a rule of your own replaces"
-                f" it; leave them out, got {quoted(name)}."
-            )
+            options = "regret=plus and fallback=random"
+            raise ParameterError(f"Leave {options} out, which are of regret matching, got {quoted(name)}.")
         return replace(self, rule=rule, name=name)
 
     def _with_memory(self, game: CompiledGame, form: Sampling, stream: Stream, rule: Rule) -> Stream:
@@ -270,8 +238,7 @@ class MonteCarlo(Tabular[State]):
             self._sample(form, stream, weights, (log(first, regrets=waits), log(second, regrets=waits)))
             return
         entry, calls = rule.entry, rule_calls(game, rule)
-        parts = zip(form.sequences, calls, stream.memory, strict=True)
-        first, second = (function_log(*part, done) for part in parts)
+        first, second = (function_log(*part, done) for part in zip(form.sequences, calls, stream.memory, strict=True))
         self._sample(form, stream, weights, (first, second))
         del entry  # which was to be kept while its address is in use
         check_calls(rule, calls, done, done + len(weights[0]))
@@ -375,10 +342,7 @@ def mccfr_chance(
     average: str = "same",
     chance: str = "independent",
 ) -> MonteCarlo:
-    """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
-
-    ``fallback``, ``chance``: as in ``mccfr_external``.
-    """
+    """Chance sampling (Zinkevich et al. 2007): of chance moves alone; ``fallback``, ``chance``: ``mccfr_external``."""
     return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
 
 
@@ -431,35 +395,6 @@ def _assembly(
     )
 
 
-def _last_moves(tree: SampleTree) -> tuple[Ints, Ints]:
-    """[S] of both players: the number of an infoset's last action, at the first of its sequences; 0 elsewhere."""
-    node, found = tree.packed[:, NODE], list[Ints]()
-    for player in (0, 1):
-        own = node % 2**ACTOR_BITS == player
-        width = ((node[own] >> ACTOR_BITS) % 2**WIDTH_BITS)[:, None]
-        place = tree.packed[own, START][:, None] + width * np.arange(int(tree.hands[player].max()) + 1)
-        last = np.zeros(int((place + width).max(initial=1)), dtype=np.int32)
-        last[place] = width - 1
-        found.append(last)
-    return found[0], found[1]
-
-
 def _sum(arrays: list[Floats]) -> Floats:
     """Of arrays of one shape, in order; the array itself if there is one."""
     return sum(arrays[1:], arrays[0])
-
-
-_FORMS: WeakKeyDictionary[CompiledGame, dict[bool, Sampling]] = WeakKeyDictionary()
-
-
-def sample_tree(game: CompiledGame, apart: bool = False) -> Sampling:
-    """The sample tree of a game, made when first asked for and kept beside it; ``apart``: for correlated draws.
-
-    From the public tree of a game that can be loaded again by its name. A run of any other game is resumed from the
-    game in its folder, which has no public tree, so such a game is sampled by its histories while these fit.
-    """
-    forms = _FORMS.setdefault(game, {})
-    if apart not in forms:
-        stored = game.source is None and game.nodes <= STORED_NODES
-        forms[apart] = (correlated if apart else sampling)(replace(game, dealt=None) if stored else game)
-    return forms[apart]

@@ -5,8 +5,6 @@ Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
@@ -20,7 +18,7 @@ from treeplex.updates.rules import positive, positive_sum
 
 
 @uncounted_kernel
-def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util: Floats, row: Any) -> float:
+def expected(regret: Floats, pick: Ints, rule: int, start: Index, width: Index, util: Floats, row: Index) -> float:
     """The value of an infoset: those of its moves weighted by positive regret; without any, evenly or of its pick."""
     total, value = positive_sum(regret, start, start + width, None), 0.0
     if total > 0.0:
@@ -36,8 +34,8 @@ def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util
 
 @uncounted_kernel
 def chosen(
-    regret: Floats, average: Floats, pick: Ints, rule: int, start: Any, width: Any, share: float, counter: Counter
-) -> Any:
+    regret: Floats, average: Floats, pick: Ints, rule: int, start: Index, width: Index, share: float, counter: Counter
+) -> Index:
     """Draw a move of the opponent by regret matching, and add its strategy, times ``share``, to the average."""
     total = positive_sum(regret, start, start + width, None)
     if total <= 0.0:
@@ -63,7 +61,7 @@ def chosen(
 
 
 @uncounted_kernel
-def redraw(regret: Floats, pick: Ints, start: Any, width: Any, counter: Counter) -> None:
+def redraw(regret: Floats, pick: Ints, start: Index, width: Index, counter: Counter) -> None:
     """Pick a move at random for an infoset without positive regret."""
     if positive_sum(regret, start, start + width, None) <= 0.0:
         pick[start] = np.uint64(uniform(counter) * np.float64(width))
@@ -103,7 +101,7 @@ def _next_tried(
 
 @inlined
 def walk(
-    options: tuple[float, float, float, int], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    options: tuple[float, float, float, int], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
     weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior, rule.
@@ -115,7 +113,6 @@ def walk(
     least, bonus, prior, rule = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, number, util, _ = frames
-    mine_regret, mine_average, mine_pick, _ = mine
     regret, average, pick, _ = theirs
     deals = np.uint64(hands.shape[1])
     own, other = np.uint64(hands[player, deal]), np.uint64(hands[1 - player, deal])
@@ -139,7 +136,7 @@ def walk(
                 node = child
                 if least < 1.0:  # the first move is not sure to be tried
                     number[depth - ONE, SCALE] = scale
-                    number[depth - ONE, TOTAL] = _prior_mass(mine_average, start, width, prior)
+                    number[depth - ONE, TOTAL] = _prior_mass(mine.average, start, width, prior)
                     arrived = False
                     break
             else:
@@ -152,16 +149,16 @@ def walk(
                 util[top, move] = value
                 move += ONE
             if least < 1.0:
-                move, scale = _next_tried((least, bonus, prior), mine_average, frames, top, move, counter)
+                move, scale = _next_tried((least, bonus, prior), mine.average, frames, top, move, counter)
             if move < width:
                 place[top, NEXT] = move
                 node = np.uint64(place[top, CHILD]) + move
                 break
             start = np.uint64(place[top, FIRST])
-            value = expected(mine_regret, mine_pick, rule, start, width, util, top)
-            observe(mine_regret, start, width, util, top, weight, value, plus, later, log)
+            value = expected(mine.regret, mine.pick, rule, start, width, util, top)
+            observe(mine.regret, start, width, util, top, weight, value, plus, later, log)
             if rule != MATCH and not later:
-                redraw(mine_regret, mine_pick, start, width, counter)
+                redraw(mine.regret, mine.pick, start, width, counter)
             arrived = True
             depth = top
         if depth == ZERO:

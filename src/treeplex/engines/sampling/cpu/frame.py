@@ -30,20 +30,20 @@ TO_CHILD: Final = np.uint64(ACTOR_BITS + WIDTH_BITS)
 
 
 @inlined
-def unpacked(packed: Longs, node: Any) -> tuple[Any, Any, Any]:
+def unpacked(packed: Longs, node: Index) -> tuple[Index, Index, Index]:
     """Of a packed node: who moves, how many moves there are, and the first child, or a terminal's table of outcomes."""
     here = np.uint64(packed[node, NODE])
     return here & ANY_ACTOR, (here >> TO_WIDTH) & ANY_WIDTH, here >> TO_CHILD
 
 
 @inlined
-def dealt(threshold: Floats, alias: Ints, deals: Any, counter: Counter) -> Any:
+def dealt(threshold: Floats, alias: Ints, deals: Index, counter: Counter) -> Index:
     """The deal of a walk, if there is more than one."""
     return drawn(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
 
 
 @uncounted_kernel
-def matched(regret: Floats, start: Any, width: Any, sigma: Floats, row: Any) -> float:
+def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Index) -> float:
     """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
     own = regret[start : start + width]
     total = positive_sum(own, ZERO, width, None)
@@ -58,7 +58,7 @@ def push(place: Longs, depth: Index, start: Index, width: Index, child: Index) -
 
 
 @inlined
-def greatest(regret: Floats, start: Any, width: Any, counter: Counter) -> Any:
+def greatest(regret: Floats, start: Index, width: Index, counter: Counter) -> Index:
     """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
     best, move, ties = regret[start], ZERO, 1.0
     for k in range(ONE, width):
@@ -84,8 +84,8 @@ def _is_function(log: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUn
 
 @inlined
 def observe(
-    regret: Floats, start: Any, width: Any, util: Floats, row: Any, mass: float, level: float, plus: bool, later: bool,
-    log: Log,
+    regret: Floats, start: Index, width: Index, util: Floats, row: Index, mass: float, level: float, plus: bool,
+    later: bool, log: Log,
 ) -> None:  # fmt: skip
     """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``.
 
@@ -109,7 +109,7 @@ def observe(
 
 
 @inlined_loop
-def learn(strategy: Floats, start: Any, width: Any, log: Log) -> None:
+def learn(strategy: Floats, start: Index, width: Index, log: Log) -> None:
     """Let a function learn from the values in ``log``."""
     call_in_place(log.rule, log.iteration[ZERO], start, log.regret, strategy, start, log.memory, width)
     for s in range(start, start + width):

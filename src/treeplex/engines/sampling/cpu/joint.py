@@ -7,8 +7,6 @@ regrets wait in a log until the walk is over, because an infoset may be visited 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats
@@ -23,7 +21,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 
 @uncounted_kernel
-def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row: Any) -> None:
+def strategy(table: Table, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
     """What is played at an infoset, into ``sigma[row]``."""
     total = 0.0
     if rule != PURE:
@@ -35,11 +33,37 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
 
 
 @inlined_loop
-def _enters(reach: tuple[float, float], actor: Index, probability: float, who: int) -> bool:
-    """Does somebody whose opponent learns reach the node below a move?"""
-    first = reach[0] * probability if actor == ZERO else reach[0]
-    second = reach[1] if actor == ZERO else reach[1] * probability
-    return (first > 0.0 and who != 0) or (second > 0.0 and who != 1)
+def _reach_below(batch: Batch, top: Index, move: Index) -> tuple[float, float, float]:
+    """Both players' parts and chance's of the probability of coming below a move of the node on top of the stack."""
+    place, number, _, sigma = batch.frames
+    actor = np.uint64(place[top, columns.ACTOR])
+    first, second, chance = (
+        number[top, columns.REACH_0],
+        number[top, columns.REACH_1],
+        number[top, columns.REACH_CHANCE],
+    )
+    if actor == CHANCE_NODE:
+        return first, second, chance * batch.tree.chances.probability[np.uint64(place[top, columns.FIRST]) + move]
+    p = sigma[top, move]
+    return (first * p, second, chance) if actor == ZERO else (first, second * p, chance)
+
+
+@inlined_loop
+def _next_entered(batch: Batch, who: int, top: Index, move: Index) -> Index:
+    """The next move below which chance goes or somebody whose opponent learns; those before it count nothing."""
+    width, start = np.uint64(batch.frames.place[top, columns.WIDTH]), np.uint64(batch.frames.place[top, columns.FIRST])
+    if np.uint64(batch.frames.place[top, columns.ACTOR]) == CHANCE_NODE:
+        while move < width and batch.tree.chances.probability[start + move] <= 0.0:
+            move += ONE
+        return move
+    while move < width:
+        first, second, _ = _reach_below(batch, top, move)
+        if (first > 0.0 and who != 0) or (second > 0.0 and who != 1):
+            break
+        batch.nodes[ONE] += 1
+        batch.frames.util[top, move] = 0.0
+        move += ONE
+    return move
 
 
 @inlined_loop
@@ -60,7 +84,7 @@ def _learn(batch: Batch, rule: int, who: int, top: Index) -> float:
 
 
 @uncounted_kernel
-def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, share: float) -> None:
+def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Index, chance: float, share: float) -> None:
     """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
     tree, _, tables, _, _, _, _, _, (place, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
@@ -104,24 +128,9 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 else:
                     util[top, move] = value
                 move += ONE
-            if actor == CHANCE_NODE:
-                while move < width and probability[start + move] <= 0.0:
-                    move += ONE
-            else:
-                reach = number[top, columns.REACH_0], number[top, columns.REACH_1]
-                while move < width and not _enters(reach, actor, sigma[top, move], who):
-                    nodes[ONE] += 1
-                    util[top, move] = 0.0
-                    move += ONE
+            move = _next_entered(batch, who, top, move)
             if move < width:
-                first, second = number[top, columns.REACH_0], number[top, columns.REACH_1]
-                chance = number[top, columns.REACH_CHANCE]
-                if actor == CHANCE_NODE:
-                    chance *= probability[start + move]
-                elif actor == ZERO:
-                    first *= sigma[top, move]
-                else:
-                    second *= sigma[top, move]
+                first, second, chance = _reach_below(batch, top, move)
                 place[top, columns.NEXT] = move
                 node = np.uint64(place[top, columns.CHILD]) + move
                 break

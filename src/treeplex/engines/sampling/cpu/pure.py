@@ -7,8 +7,6 @@ Float64; one thread per stream; no fastmath.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
@@ -37,7 +35,7 @@ def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int]
 
 @inlined
 def walk(
-    options: tuple[()], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
     weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered.
@@ -105,9 +103,9 @@ def _learn(
 
 @inlined
 def walk_for_both(
-    deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
+    deal: Index, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
     logs: tuple[Log, Log], frames: Frames, counter: Counter,
-) -> tuple[int, Any]:  # fmt: skip
+) -> tuple[int, Index]:  # fmt: skip
     """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
 
     All moves are tried where both play, and below a move that one does not play all moves of this player alone: the
