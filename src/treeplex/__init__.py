@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeplex import errors as errors
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
+    from treeplex.algorithms.registry import algorithm
     from treeplex.api import (
         batch,
         best_response,
@@ -51,6 +52,7 @@ __all__ = [
     "Solution",
     "Spot",
     "TreeplexError",
+    "algorithm",
     "batch",
     "best_response",
     "compare",
@@ -67,6 +69,7 @@ __all__ = [
 
 _MODULES = {
     "algorithms.custom": ("minimizer",),
+    "algorithms.registry": ("algorithm",),
     "growth.options": ("Growth",),
     "api": (
         "batch",

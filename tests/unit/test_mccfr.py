@@ -10,12 +10,12 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
-from treeplex.algorithms.mccfr import MonteCarlo, sample_tree
+from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.options import turn_order
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.algorithms.traversals import Reached
 from treeplex.engines.sampling.arrays import MATCH
-from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sampling.tree import sample_tree, sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.leduc_pots import leduc_pots

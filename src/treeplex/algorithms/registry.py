@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from treeplex.algorithms import hybrid, walk
@@ -33,14 +33,24 @@ from treeplex.algorithms.cfr import (
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
 from treeplex.algorithms.linear_program import lp
-from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
+from treeplex.algorithms.mccfr import (
+    MonteCarlo,
+    mccfr_average,
+    mccfr_chance,
+    mccfr_external,
+    mccfr_outcome,
+    pure_cfr,
+    pure_mccfr,
+)
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
+from treeplex.updates.rule import Rule
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
@@ -257,6 +267,39 @@ def build(spec: str) -> Algorithm[Any, Any]:
     """The algorithm that ``spec`` names: ``name`` or ``name(parameter=value,...)``."""
     entry, values = _bound(spec)
     return entry.build(**values)
+
+
+def algorithm(spec: str, rule: Any = None) -> Algorithm[Any, Any]:
+    """The algorithm that ``spec`` names, with a rule of your own in place of its rule.
+
+    Args:
+        spec: ``"name"`` or ``"name(parameter=value,...)"``, as ``solve`` takes it.
+        rule: What ``minimizer`` made; its own averaging and order of turns do not count here. None: the algorithm as
+            it is.
+
+    >>> algorithm("cfr+-partial").traversal.partial
+    True
+    """
+    made = build(spec)
+    if rule is None:
+        return made
+    own = rule if isinstance(rule, Rule) else getattr(rule, "rule", None)
+    if not isinstance(own, Rule):
+        raise ParameterError(f"The 'rule' parameter must be made by minimizer, got {quoted(rule)}.")
+    name, bracket, rest = spec.strip().partition("(")
+    return with_rule(made, own, f"{found(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
+
+
+def with_rule(made: Algorithm[Any, Any], rule: Rule, name: str) -> Algorithm[Any, Any]:
+    """The same algorithm with another rule, by that name; ParameterError where there is none to replace."""
+    if isinstance(made, WalkCFR | MonteCarlo):
+        return made.with_rule(rule, name)
+    if isinstance(made, CFR):
+        return replace(made, rule=rule)
+    raise ParameterError(
+        f"The 'rule' parameter is for the CFR family, walks that enter all or all that is reached, and samplers but"
+        f" pure-cfr and pure-mccfr; the algorithm of {quoted(name)} has no rule to replace."
+    )
 
 
 def canonical(spec: str) -> str:

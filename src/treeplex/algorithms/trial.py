@@ -15,12 +15,18 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, brief
-from treeplex.updates.rule import TOLERANCE
+from treeplex.updates.rule import TOLERANCE, Rule
 
 ITERATIONS: Final = (1.0, 2.0, 3.0, 10.0, 100.0, 1000.0, 1e6)
 JUDGED: Final = 3.0  # up to this iteration strategies must be distributions
 COUNTS: Final = 6  # numbers of actions that are tried
 MOST_ROWS: Final = 64  # of memory, to say how many a rule needs
+
+
+def try_own(rule: Rule, game: CompiledGame) -> None:
+    """Refuse a user's rule as ``try_rule`` does; rules of this package need no trial."""
+    if rule.own:
+        try_rule(rule.name, rule.update, rule.memory, game)
 
 
 def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame) -> None:
