@@ -36,6 +36,7 @@ from treeplex.updates import (
     Scheduled,
     Weighted,
 )
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, ahead, falling, linear, power
 
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
@@ -55,7 +56,7 @@ REPORTS: Final = {
 class CFR(Algorithm[Any, Any]):
     """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
 
-    rule: Minimizer
+    rule: Minimizer | Rule
     weight: Schedule
     turns: int
     order: int = PLAYED  # which strategies an iteration adds to the averages
@@ -64,7 +65,7 @@ class CFR(Algorithm[Any, Any]):
 
     def __post_init__(self) -> None:
         rule: Any = self.rule
-        if isinstance(rule, type) or not callable(getattr(rule, "discounts", None)):
+        if isinstance(rule, type) or not (isinstance(rule, Rule) or callable(getattr(rule, "discounts", None))):
             raise ParameterError(
                 f"The 'rule' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
             )

@@ -37,15 +37,16 @@ ALL: Final = 0xFFFFFFFF
 WIDE: Final = 64  # bits of an address
 
 
-def kernel(function: Callable[..., None], **options: Any) -> Any:
+def kernel(function: Callable[..., None], *, kept: bool = True, **options: Any) -> Any:
     """A kernel; it is compiled at its first launch for the types of its arguments, and its machine code kept on disk.
 
-    Where that is: ``treeplex.kernels.jit``.
+    Where that is: ``treeplex.kernels.jit``. ``kept``: False for kernels with a user's function inside.
     """
     if SIMULATED:
         return cuda.jit()(function)
     compiled = cuda.jit(**options)(function)
-    enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
+    if kept:
+        enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
     return compiled
 
 
