@@ -510,7 +510,7 @@ def test_threads_do_not_change_a_bit(algorithm, name, turns) -> None:
     for threads in (1, 2):
         game = tp.load(name)
         assembled: Any = build(f"{algorithm}(turns={turns})").open(game, Execution(threads=threads))
-        assert assembled.threads == threads
+        assert assembled.engine.threads == threads
         states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
     for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):
         np.testing.assert_array_equal(left, right)

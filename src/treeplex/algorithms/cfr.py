@@ -125,7 +125,7 @@ class CFR(Algorithm[Any, Any]):
         engine = self.on(game)
         module, name = REPORTS[engine.name]
         kind = getattr(import_module(f"treeplex.algorithms.{module}"), name)
-        return kind(engine.profile(state, self.scheme, iterate), engine.memory(self.scheme))
+        return kind(engine.profile(state, self.scheme, iterate), engine, engine.memory(self.scheme))
 
     def save(self, state: Any) -> Tensors:
         """As ``Algorithm``."""
