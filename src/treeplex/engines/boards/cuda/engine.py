@@ -116,7 +116,7 @@ class BoardsOnGPU:
         self._told, self._now = np.ones((3, 0)), 0
         self._called = self._calls = None
         if rule is not None:
-            most = max((len(decision.node.actions) for street in game.streets for decision in street.decisions))
+            most = max(len(decision.node.actions) for street in game.streets for decision in street.decisions)
             self._called = Called(rule.update, rule.memory, rule.constants is not None, most)
             fault = cuda.to_device(np.zeros(1, np.int32))
             self._calls = [Calls(cuda.to_device(_some(each)), fault) for each in constants_of(game, rule)]

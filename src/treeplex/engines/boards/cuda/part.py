@@ -20,7 +20,7 @@ from treeplex.engines.boards.cuda.solver import (
 from treeplex.engines.boards.cut import FIRST_STREET, Run
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.part import AskShards, BoardPart
-from treeplex.engines.boards.tables import Array, HandTables, pass_rule, played_sources, array_counts
+from treeplex.engines.boards.tables import Array, HandTables, array_counts, pass_rule, played_sources
 from treeplex.engines.protocol import Scheme
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
