@@ -96,5 +96,5 @@ def broken(t: float, values: Any, strategy: Any, memory: Any) -> None:
 def test_a_rule_that_leaves_no_strategy_ends_the_run() -> None:
     game = load_spot(TINY)
     gpu = opened(Rule("broken", broken), game, "cuda", "float64")
-    with pytest.raises(ParameterError, match=r"'broken' must leave probabilities .* in iterations 1 to 1"):
+    with pytest.raises(ParameterError, match=r"'broken' must leave probabilities .* in iteration 1"):
         gpu.advance(game, gpu.start(game), 1)

@@ -228,18 +228,14 @@ class Calls(NamedTuple):
 
     code: Offsets  # [2] the address of the rule, 0 if there is none; rows of memory
     constants: Floats  # [2, C] of either player
-    fault: Offsets  # [1] how a call has ended, if not well: RAISED or NO_STRATEGY
-
-
-RAISED, NO_STRATEGY = 1, 2
-"""The rule has raised, or has left what are not probabilities that add up to 1."""
-
-TOLERANCE: Final = 1e-6  # how far from one they may add up
+    failed: Offsets  # [3] player, iteration and actions of the first call that raised; -1: none did
+    astray: Offsets  # [1] the first iteration in which a call left no probabilities; 0: none did
+    arguments: Floats  # [(2 + rows) A] of that call, as the rule has left them, if it has raised
 
 
 def no_calls() -> Calls:
     """No rule is called."""
-    return Calls(np.zeros(2, np.int64), np.zeros((2, 0)), np.zeros(1, np.int64))
+    return Calls(np.zeros(2, np.int64), np.zeros((2, 0)), np.full(3, -1), np.zeros(1, np.int64), np.zeros(0))
 
 
 class Pass(NamedTuple):

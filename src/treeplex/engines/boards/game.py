@@ -105,6 +105,11 @@ class HoldemGame:
         return int((known == texture if texture >= 0 else known // len(CLASSES) == whatever_after(texture)).sum())
 
     @property
+    def action_counts(self) -> list[int]:
+        """How many actions decisions have, each number once."""
+        return sorted({len(decision.node.actions) for street in self.streets for decision in street.decisions})
+
+    @property
     def nodes(self) -> int:
         """Public nodes, after suit isomorphism of the cards to come."""
         return sum(self.counts()["nodes_by_kind"].values())

@@ -21,7 +21,7 @@ from treeplex.engines.boards.tables import (
     HandTables,
     bounded_weight,
     calls_of,
-    check_fault,
+    check_calls,
     check_iterations,
     check_scheme,
     fold_blocks,
@@ -142,8 +142,7 @@ class BoardsEngine(Engine):
             rescale(learners, fade, earlier)
             passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
             runner.run(playing, rule, passes, schedules=known, calls=calls)
-            if calls is not None:
-                check_fault(scheme.rule, calls.fault[0], done + 1, done + count)
+            check_calls(calls, scheme.rule, done + 1, done + count)
             done += count
             earlier = fold_blocks(learners, done, self.storage, earlier)
         return HandTables(learners, done, earlier)

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, aligned
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import NO_STRATEGY, TOLERANCE, Calls, HandLearner, PassRule, Schedules, Sources
+from treeplex.engines.boards.arrays import Calls, HandLearner, PassRule, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
 from treeplex.errors import GameError, ParameterError
+from treeplex.kernels.calls import RuleCall
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory
@@ -112,23 +113,27 @@ def calls_of(game: HoldemGame, scheme: Scheme) -> Calls | None:
         return None
     constants = np.stack(constants_of(game, rule))
     code = np.array((rule.entry.address, rule.memory), dtype=np.int64)
-    return Calls(code, constants, np.zeros(1, np.int64))
+    return Calls(code, constants, np.full(3, -1), np.zeros(1, np.int64), np.zeros((2 + rule.memory) * game.action_counts[-1]))
 
 
-def check_fault(rule: Any, fault: int, first: int, last: int) -> None:
-    """Reject a rule whose calls have not ended well in iterations ``first`` to ``last``."""
-    if not fault:
-        return
-    during = f"in iterations {first:,} to {last:,}"
-    if fault == NO_STRATEGY:
-        raise ParameterError(
-            f"The rule '{rule.name}' must leave probabilities that add up to 1 in 'strategy', to {TOLERANCE:g}: it does"
-            f" not {during}."
-        )
-    raise ParameterError(
-        f"The rule '{rule.name}' fails or uses an index that is out of bounds {during}: 'values', 'strategy' and each"
-        f" row of 'memory' have one number per action, and memory={rule.memory}."
+def astray(rule: Any, iteration: int) -> ParameterError:
+    """The error of a rule that has left what are not probabilities."""
+    return ParameterError(
+        f"The rule '{rule.name}' must leave probabilities that add up to 1 in 'strategy': at some hand it does not, in"
+        f" iteration {iteration:,}."
     )
+
+
+def check_calls(calls: Calls | None, rule: Any, first: int, last: int) -> None:
+    """Reject a rule that has raised in iterations ``first`` to ``last``."""
+    if calls is None:
+        return
+    if calls.astray[0] > 0:
+        raise astray(rule, int(calls.astray[0]))
+    if calls.failed[0] >= 0:
+        constants = calls.constants[calls.failed[0]]
+        call = RuleCall(np.uint64(calls.code[0]), np.uint64(calls.code[1]), constants, calls.failed, calls.arguments)
+        raise rule.failure(call, f"in iterations {first:,} to {last:,}")
 
 
 def check_scheme(scheme: Scheme, storage: str) -> None:

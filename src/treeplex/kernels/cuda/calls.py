@@ -14,8 +14,7 @@ import numpy as np
 
 from treeplex.kernels.cuda.kernels import SIMULATED, callee
 
-TOLERANCE: Final = 1e-6  # how far from one probabilities may add up
-RAISED, NO_STRATEGY = 1, 2
+TOLERANCE: Final = 1e-6  # how far from one probabilities may add up: that of ``updates.rule``
 
 
 def device_function(function: Callable[..., Any]) -> Any:
@@ -37,11 +36,11 @@ def _compiled(thing: Any) -> Any:
 def call_update(update: Callable[..., None], rows: int, constants: bool) -> Any:
     """The part of kernels that updates one infoset.
 
-    ``call(t, values, played, kept, strategy, at, step, memory, first, row, action, numbers, fault, count)``:
+    ``call(t, values, played, kept, strategy, at, step, memory, first, row, action, numbers, astray, count)``:
     ``values``, ``played`` [A] and ``kept`` [rows + 1, A] are arrays of the thread's own, float64, of which the first
     has the values, and ``count`` says of how many actions. The strategy of action a is ``strategy[at + a * step]``,
     zeros standing for a uniform one; row r of the memory has ``memory[first + r * row + a * action]``. ``numbers``: the
-    rule's constants. ``fault[0]``: NO_STRATEGY if the rule has left no probabilities; then nothing is updated any more.
+    rule's constants. ``astray[0]``: the first iteration in which it left no probabilities, after which it is not called.
     """
     apply = device_function(update)
 
@@ -52,9 +51,9 @@ def call_update(update: Callable[..., None], rows: int, constants: bool) -> Any:
 
     def call(
         t: Any, values: Any, played: Any, kept: Any, strategy: Any, at: Any, step: Any, memory: Any, first: Any,
-        row: Any, action: Any, numbers: Any, fault: Any, count: Any,
+        row: Any, action: Any, numbers: Any, astray: Any, count: Any,
     ) -> None:  # fmt: skip
-        if fault[0] != 0:
+        if astray[0] != 0:
             return
         total, lowest = 0.0, 0.0
         for a in range(count):
@@ -74,6 +73,6 @@ def call_update(update: Callable[..., None], rows: int, constants: bool) -> Any:
             for r in range(rows):
                 memory[first + r * row + a * action] = kept[r, a]
         if not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
-            fault[0] = NO_STRATEGY
+            astray[0] = t
 
     return call if SIMULATED else callee(call)

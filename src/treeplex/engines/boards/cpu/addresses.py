@@ -55,7 +55,7 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
     Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), (WORK, 2), ("bool", 2), _L2, _F1, _L1, _L1, _L1),
     Schedules: (_F1, _F1, _F1),
-    Calls: (_L1, _F2, _L1),
+    Calls: (_L1, _F2, _L1, _L1, _F1),
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Calls, Pass, Player
 from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
 from treeplex.kernels.jit import callee
+from treeplex.updates.rule import TOLERANCE
 
 Array = npt.NDArray[Any]
 
@@ -31,7 +31,7 @@ def call(
     rows, size, locked = calls.code[1], actions * width, player.where[number]
     strategy, memory, own = player.predicted[start:], player.regret[rows * start :], np.empty((2 + rows) * actions)
     for h in range(held):
-        if calls.fault[0] != 0:
+        if calls.failed[0] >= 0 or calls.astray[0] > 0:
             return
         if locked >= 0 and is_locked(player.locked, locked, size, width, h):
             continue
@@ -46,13 +46,15 @@ def call(
         if call_rule(
             calls.code[0], step.t, own, 0, own, actions, own, 2 * actions, calls.constants[step.player], rows, actions
         ):
-            calls.fault[0] = layout.RAISED
+            calls.failed[0], calls.failed[1], calls.failed[2] = step.player, step.t, actions
+            for k in range(len(own)):
+                calls.arguments[k] = own[k]
             return
         total, lowest = 0.0, 0.0
         for a in range(actions):
             x = own[actions + a]
             strategy[a * width + h], total, lowest = x, total + x, min(lowest, x)
-        if not (abs(total - 1.0) <= layout.TOLERANCE and lowest >= -layout.TOLERANCE):
-            calls.fault[0] = layout.NO_STRATEGY
+        if not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
+            calls.astray[0] = step.t
         for k in range(rows * actions):
             memory[k * width + h] = own[2 * actions + k]

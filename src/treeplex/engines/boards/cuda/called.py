@@ -41,7 +41,7 @@ class Calls(NamedTuple):
     """What kernels are handed, arrays on the GPU."""
 
     constants: Any
-    fault: Any  # [1] see ``kernels.cuda.calls``
+    astray: Any  # [1] see ``kernels.cuda.calls``
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +72,7 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
         if h < held and lock != ALL_LOCKED and not (lock >= 0 and is_locked(locked, actions, width, h)):
             hand, wide, count = np.int64(h), np.int64(width), np.int64(actions)
             call(t, values, played, kept, learning.predicted, first + hand, wide, learning.regret,
-                 rows_of * first + hand, count * wide, wide, calls.constants, calls.fault, count)  # fmt: skip
+                 rows_of * first + hand, count * wide, wide, calls.constants, calls.astray, count)  # fmt: skip
 
     up_decision = part(up_decision)
 

@@ -118,8 +118,8 @@ class BoardsOnGPU:
         if rule is not None:
             most = max(len(decision.node.actions) for street in game.streets for decision in street.decisions)
             self._called = Called(rule.update, rule.memory, rule.constants is not None, most)
-            fault = cuda.to_device(np.zeros(1, np.int32))
-            self._calls = [Calls(cuda.to_device(_some(each)), fault) for each in constants_of(game, rule)]
+            none = cuda.to_device(np.zeros(1, np.int32))
+            self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
         self._recorded: tuple[Any, Callable[[], None]] | None = None
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
 
@@ -140,9 +140,9 @@ class BoardsOnGPU:
         first, second = (HandLearner(*(cuda.to_device(_some(array)) for array in each)) for each in learners)
         return first, second
 
-    def fault(self) -> int:
-        """How calls of the rule have ended: ``kernels.cuda.calls``."""
-        return 0 if self._calls is None else int(here(self._calls[0].fault, 1)[0])
+    def astray(self) -> int:
+        """The first iteration in which the rule left no probabilities, or 0: ``kernels.cuda.calls``."""
+        return 0 if self._calls is None else int(here(self._calls[0].astray, 1)[0])
 
     def new_learners(self, counts: Counts) -> Learners:
         """Nothing is known yet; of a game without locks."""

@@ -18,8 +18,8 @@ from treeplex.engines.boards.tables import (
     Array,
     HandTables,
     array_counts,
+    astray,
     bounded_weight,
-    check_fault,
     new_learners,
     numbers_beside,
     pass_rule,
@@ -174,7 +174,8 @@ class CudaBoardsEngine(Engine):
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
                 now.device.iterate(now.learners, rule, known, now.iteration, count)
-                check_fault(scheme.rule, now.device.fault(), now.iteration + 1, now.iteration + count)
+                if now.device.astray():
+                    raise astray(scheme.rule, now.device.astray())
                 now = now._replace(iteration=now.iteration + count)
                 folded = fold_on_device(now.device, self.device, now.learners, now.iteration, now.earlier)
                 now = now._replace(earlier=folded)
