@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 
 import treeplex as tp
 from treeplex import engines
@@ -25,7 +26,6 @@ from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.protocol import Execution, Goal
 from treeplex.algorithms.registry import ALGORITHMS, build
-from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 from treeplex.compile import CompiledGame
 from treeplex.compile.blocks import RankedBlocks
 from treeplex.engines.sequence.reference import treeplex as walks

@@ -11,13 +11,14 @@ import pytest
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution
+from treeplex.compile.source import compiled
 from treeplex.engines.protocol import FACED
 from treeplex.errors import ParameterError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
 from treeplex.kernels.cuda.found import SIMULATED, found
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
-from treeplex.updates.turns import ALTERNATING
+from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 from rules import PLUS, SOFTMAX, TWO_ROWS, softmax
@@ -98,3 +99,47 @@ def test_a_rule_that_leaves_no_strategy_ends_the_run() -> None:
     gpu = opened(Rule("broken", broken), game, "cuda", "float64")
     with pytest.raises(ParameterError, match=r"'broken' must leave probabilities .* in iteration 1"):
         gpu.advance(game, gpu.start(game), 1)
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "one block": {},
+    "phases": {"SMALL": 0, "CROWN": 2},
+    "dealt": {"HANDS": 0, "LEAST": 0, "SMALL": 0, "CROWN": 2},
+    "steps": {"SMALL": 0, "CROWN": 0, "width": lambda n, infosets: 32},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "form", "storage"),
+    [
+        ("kuhn", TWO_ROWS, "phases", "float64"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("kuhn", SOFTMAX, "one block", "float64"),
+                ("random_tree(seed=3,depth=3)", TWO_ROWS, "steps", "float64"),
+                ("random_tree(seed=3,depth=3)", STARTED, "one block", "float32"),
+                ("kuhn", STARTED, "steps", "float64"),
+                ("one_card_poker(deck=17)", PLUS, "dealt", "float64"),
+            )
+        ),
+    ],
+)
+@pytest.mark.parametrize("turns", [ALTERNATING, SIMULTANEOUS])
+def test_infosets_learn_as_on_the_cpu(
+    name: str, rule: Rule, form: str, storage: str, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from treeplex.engines.sequence.cuda import dealt, layout, plan  # noqa: PLC0415 - not without numba.cuda
+
+    for key, value in FORMS[form].items():
+        monkeypatch.setattr(next(room for room in (layout, plan, dealt) if hasattr(room, key)), key, value)
+    game = compiled(name)
+    cpu, gpu = (CFR(rule, linear(), turns).open(game, Execution(backend, storage, 1)) for backend in ("cpu", "cuda"))
+    state, device = cpu.start(game), gpu.start(game)
+    for count in (1, 2):
+        state, device = cpu.advance(game, state, count), gpu.advance(game, device, count)
+    agree(gpu.save(device), cpu.save(state), REFERENCE[storage])
+    ours, theirs = (s.report(game, now, "average").evaluate() for s, now in ((gpu, device), (cpu, state)))
+    assert abs(ours.nash_conv - theirs.nash_conv) <= 1e-5 * game.largest_payoff * game.unit
+    back = gpu.advance(game, gpu.restore(game, cpu.save(state)), 1)
+    agree(gpu.save(back), cpu.save(cpu.advance(game, state, 1)), REFERENCE[storage])

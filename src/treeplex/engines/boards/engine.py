@@ -100,8 +100,9 @@ class Engine:
     ) -> Floats:
         """Passes (who learns, mode, iteration), one after the other, on all threads.
 
-        Passes that learn need ``schedules``, and ``calls`` if they do so by a rule that is called. With ``keep``, returns
-        [passes, H] what each found for the learner's hands at the root, not divided by anything. ``phase``: of one pass, what of it.
+        Passes that learn need ``schedules``, and ``calls`` if they do so by a rule that is called. With ``keep``,
+        returns [passes, H] what each found for the learner's hands at the root, not divided by anything. ``phase``: of
+        one pass, what of it.
         """
         given, told = schedules or Schedules(*np.ones((3, 1))), calls or no_calls()
         if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):

@@ -215,7 +215,8 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
 def _call(rules: Rules, rule: Rule, memory: Memory, t: int, key: Key, values: Floats, sigma: Floats) -> None:
     """Each hand's strategy and memory after ``rule`` by plain Python; ``sigma``: the strategies just played."""
     actions, hands = values.shape
-    constants = rules.constants[key[0]]
+    who: int = key[0]
+    constants: Floats = rules.constants[who]
     if key in memory.regret:
         numbers = memory.regret[key].value.reshape(rule.memory, actions, hands)
     else:

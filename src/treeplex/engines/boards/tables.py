@@ -113,7 +113,9 @@ def calls_of(game: HoldemGame, scheme: Scheme) -> Calls | None:
         return None
     constants = np.stack(constants_of(game, rule))
     code = np.array((rule.entry.address, rule.memory), dtype=np.int64)
-    return Calls(code, constants, np.full(3, -1), np.zeros(1, np.int64), np.zeros((2 + rule.memory) * game.action_counts[-1]))
+    return Calls(
+        code, constants, np.full(3, -1), np.zeros(1, np.int64), np.zeros((2 + rule.memory) * game.action_counts[-1])
+    )
 
 
 def astray(rule: Any, iteration: int) -> ParameterError:

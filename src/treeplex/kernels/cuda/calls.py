@@ -8,13 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from types import CellType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from treeplex.kernels.cuda.kernels import SIMULATED, callee
 
 TOLERANCE: Final = 1e-6  # how far from one probabilities may add up: that of ``updates.rule``
+
+
+class Called(NamedTuple):
+    """What kernels are compiled for."""
+
+    update: Callable[..., None]
+    rows: int  # of memory
+    constants: bool  # does it take any?
+    actions: int  # at most, of an infoset
+
+
+class Calls(NamedTuple):
+    """What kernels are handed, arrays on the GPU."""
+
+    constants: Any
+    astray: Any  # [1] the first iteration in which the rule left no probabilities, after which it is not called
 
 
 def device_function(function: Callable[..., Any]) -> Any:
@@ -33,46 +49,35 @@ def _compiled(thing: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def call_update(update: Callable[..., None], rows: int, constants: bool) -> Any:
-    """The part of kernels that updates one infoset.
+def call_update(called: Called) -> Any:
+    """The part of kernels that updates one infoset: ``call(t, values, strategy, memory, count, calls)``.
 
-    ``call(t, values, played, kept, strategy, at, step, memory, first, row, action, numbers, astray, count)``:
-    ``values``, ``played`` [A] and ``kept`` [rows + 1, A] are arrays of the thread's own, float64, of which the first
-    has the values, and ``count`` says of how many actions. The strategy of action a is ``strategy[at + a * step]``,
-    zeros standing for a uniform one; row r of the memory has ``memory[first + r * row + a * action]``. ``numbers``: the
-    rule's constants. ``astray[0]``: the first iteration in which it left no probabilities, after which it is not called.
+    ``values``, ``strategy`` [A] and ``memory`` [rows + 1, A] are float64 arrays of the thread's own, of which the first
+    ``count`` actions are of the infoset; a strategy of zeros stands for a uniform one. False if the rule was not
+    called, because it left no probabilities before.
     """
-    apply = device_function(update)
+    apply, rows = device_function(called.update), called.rows
 
     def plain(t: Any, values: Any, strategy: Any, memory: Any, numbers: Any) -> None:
         apply(t, values, strategy, memory)
 
-    chosen: Any = apply if constants else plain if SIMULATED else callee(plain)
+    chosen: Any = apply if called.constants else plain if SIMULATED else callee(plain)
 
-    def call(
-        t: Any, values: Any, played: Any, kept: Any, strategy: Any, at: Any, step: Any, memory: Any, first: Any,
-        row: Any, action: Any, numbers: Any, astray: Any, count: Any,
-    ) -> None:  # fmt: skip
-        if astray[0] != 0:
-            return
+    def call(t: Any, values: Any, strategy: Any, memory: Any, count: Any, calls: Calls) -> bool:
+        if calls.astray[0] != 0:
+            return False
         total, lowest = 0.0, 0.0
         for a in range(count):
-            played[a] = np.float64(strategy[at + a * step])
-            total += played[a]
-        for a in range(count):
-            if total == 0.0:
-                played[a] = 1.0 / np.float64(count)
-            for r in range(rows):
-                kept[r, a] = np.float64(memory[first + r * row + a * action])
-        chosen(np.float64(t), values[:count], played[:count], kept[:rows, :count], numbers)
+            total += strategy[a]
+        if total == 0.0:
+            for a in range(count):
+                strategy[a] = 1.0 / np.float64(count)
+        chosen(np.float64(t), values[:count], strategy[:count], memory[:rows, :count], calls.constants)
         total = 0.0
         for a in range(count):
-            x = played[a]
-            strategy[at + a * step] = x
-            total, lowest = total + x, min(lowest, x)
-            for r in range(rows):
-                memory[first + r * row + a * action] = kept[r, a]
+            total, lowest = total + strategy[a], min(lowest, strategy[a])
         if not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
-            astray[0] = t
+            calls.astray[0] = t
+        return True
 
     return call if SIMULATED else callee(call)

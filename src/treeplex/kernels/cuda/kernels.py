@@ -25,6 +25,22 @@ from treeplex.kernels.jit import CACHE_FOLDERS
 
 cuda: Any = module()
 
+
+class _Simulated:
+    """Arrays of a thread under the simulator, which has them in kernels alone and not in what they call."""
+
+    class local:  # noqa: N801
+        """As ``cuda.local``."""
+
+        @staticmethod
+        def array(shape: Any, dtype: Any) -> Any:
+            """Numbers of a thread's own."""
+            return np.zeros(shape)
+
+
+own: Any = _Simulated if SIMULATED else cuda
+"""Where parts of kernels that are in files of their own take ``local.array`` from."""
+
 LANES: Final = 32
 BLOCK: Final = LANES if SIMULATED else 128
 """Threads of a block where whole warps work on their own. Measured on an H200: 256 are up to 9 % slower."""

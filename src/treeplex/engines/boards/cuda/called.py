@@ -10,7 +10,7 @@ padding and locked ones, whether or not they are reached.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,45 +19,28 @@ from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.common import TINY, common, part, place_of
 from treeplex.engines.boards.cuda.meeting import uint64
-from treeplex.kernels.cuda.calls import call_update
+from treeplex.kernels.cuda.calls import Called, call_update
 from treeplex.kernels.cuda.kernels import cuda, kernel, rule, select, tail, uint32
-from treeplex.updates.rule import Update
 from treeplex.updates.rules import matched
 from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
 
 
-class Called(NamedTuple):
-    """What kernels are compiled for, beside storage and locks."""
-
-    update: Update
-    rows: int  # of memory
-    constants: bool  # does it take any?
-    actions: int  # at most, of a decision
-
-
-class Calls(NamedTuple):
-    """What kernels are handed, arrays on the GPU."""
-
-    constants: Any
-    astray: Any  # [1] see ``kernels.cuda.calls``
-
-
 @lru_cache(maxsize=64)
 def called_up(storage: str, locks: bool, called: Called) -> Any:
     """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
-    match, call = rule(matched, where=select), call_update(called.update, rows_of, called.constants)
+    match, call = rule(matched, where=select), call_update(called)
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
     word, closed, is_locked, lock_of, _, _, value = common(storage, locks)
 
-    def up_decision(betting, record, width, stride, learning, start, mine, h, held, lock, locked, t, calls):
+    def up_decision(betting, record, width, stride, learning, base, mine, h, held, lock, locked, t, calls):
         """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
         values, played = cuda.local.array(most, _numba.float64), cuda.local.array(most, _numba.float64)
         kept = cuda.local.array((rows_of + 1, most), _numba.float64)  # an array needs a row
         actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
-        first = np.int64(start) + np.int64(uint32(word(record, layout.OWN_SLOT) * width))
+        first = np.int64(base) + np.int64(uint32(word(record, layout.OWN_SLOT) * width))
         total, weighted, plain, a = zero, zero, zero, uint32(0)
         while a < actions:
             v = value(betting, uint32(item + a), mine, stride)
@@ -70,9 +53,17 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
         known, each = match(weighted, total, tiny, one)
         mine[uint32(word(record, layout.VALUE) * stride)] = each if known else plain / number(actions)
         if h < held and lock != ALL_LOCKED and not (lock >= 0 and is_locked(locked, actions, width, h)):
-            hand, wide, count = np.int64(h), np.int64(width), np.int64(actions)
-            call(t, values, played, kept, learning.predicted, first + hand, wide, learning.regret,
-                 rows_of * first + hand, count * wide, wide, calls.constants, calls.astray, count)  # fmt: skip
+            wide, count, size = np.int64(width), np.int64(actions), np.int64(uint32(actions * width))
+            at, start = first + np.int64(h), rows_of * first + np.int64(h)
+            for k in range(count):
+                played[k] = np.float64(learning.predicted[at + k * wide])
+                for r in range(rows_of):
+                    kept[r, k] = np.float64(learning.regret[start + r * size + k * wide])
+            if call(t, values, played, kept, count, calls):
+                for k in range(count):
+                    learning.predicted[at + k * wide] = played[k]
+                    for r in range(rows_of):
+                        learning.regret[start + r * size + k * wide] = kept[r, k]
 
     up_decision = part(up_decision)
 

@@ -12,13 +12,14 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, PassRule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
-from treeplex.engines.boards.cuda.called import Called, Calls, called_up
+from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
 from treeplex.engines.boards.tables import constants_of
+from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import SIMULATED, cuda
 from treeplex.kernels.cuda.memory import add, fade, fold
@@ -116,8 +117,7 @@ class BoardsOnGPU:
         self._told, self._now = np.ones((3, 0)), 0
         self._called = self._calls = None
         if rule is not None:
-            most = max(len(decision.node.actions) for street in game.streets for decision in street.decisions)
-            self._called = Called(rule.update, rule.memory, rule.constants is not None, most)
+            self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
             none = cuda.to_device(np.zeros(1, np.int32))
             self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
         self._recorded: tuple[Any, Callable[[], None]] | None = None

@@ -11,9 +11,11 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
-from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.kernels import FALL, kernels
 from treeplex.engines.sequence.cuda.layout import Layout
+from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
 from treeplex.engines.sequence.cuda.plan import Part, Plan
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import (
