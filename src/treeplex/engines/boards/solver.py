@@ -96,6 +96,11 @@ class SpotProfile(Profile):
         """As ``Profile``."""
         return self
 
+    @property
+    def trunk(self) -> SpotProfile:
+        """At least the strategies of the first street, on the host."""
+        return self
+
     def replace(self, arrays: Sources) -> SpotProfile:
         """As ``Profile``."""
         return SpotProfile(self.game, Sources(*arrays), self.frozen, self.storage, self.threads)

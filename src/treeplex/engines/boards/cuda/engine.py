@@ -393,8 +393,8 @@ def zeros(count: int, kind: Any) -> Any:
 
 
 def here(array: Any, count: int) -> Array:
-    """The first numbers of an array, copied from the GPU."""
-    found: Array = array.copy_to_host()[:count]
+    """The first numbers of an array, copied from the GPU; no others are."""
+    found: Array = array[:count].copy_to_host() if count else np.zeros(0, array.dtype)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Schedules, Sources
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, learner_bytes, plan
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, here, learner_bytes, plan
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.engines.boards.locks import fix
@@ -68,8 +68,18 @@ class DeviceSpotProfile(Profile):
 
     def host(self) -> SpotProfile:
         """As ``Profile``."""
+        return self._here(self.device.here(self.sources))
+
+    @property
+    def trunk(self) -> SpotProfile:
+        """The strategies of the first street, on the host: a small part of what there is to copy."""
+        street, hands = self.game.streets[0], self.game.boards[0].hands
+        first, second = (street.slots(player) * int(hands[player].start[1]) for player in (0, 1))
+        return self._here(Sources(here(self.sources[0], first), here(self.sources[1], second)))
+
+    def _here(self, sources: Sources) -> SpotProfile:
         storage = self.device.storage
-        return SpotProfile(self.game, self.device.here(self.sources), fix(self.game, storage), storage, 0)
+        return SpotProfile(self.game, sources, fix(self.game, storage), storage, 0)
 
 
 def sent_schedules(scheme: Scheme, storage: str, last: int) -> Schedules:

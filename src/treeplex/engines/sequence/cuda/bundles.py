@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Number, Shape, Steps
 from treeplex.engines.sequence.cuda.up import decayed
 from treeplex.kernels.cuda.kernels import any_lane, cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -30,7 +30,7 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Bundle, unit: Any, predicted: Any) -> None:
+    def up(shape: Shape, learning: Learning, steps: Steps, which: Bundle, unit: Number, predicted: Number) -> None:
         i = u(steps.clock[0] + which.iteration)
         positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))

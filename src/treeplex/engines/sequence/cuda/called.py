@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from treeplex.engines.sequence.cuda.arrays import Learning, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
@@ -28,7 +28,9 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
     zero, one = number(0.0), number(1.0)
     paid, below = sums(storage)
 
-    def up_tile(shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, t: Any, _: Any, calls: Calls) -> None:
+    def up_tile(
+        shape: Shape, learning: Learning, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
+    ) -> None:
         """A tile of any shape; ``t``: the iteration. The arguments are those of the family's, with other meanings."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import Array, Index, Learning, Number, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.called import called_up
 from treeplex.engines.sequence.cuda.down import going_down
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of
@@ -65,7 +65,7 @@ def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | N
 def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
     number, (up_one, up_several, up_any) = real(storage), going_up(storage, predict, dealt)
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Any, predicted: Any) -> None:
+    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, predicted: Number) -> None:
         i = u(steps.clock[0] + which.iteration)
         positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
@@ -86,7 +86,7 @@ def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
 def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
     number, up_tile = real(storage), called_up(storage, dealt, called)
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Any, calls: Calls) -> None:
+    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, calls: Calls) -> None:
         t = number(steps.told[u(u(steps.clock[0] + which.iteration) << u(2))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
@@ -120,11 +120,11 @@ def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
         shape: Shape,
         learning: Learning,
         steps: Steps,
-        phases: Any,
+        phases: Array,
         which: Range,
-        count: Any,
-        unit: Any,
-        predicted: Any,
+        count: Index,
+        unit: Number,
+        predicted: Number,
     ) -> None:
         """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
@@ -154,7 +154,7 @@ def _share_kernel(storage: str) -> Any:
     number = real(storage)
     zero, one = number(0.0), number(1.0)
 
-    def shares(shape: Shape, learning: Learning, tiles: Any) -> None:
+    def shares(shape: Shape, learning: Learning, tiles: Index) -> None:
         """Shares of what is played, of all tiles."""
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
@@ -180,7 +180,7 @@ def _share_kernel(storage: str) -> Any:
 def _enter_kernel(storage: str) -> Any:
     number = real(storage)
 
-    def enter(learning: Learning, turn: Any, first: Any, second: Any) -> None:
+    def enter(learning: Learning, turn: Index, first: Number, second: Number) -> None:
         """Averages take the plan with the weight of its player; player 1's places begin at ``turn``."""
         i = u(cuda.grid(1))
         if i < u(learning.plan.shape[0]):
@@ -189,7 +189,7 @@ def _enter_kernel(storage: str) -> Any:
     return kernel(enter)
 
 
-def _tick(steps: Steps, count: Any) -> None:
+def _tick(steps: Steps, count: Index) -> None:
     if cuda.grid(1) == 0:
         steps.clock[0] += count
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from treeplex.engines.sequence.cuda.arrays import Shape
+from treeplex.engines.sequence.cuda.arrays import Array, Index, Number, Shape
 from treeplex.engines.sequence.cuda.layout import ACTIONS, WORDS
 from treeplex.kernels.cuda.kernels import callee, int32, load4, one_by_one, real
 from treeplex.kernels.cuda.kernels import uint32 as u
 
 
 @callee
-def places_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
+def places_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
     """Of a tile: first row, first infoset, first rows of entries and of slots."""
     return load4(shape.tiles, u(w * u(WORDS)))
 
 
 @callee
-def sizes_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
+def sizes_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
     """Of a tile: n, shape, entries and children of a row."""
     return load4(shape.tiles, u(u(w * u(WORDS)) + u(ACTIONS)))
 
 
 @callee
-def lane_of(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
+def lane_of(shape_word: Index, lane: Index) -> tuple[Any, Any, Any, Any]:
     """Row and column of a lane in its tile."""
     wide = u(shape_word & u(63))
     row = u(u(lane * u(shape_word >> u(12))) >> u(10))
@@ -38,7 +38,7 @@ def sums(storage: str) -> tuple[Any, Any]:
     zero = number(0.0)
 
     @callee
-    def four(shape: Shape, plan: Any, at: Any) -> Any:
+    def four(shape: Shape, plan: Array, at: Index) -> Any:
         s0, s1 = shape.column[at], shape.column[u(at + u(32))]
         s2, s3 = shape.column[u(at + u(64))], shape.column[u(at + u(96))]
         v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
@@ -46,7 +46,7 @@ def sums(storage: str) -> tuple[Any, Any]:
         return (v0 * plan[s0] + v1 * plan[s1]) + (v2 * plan[s2] + v3 * plan[s3])
 
     @callee
-    def paid(shape: Shape, plan: Any, row: Any, length: Any, lane: Any, unit: Any, eager: Any) -> Any:
+    def paid(shape: Shape, plan: Array, row: Index, length: Index, lane: Index, unit: Number, eager: bool) -> Any:
         """Payoffs of a row times the opponent's plan; ``eager``: more of them at a time, for more registers."""
         total = zero
         at = u(u(row << u(5)) + lane)
@@ -71,7 +71,7 @@ def sums(storage: str) -> tuple[Any, Any]:
         return total * unit
 
     @callee
-    def below(slot: Any, row: Any, children: Any, lane: Any) -> Any:
+    def below(slot: Array, row: Index, children: Index, lane: Index) -> Any:
         """Values of the child infosets of a row."""
         total = zero
         at = u(u(row << u(5)) + lane)

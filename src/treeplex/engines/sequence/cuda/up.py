@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Learning, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -29,7 +29,14 @@ def learner(storage: str, predict: bool) -> Any:
 
     @callee
     def learn(
-        learning: Learning, at: Any, old: Any, value: Any, worth: Any, positive: Any, negative: Any, predicted: Any
+        learning: Learning,
+        at: Index,
+        old: Number,
+        value: Number,
+        worth: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
     ) -> Any:
         """New regret of a sequence; returns what it is played in proportion to."""
         instantaneous = value - worth
@@ -56,14 +63,14 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
     def up_one(
         shape: Shape,
         learning: Learning,
-        w: Any,
-        lane: Any,
-        unit: Any,
-        positive: Any,
-        negative: Any,
-        predicted: Any,
-        children: Any,
-        eager: Any,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+        children: Index,
+        eager: bool,
     ) -> None:
         """A tile of one step."""
         base, first, entry, slot = places_of(shape, w)
@@ -105,13 +112,13 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
     def up_several(
         shape: Shape,
         learning: Learning,
-        w: Any,
-        lane: Any,
-        unit: Any,
-        positive: Any,
-        negative: Any,
-        predicted: Any,
-        eager: Any,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+        eager: bool,
     ) -> None:
         """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
         base, first, entry, slot = places_of(shape, w)
@@ -165,7 +172,14 @@ def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
 
     @callee
     def up_any(
-        shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, positive: Any, negative: Any, predicted: Any
+        shape: Shape,
+        learning: Learning,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
     ) -> None:
         n, form, _, _ = sizes_of(shape, w)
         if n > u(u(form >> u(6)) & u(63)):
