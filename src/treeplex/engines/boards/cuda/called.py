@@ -17,11 +17,10 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import TINY, common, part, place_of
+from treeplex.engines.boards.cuda.common import common, part, place_of
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.kernels.cuda.calls import Called, call_update
-from treeplex.kernels.cuda.kernels import cuda, kernel, rule, select, tail, uint32
-from treeplex.updates.rules import matched
+from treeplex.kernels.cuda.kernels import cuda, kernel, tail, uint32
 from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
@@ -31,9 +30,8 @@ _numba: Any = numba
 def called_up(storage: str, locks: bool, called: Called) -> Any:
     """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
-    match, call = rule(matched, where=select), call_update(called)
-    zero, one, tiny = number(0.0), number(1.0), number(TINY)
-    word, closed, is_locked, lock_of, _, _, value = common(storage, locks)
+    zero, call = number(0.0), call_update(called)
+    word, closed, is_locked, lock_of, _, _, value, expect = common(storage, locks)
 
     def up_decision(betting, record, width, stride, learning, base, mine, h, held, lock, locked, t, calls):
         """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
@@ -41,21 +39,14 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
         kept = cuda.local.array((rows_of + 1, most), _numba.float64)  # an array needs a row
         actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
         first = np.int64(base) + np.int64(uint32(word(record, layout.OWN_SLOT) * width))
-        total, weighted, plain, a = zero, zero, zero, uint32(0)
-        while a < actions:
-            v = value(betting, uint32(item + a), mine, stride)
-            x = max(number(learning.source[uint64(first + np.int64(uint32(uint32(a * width) + h)))]), zero)
-            values[a] = np.float64(v)
-            total += x
-            weighted += x * v
-            plain += v
-            a = uint32(a + 1)
-        known, each = match(weighted, total, tiny, one)
-        mine[uint32(word(record, layout.VALUE) * stride)] = each if known else plain / number(actions)
+        source = tail(learning.source, uint64(first + np.int64(h)))
+        expected = expect(betting, item, mine, stride, source, uint32(0), actions, width)
+        mine[uint32(word(record, layout.VALUE) * stride)] = expected
         if h < held and lock != ALL_LOCKED and not (lock >= 0 and is_locked(locked, actions, width, h)):
             wide, count, size = np.int64(width), np.int64(actions), np.int64(uint32(actions * width))
             at, start = first + np.int64(h), rows_of * first + np.int64(h)
             for k in range(count):
+                values[k] = np.float64(value(betting, uint32(item + k), mine, stride))
                 played[k] = np.float64(learning.predicted[at + k * wide])
                 for r in range(rows_of):
                     kept[r, k] = np.float64(learning.regret[start + r * size + k * wide])

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
-from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
 from treeplex.kernels.cuda.kernels import own as cuda
@@ -25,8 +25,7 @@ _numba: Any = numba
 def called_up(storage: str, dealt: bool, called: Called) -> Any:
     """The part of kernels that takes a tile up; ``dealt``: are payoffs found before?"""
     number, rows, most, call = real(storage), called.rows, called.actions, call_update(called)
-    zero, one = number(0.0), number(1.0)
-    paid, below = sums(storage)
+    zero, inverse_of, (paid, below) = number(0.0), inverse(storage), sums(storage)
 
     def up_tile(
         shape: Shape, learning: Learning, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
@@ -64,6 +63,6 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
                 total += select(x > zero, x, zero)
                 for r in range(rows):
                     learning.regret[r * places + at] = number(kept[r, a])
-            learning.share[here] = one / select(total > zero, total, -number(n))
+            learning.share[here] = inverse_of(total, n)
 
     return up_tile if SIMULATED else callee(up_tile)

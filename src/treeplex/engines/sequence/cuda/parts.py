@@ -7,7 +7,7 @@ from typing import Any
 
 from treeplex.engines.sequence.cuda.arrays import Array, Index, Number, Shape
 from treeplex.engines.sequence.cuda.layout import ACTIONS, WORDS
-from treeplex.kernels.cuda.kernels import callee, int32, load4, one_by_one, real
+from treeplex.kernels.cuda.kernels import callee, int32, load4, one_by_one, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 
 
@@ -29,6 +29,19 @@ def lane_of(shape_word: Index, lane: Index) -> tuple[Any, Any, Any, Any]:
     wide = u(shape_word & u(63))
     row = u(u(lane * u(shape_word >> u(12))) >> u(10))
     return row, u(lane - u(row * wide)), wide, u((shape_word >> u(6)) & u(63))
+
+
+@cache
+def inverse(storage: str) -> Any:
+    """What strategies are shares by: 1 / total of what is played, or -1 / n where nothing is positive."""
+    number = real(storage)
+    zero, one = number(0.0), number(1.0)
+
+    @callee
+    def inverse_of(total: Number, n: Index) -> Number:
+        return one / select(total > zero, total, -number(n))
+
+    return inverse_of
 
 
 @cache
