@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         grow,
         load,
         merge,
-        regrow,
         resume,
         solve,
     )
@@ -62,7 +61,6 @@ __all__ = [
     "load",
     "merge",
     "minimizer",
-    "regrow",
     "resume",
     "solve",
 ]
@@ -80,7 +78,6 @@ _MODULES = {
         "grow",
         "load",
         "merge",
-        "regrow",
         "resume",
         "solve",
     ),

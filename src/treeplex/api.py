@@ -64,7 +64,6 @@ __all__ = [
     "load",
     "merge",
     "recommended",
-    "regrow",
     "resume",
     "resume_batch",
     "solve",
@@ -103,7 +102,6 @@ def solve(
     worker_memory: str | int | None = None,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -136,7 +134,6 @@ def solve(
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -148,7 +145,7 @@ def solve(
     """
     given = Limits(nash_conv, seconds, iterations, nodes)
     options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
-    kept, seed = folder_of(out, folder), seed_of(seed)
+    kept, seed = folder_of(out), seed_of(seed)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
     asked: dict[str, Any] = {
@@ -265,7 +262,7 @@ def compare(
     solvers = {name: games.assembled(name) for name in chosen}
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
     options = Options(threads, checkpoint_seconds=checkpoint_seconds, answer=answer)
-    loaded, kept = load(game), folder_of(out, None)
+    loaded, kept = load(game), folder_of(out)
     uniform = uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
@@ -355,7 +352,6 @@ def grow(
     storage: str | None = None,
     threads: int = 0,
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -377,7 +373,6 @@ def grow(
         storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -387,13 +382,8 @@ def grow(
     (True, True)
     """
     given = Limits(nash_conv, seconds, iterations, nodes)
-    options, kept = Options(threads, "auto", checkpoint_seconds, watch, answer), folder_of(out, folder)
+    options, kept = Options(threads, "auto", checkpoint_seconds, watch, answer), folder_of(out)
     return execute(*growing(game, growth, given, exploitability, storage), options, kept)
-
-
-def regrow(folder: str | Path, **options: Any) -> Solution:
-    """The old name of ``resume`` for runs of ``grow``."""
-    return resume(folder, **options)
 
 
 def explore(
@@ -433,7 +423,7 @@ def explore(
     True
     """
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, None)
+    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out)
     return execute(*exploration(game, algorithm, limits, seed, responses), options, kept)
 
 
@@ -494,12 +484,9 @@ def recommended(game: Any) -> dict[str, str]:
     return {"algorithm": algorithm, "backend": solver.backend}
 
 
-def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
+def folder_of(out: str | Path | None) -> str | Path | None:
     """The folder to keep a run in, if any; refused if it can be none."""
-    if out is not None and folder is not None:
-        raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
-    name, given = ("folder", folder) if out is None else ("out", out)
-    return None if given is None else path_of_folder(given, name)
+    return None if out is None else path_of_folder(out, "out")
 
 
 def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:

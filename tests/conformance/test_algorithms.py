@@ -35,7 +35,7 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
-ON_ARRAYS = CFR | HedgeCFR | AdaptiveCFR | FlooredCFR | BestResponseCFR | FictitiousPlay
+ON_ARRAYS = CFR | HedgeCFR | BestResponseCFR | FictitiousPlay
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
@@ -578,7 +578,7 @@ def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_pa
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
         lambda: tp.solve(RandomTree(seed=2), algorithm, iterations=5, iterate=iterate),
-        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, folder=tmp_path / "run"),
+        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, out=tmp_path / "run"),
         lambda: tp.resume(tmp_path / "run", iterations=10**9, seconds=0.01),
     )
 

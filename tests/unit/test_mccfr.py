@@ -55,7 +55,7 @@ def test_a_seed_decides_everything(algorithm) -> None:
 @pytest.mark.parametrize("algorithm", [*RANDOM, "pure-mccfr(streams=2)", "mccfr-external(turns=simultaneous)"])
 def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path) -> None:
     whole = tp.solve("leduc", algorithm, iterations=90, seed=3)
-    tp.solve("leduc", algorithm, iterations=37, seed=3, folder=tmp_path / "run")
+    tp.solve("leduc", algorithm, iterations=37, seed=3, out=tmp_path / "run")
     resumed = tp.resume(tmp_path / "run", iterations=90)
     assert rows(resumed) == rows(whole)
     assert resumed.nodes_touched == whole.nodes_touched
@@ -66,7 +66,7 @@ def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path) -> None:
 def test_a_game_without_a_name_resumes_too(rules, tmp_path) -> None:
     """It is read from the folder, where it has no public tree any more."""
     whole = tp.solve(rules, "pure-mccfr", iterations=60, seed=3)
-    tp.solve(rules, "pure-mccfr", iterations=20, seed=3, folder=tmp_path / "run")
+    tp.solve(rules, "pure-mccfr", iterations=20, seed=3, out=tmp_path / "run")
     assert rows(tp.resume(tmp_path / "run", iterations=60)) == rows(whole)
 
 

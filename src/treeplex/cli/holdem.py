@@ -16,7 +16,7 @@ from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Over, Qu
 from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
-from treeplex.cli.solve import Algorithm, resume, solved
+from treeplex.cli.solve import Algorithm, solved
 from treeplex.cli.spots import SpotOptions
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
@@ -70,7 +70,6 @@ def solve(
     raise solved(game, algorithm, goal, carrying, saving, 0, as_json, locks, over)
 
 
-holdem.command()(resume)
 holdem.command()(sizes)
 holdem.command()(report)
 holdem.command()(convert)

@@ -102,7 +102,6 @@ class Goal:
         str | None,
         typer.Option(
             "--exploitability",
-            "--until",
             help="Target exploitability, half of NashConv; for a hold'em spot also such as 0.3%pot or 5mbb.",
         ),
     ] = None

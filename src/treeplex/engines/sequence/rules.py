@@ -35,7 +35,7 @@ def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple
 def initial_memory(rule: Rule, first: Ints, constants: Floats, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """[rows S] The memory of all infosets, whose sequences begin at ``first`` [I + 1]."""
     memory, actions = np.zeros(rule.memory * int(first[-1]), dtype), np.diff(first)
-    for width in np.unique(actions).tolist():
+    for width in np.unique(actions[actions > 0]).tolist():
         begin = rule.memory * first[:-1][actions == width].astype(np.int64)
         memory[begin[:, None] + np.arange(rule.memory * width)] = rule.initial(width, constants).ravel()
     return memory

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import (
     HedgeLearner,
@@ -47,17 +48,25 @@ from treeplex.engines.sequence.arrays import (
     Step,
 )
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
+from treeplex.engines.sequence.rules import payoff_range
 from treeplex.updates.reference import shares, step_size
 from treeplex.updates.rule import Rule
 from treeplex.updates.storage import LARGEST
 from treeplex.updates.thresholds import cut
 
 
-class SpelledRule(NamedTuple):
+class PythonRule(NamedTuple):
     """A rule that is a function, as plain Python."""
 
     rule: Rule
     constants: Floats
+    failed: tuple[int] = (-1,)  # as of ``RuleCall``: it raises instead
+
+
+def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
+    """As ``engines.sequence.rules.rule_calls``."""
+    made = PythonRule(rule, rule.constants_of(payoff_range(game)))
+    return made, made
 
 
 def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Step) -> None:
@@ -120,7 +129,7 @@ def _hedge(
     return cut(likely / likely.sum(), rule.limit[infoset] / np.sqrt(step.iteration + 1.0))
 
 
-def _apply(learner: RuleLearner, rule: SpelledRule, own: slice, values: Floats, step: Step) -> Floats:
+def _apply(learner: RuleLearner, rule: PythonRule, own: slice, values: Floats, step: Step) -> Floats:
     """New memory of an infoset; returns its next strategy, as the rule leaves it."""
     rows, constants = rule.rule.memory, rule.constants
     place = slice(rows * own.start, rows * own.stop)
