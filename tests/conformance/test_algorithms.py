@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 
 import treeplex as tp
 from treeplex import engines

@@ -38,6 +38,7 @@ from treeplex.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.growth.spots import GrowingSpot
 from treeplex.poker.views.reader import Reader
 from treeplex.tensors import TINY, Tensors, count_of, leaves, number_of, record_of, restored
+from treeplex.updates.rule import Rule
 from treeplex.updates.storage import STORAGES
 
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
@@ -99,7 +100,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
-        if not isinstance(member, CFR) or member.rule.predict > 0.0:
+        if not isinstance(member, CFR) or isinstance(member.rule, Rule) or member.rule.predict > 0.0:
             raise ParameterError(
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
@@ -198,7 +199,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         state, solver = self.start(game, seed), self._solver
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
-        learners = new_learners(spot.game, solver.storage, predict=False)
+        learners = new_learners(spot.game, solver.storage, solver.scheme)
         fresh = HandTables(learners, 0, saved_earlier(learners, tensors))
         spot.state = check_iterations(restored(fresh, "state", tensors))
         spot.touched, state.growing = count_of(counts["touched"]), number_of(counts["growing"])
