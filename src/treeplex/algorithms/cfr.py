@@ -22,7 +22,7 @@ from treeplex.algorithms.options import (
     turn_order,
 )
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
-from treeplex.algorithms.trial import try_rule
+from treeplex.algorithms.trial import try_own
 from treeplex.engines.open import join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
@@ -115,8 +115,8 @@ class CFR(Algorithm[Any, Any]):
 
     def start(self, game: Any, seed: int = 0) -> Any:
         """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is tried first, as plain Python."""
-        if isinstance(self.rule, Rule) and self.rule.own:
-            try_rule(self.rule.name, self.rule.update, self.rule.memory, game)
+        if isinstance(self.rule, Rule):
+            try_own(self.rule, game)
         return self.on(game).tables(self.scheme)
 
     def advance(self, game: Any, state: Any, iterations: int, stop: Stop = never) -> Any:
