@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +107,9 @@ class AutoReport(Report):
 @dataclass(frozen=True)
 class Auto(Tabular[AutoState]):
     """The race."""
+
+    solves_spots: ClassVar[bool] = True
+    steady: ClassVar[bool] = False
 
     names: tuple[str, ...]
     members: tuple[Member, ...]

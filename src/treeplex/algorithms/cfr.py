@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from treeplex.algorithms.options import (
     TURNS,
@@ -54,6 +54,8 @@ REPORTS: Final = {
 @dataclass(frozen=True)
 class CFR(Algorithm[Any, Any]):
     """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
+
+    solves_spots: ClassVar[bool] = True
 
     rule: Minimizer
     weight: Schedule
