@@ -206,6 +206,7 @@ class Choice(NamedTuple):
     algorithm: Algorithm[Any, Any]
     name: str  # with every parameter: what a run is known by
     label: str  # as the user wrote it
+    parameters: Mapping[str, Any] = {}  # those that the user named
 
 
 def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
@@ -218,8 +219,8 @@ def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
         entry, values = _bound(algorithm)
         every = parameters(entry.build) | values
         if every.get("horizon") == 0:
-            every["horizon"] = values["horizon"] = min(iterations or HORIZON, LATEST)
-        return Choice(entry.build(**values), _spelled(entry, every), algorithm)
+            every["horizon"] = min(iterations or HORIZON, LATEST)
+        return Choice(entry.build(**every), _spelled(entry, every), algorithm, values)
     if not isinstance(algorithm, Algorithm):
         raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {quoted(algorithm)}.")
     name = name_of(algorithm)  # pyright: ignore[reportUnknownArgumentType]

@@ -13,6 +13,7 @@ from treeplex.errors import ParameterError
 from treeplex.games.holdem.candidates import START_BETS, START_RAISES, offered, start_of
 from treeplex.games.holdem.spot import PLAYERS, make_spot
 from treeplex.games.sized import Abstraction
+from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import UNSAID, Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.problems.games import quality
 from treeplex.problems.loading import sized_game, spot_game, spot_of
@@ -86,14 +87,14 @@ class GrowingGame(GrowingProblem):
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: NashConv in the full game, and the sizes."""
-        first, last = solution.rows[0].extra, solution.rows[-1].extra
+        first, last = GrowthFigures.of(solution.rows[0]), GrowthFigures.of(solution.rows[-1])
         yield (
-            f"{quality(solution)} in the full game (in the abstraction {last['nash_conv_in_abstraction']:.3g});"
+            f"{quality(solution)} in the full game (in the abstraction {last.nash_conv_in_abstraction:.3g});"
             f" {READINGS[solution.reading]}"
         )
         yield (
             f"{len(solution.additions):,} sizes found{_removals(solution)}; the abstraction grew from"
-            f" {first['histories']:,} to {last['histories'] + last['archived']:,} histories"
+            f" {first.histories:,} to {last.histories + last.archived:,} histories"
         )
         if show and solution.found:
             yield from self._sizes(solution.found, show)
@@ -136,16 +137,17 @@ class GrowingSpot(GrowingProblem):
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: exploitability with every candidate allowed, and the sizes."""
-        first, last, pot = solution.rows[0].extra, solution.rows[-1].extra, self.game.spot.pot
-        inside = 50.0 * last["nash_conv_in_abstraction"] / pot
+        first, last = GrowthFigures.of(solution.rows[0]), GrowthFigures.of(solution.rows[-1])
+        pot = self.game.spot.pot
+        inside = 50.0 * last.nash_conv_in_abstraction / pot
         yield f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {pot}"
         yield (
             f"exploitability {solution.percent_of_pot:.3g}% of the pot if every candidate may be bet, and bets off the"
             f" menu are read in secret as sizes on it; {inside:.3g}% if only sizes on the menus may"
         )
         yield (
-            f"{len(solution.additions):,} sizes found{_removals(solution)}; the tree grew from {first['histories']:,}"
-            f" to {last['histories']:,} nodes"
+            f"{len(solution.additions):,} sizes found{_removals(solution)}; the tree grew from {first.histories:,}"
+            f" to {last.histories:,} nodes"
         )
         rows: list[list[str]] = []
         for one in solution.found:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from treeplex.algorithms.registry import Choice, family
+from treeplex.algorithms.registry import Choice, choose, family
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, make_spot
@@ -16,6 +16,9 @@ from treeplex.problems.protocol import SPOT, Listing, Problem, Record
 
 if TYPE_CHECKING:
     from treeplex.engines.boards.game import HoldemGame
+
+FACED: Final = "faced"
+"""The order of averaging: iterations add the strategies that opponents learn against."""
 
 DEFAULT_TARGET: Final = 0.5
 """The default exploitability of a spot, in per cent of the pot."""
@@ -85,10 +88,22 @@ class SpotProblem(Problem):
 
 
 def fit_spot(choice: Choice) -> Choice:
-    """The algorithm; rejected if it works on compiled games alone."""
+    """The algorithm with the order of averaging that spots have; rejected if it works on compiled games alone."""
     if not choice.algorithm.solves_spots:
         raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(choice.label)}.")
-    return choice
+    order = choice.parameters.get("order", FACED)
+    if order != FACED:
+        raise ParameterError(
+            f"On hold'em spots averages take the strategies that are faced; leave out order={order}, or give"
+            f" order={FACED}."
+        )
+    name = named_on_spots(choice.name)
+    return choice if name == choice.name else choose(name)._replace(label=choice.label)
+
+
+def named_on_spots(algorithm: str) -> str:
+    """The name of an algorithm with the order that spots have; runs of 0.2 recorded the default of other games."""
+    return algorithm.replace('order="played"', f'order="{FACED}"')
 
 
 def locked(problem: Problem, locks: Sequence[Lock]) -> Problem:

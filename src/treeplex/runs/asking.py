@@ -63,7 +63,7 @@ def solving(
     report: Callable[[int], None] | None = None,
     **options: Any,
 ) -> Request:
-    """A request to solve a game or a spot; ``parameters``: of the algorithm, beside its name; ``report``: as ``load``."""
+    """A request to solve a game or a spot. ``parameters``: of the algorithm; ``report``: as in ``load``."""
     arguments = Arguments.of(options)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)

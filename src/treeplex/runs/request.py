@@ -13,6 +13,7 @@ from treeplex.engines.open import CPU
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.problems.kinds import KINDS
 from treeplex.problems.protocol import SPOT, Problem
+from treeplex.problems.spots import named_on_spots
 from treeplex.runs.cut import Sharding
 from treeplex.runs.limits import Limits
 from treeplex.runs.schema import Options
@@ -76,6 +77,7 @@ class Record:
             raise ValueError(f"{min(strange)!r} is not a field of a run")
         values: dict[str, Any] = dict(table)
         values["limits"] = Limits(**table["limits"])
+        values["algorithm"] = identified(table)["algorithm"]
         record = Record(**values)
         if not isinstance(record.options, dict):
             raise ValueError("options must be a table")
@@ -89,6 +91,14 @@ class Record:
         if record.spot is not None and not (real(record.spot["pot"]) or 0.0) > 0.0:
             raise ValueError("the pot of a spot must be a number > 0")
         return record
+
+
+def identified(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a run with the name that its algorithm has today."""
+    known = dict(table)
+    if known["kind"] == SPOT and isinstance(known["algorithm"], str):
+        known["algorithm"] = named_on_spots(known["algorithm"])
+    return known
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from treeplex.compile.memory import GIB, available
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.spot import make_spot
-from treeplex.web.directory import Directory
 from treeplex.poker.solving import check_spot
+from treeplex.web.directory import Directory
 from treeplex.web.runs import record_of
 
 MOST: Final = 6  # runs
