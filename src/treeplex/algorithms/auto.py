@@ -27,6 +27,7 @@ from treeplex.algorithms.reports import ProfileReport
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.open import AUTO, CPU
 from treeplex.engines.sequence.engine import TabularProfile
 from treeplex.engines.sequence.evaluate import evaluate_strategies
 from treeplex.errors import ParameterError, quoted
@@ -141,9 +142,9 @@ class Auto(Tabular[AutoState]):
             except ParameterError as error:
                 refusals.append(error)
                 continue
-            if execution.backend in ("auto", able.backend):
+            if execution.backend in (AUTO, able.backend):
                 ready.append((name, able))
-        on_device = [(name, able) for name, able in ready if able.backend != "cpu"]
+        on_device = [(name, able) for name, able in ready if able.backend != CPU]
         ready = on_device or ready  # where a GPU is faster, who has none comes too late
         if not ready:
             raise refusals[-1] if refusals else _refused(execution.backend)

@@ -22,7 +22,7 @@ from treeplex.algorithms.options import (
     turn_order,
 )
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
-from treeplex.engines.open import join_checkpoint, open_engine
+from treeplex.engines.open import CPU, join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import leaves
@@ -83,7 +83,7 @@ class CFR(Algorithm[Any, Any]):
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """As its engine."""
-        return "cpu" if self.engine is None else self.engine.backend
+        return CPU if self.engine is None else self.engine.backend
 
     @property
     def portable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -97,7 +97,8 @@ def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool)
 
         exact = build(algorithm).ends  # and supports no limit on iterations and nodes: these are for the others
         own = replace(limits, iterations=None, nodes=None) if exact else limits
-        request = solving(problem.game, algorithm, **{**given, "exploitability": None, **asdict(own), "out": folder})
+        options: Values = {**given, "exploitability": None, **asdict(own), "out": folder}
+        request = solving(problem.game, algorithm, **options)
         with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
             return execute(request.watched_by(watch=line.watch, answer=answer))
 

@@ -193,22 +193,20 @@ def reopen(record: Record, folder: Path, replacement: Any) -> GrowingProblem:
     source = record.source if replacement is None else replacement
     if source is None:
         raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; give it as game=.")
-    with reading_options():
-        options: dict[str, Any] = dict(record.options)
-        options["factor"] = float(options["factor"])
-        growth = Growth(**{**UNSAID, **options})
     if isinstance(source, dict):
         from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
 
-        return GrowingSpot(spot_game(make_spot(cast(dict[str, Any], source))), _checked(GrowingHoldem, growth))
+        return GrowingSpot(spot_game(make_spot(cast(dict[str, Any], source))), _as_recorded(GrowingHoldem, record))
     from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
-    return GrowingGame(sized_game(source), _checked(Growing, growth), record.source)
+    return GrowingGame(sized_game(source), _as_recorded(Growing, record), record.source)
 
 
-def _checked(algorithm: Callable[[Growth], Any], growth: Growth) -> Any:
+def _as_recorded(algorithm: Callable[[Growth], Any], record: Record) -> Any:
     with reading_options():
-        return algorithm(growth)
+        options: dict[str, Any] = dict(record.options)
+        options["factor"] = float(options["factor"])
+        return algorithm(Growth(**{**UNSAID, **options}))
 
 
 def _name_that_loads(game: Abstraction) -> str | None:

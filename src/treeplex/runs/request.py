@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from treeplex.algorithms.protocol import ITERATES, Algorithm
 from treeplex.algorithms.registry import Choice
@@ -50,7 +50,7 @@ class Record:
     @property
     def spot(self) -> dict[str, Any] | None:
         """Fields of the hold'em spot that was solved or grown; None for other games."""
-        return self.source if isinstance(self.source, dict) else None
+        return cast(dict[str, Any], self.source) if isinstance(self.source, dict) else None
 
     @property
     def pot(self) -> float | None:

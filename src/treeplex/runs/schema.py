@@ -58,7 +58,7 @@ class Options:
         None, "Numbers kept in memory: float64, float32 or int16. Default: float64; hold'em: float32.", IDENTITY
     )
     threads: int = _option(0, "Number of threads; 0: as many as pay. The answer does not depend on it.", EXECUTION)
-    backend: str = _option(AUTO, "auto, cpu, or cuda (a GPU). Default: the faster one for this game.", EXECUTION)
+    backend: str = _option(AUTO, "Backend: cpu, cuda (a GPU), or auto, the faster one for this game.", EXECUTION)
     device: int = _option(0, "Number of the GPU to use, from 0.", EXECUTION)
     cluster: str | None = _option(
         None, "Run on a Ray cluster: auto (the one of this machine) or its address.", CLUSTER, "auto|ADDRESS"

@@ -30,8 +30,13 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
 
     job, folder = Job(fields["id"], fields), Path(out)
     (folder / RUNS).mkdir(exist_ok=True)
-    here = {"threads": threads, "backend": CPU, "checkpoint_seconds": checkpoint_seconds, "picture": False}
-    here, until = here | {"out": folder / RUNS / job.id}, time.monotonic() + PATIENCE
+    here: dict[str, Any] = {
+        "threads": threads,
+        "backend": CPU,
+        "checkpoint_seconds": checkpoint_seconds,
+        "picture": False,
+    }
+    here["out"], until = folder / RUNS / job.id, time.monotonic() + PATIENCE
     while True:
         try:
             run = execute(solving(job.source, fields.get("algorithm"), **job.options, **here))
