@@ -17,6 +17,7 @@ from treeplex.algorithms.hybrid import Hybrid, walk_cost
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import Restarted
 from treeplex.compile.game import CompiledGame, operator_bytes
+from treeplex.engines.open import CPU, CUDA
 
 LP: Final = "lp"
 GAMES: Final = "hs-pcfr+;dcfr;sapcfr+;cfr+-restarted;lp"
