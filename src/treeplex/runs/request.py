@@ -50,7 +50,8 @@ class Record:
     @property
     def spot(self) -> dict[str, Any] | None:
         """Fields of the hold'em spot that was solved or grown; None for other games."""
-        return cast(dict[str, Any], self.source) if isinstance(self.source, dict) else None
+        source: Any = self.source
+        return cast(dict[str, Any], source) if isinstance(source, dict) else None
 
     @property
     def pot(self) -> float | None:

@@ -117,11 +117,12 @@ def _solve(form: SolveJob) -> Wanted:
 def _grow(form: GrowJob) -> Wanted:
     kept = form.model_dump()
     _check_subject(form)
-    spot = None if form.spot is None else make_spot(form.spot)
-    source = named_game(str(form.game)) if spot is None else spot
+    if form.spot is not None:
+        kept["spot"] = make_spot(form.spot).summary()
+    source: Any = named_game(str(form.game)) if form.spot is None else kept["spot"]
     request = growing(source, growth=growth_of(kept, source), **_values(form, (*LIMITS, *named("storage", "threads"))))
     checked(request)
-    return _new(form, request, kept if spot is None else kept | {"spot": spot.summary()})
+    return _new(form, request, kept)
 
 
 def growth_of(request: dict[str, Any], source: Any) -> Growth:
