@@ -56,7 +56,6 @@ __all__ = [
     "load",
     "merge",
     "recommended",
-    "regrow",
     "resume",
     "resume_batch",
     "solve",
@@ -95,7 +94,6 @@ def solve(
     worker_memory: str | int | None = None,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -128,7 +126,6 @@ def solve(
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -138,7 +135,7 @@ def solve(
     >>> solution.status, round(solution.value, 3)
     ('solved', -0.056)
     """
-    return carry_out(solving(**_arguments(locals())))
+    return carry_out(solving(**locals()))
 
 
 def resume(
@@ -328,7 +325,6 @@ def grow(
     storage: str | None = None,
     threads: int = 0,
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -350,7 +346,6 @@ def grow(
         storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -359,12 +354,7 @@ def grow(
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
     (True, True)
     """
-    return carry_out(growing(**_arguments(locals())))
-
-
-def regrow(folder: str | Path, **options: Any) -> Solution:
-    """The old name of ``resume`` for runs of ``grow``."""
-    return resume(folder, **options)
+    return carry_out(growing(**locals()))
 
 
 def explore(
@@ -460,12 +450,3 @@ def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     solver = build(DEFAULT_ALGORITHM).open(game, Execution(backend=AUTO))
     return {"algorithm": DEFAULT_ALGORITHM, "backend": solver.backend}
-
-
-def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a function as a request takes them: ``folder`` is the old name of ``out``."""
-    arguments = dict(values)
-    folder = arguments.pop("folder")
-    if folder is not None and arguments["out"] is not None:
-        raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
-    return arguments if folder is None else arguments | {"out": path_of_folder(folder)}

@@ -18,10 +18,10 @@ from treeplex.engines.boards.arrays import UPDATE, Playing, plain_rule
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
-from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
+from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, sizes_for, solve
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import algorithm, all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, schedules, undiscounted
 
 NARROW = ("AA:0.83,KQs:0.37,QTs:0.5,98s:0.71,77:0.61,AJo:0.3", "KK:0.59,QQ:0.93,AKs:0.47,T8s:0.25,77:0.67,JTs:0.89")
 
@@ -208,12 +208,13 @@ def test_pruning_changes_nothing(name):
     What is left alone is discounted later, so regrets are compared as they stand after the iteration.
     """
     game = load_spot(turn())
-    solvers = [replace(algorithm(name, game), prune=prune) for prune in (True, False)]
+    solver = algorithm(name, game)
+    solvers = [replace(solver, engine=replace(solver.engine, prune=prune)) for prune in (True, False)]
     pruned, whole = (solver.start(game) for solver in solvers)
     skipped = 0
     for t in range(1, 13):
         pruned, whole = solvers[0].advance(game, pruned, 1), solvers[1].advance(game, whole, 1)
-        rule = solvers[0].schedules(t)
+        rule = schedules(solvers[0], t)
         for kind in ("average", "regret"):
             ours, theirs = (all_rows(game, [getattr(x, kind) for x in s.learners]) for s in (pruned, whole))
             for rows, others in zip(ours, theirs, strict=True):
@@ -286,9 +287,9 @@ def test_impossible_locks(small_river, lock, words):
 
 
 def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river, pictures):
-    whole = solve(small_river, iterations=60, storage="float32", folder=tmp_path / "whole")
-    solve(small_river, iterations=25, storage="float32", folder=tmp_path / "part")
-    resumed = resume(tmp_path / "part", iterations=60)
+    whole = solve(small_river, iterations=60, storage="float32", out=tmp_path / "whole")
+    solve(small_river, iterations=25, storage="float32", out=tmp_path / "part")
+    resumed = tp.resume(tmp_path / "part", iterations=60)
     assert resumed.nash_conv == whole.nash_conv
     assert resumed.iterations == 60
     for name in ("result.json", "log.parquet", "convergence.png", "README.md", "checkpoint.safetensors"):
@@ -316,10 +317,10 @@ def test_the_best_strategies_so_far(tmp_path, small_river, storage):
     assert part.nash_conv <= min(row.nash_conv for row in part.rows)
     shown = open_run(tmp_path / "part").at("")
     np.testing.assert_array_equal(shown.strategy, part.at("").strategy)
-    resumed = resume(tmp_path / "part", iterations=60)
+    resumed = tp.resume(tmp_path / "part", iterations=60)
     assert (resumed.nash_conv, resumed.ev) == (whole.nash_conv, whole.ev)
     np.testing.assert_array_equal(open_run(tmp_path / "part").at("check").strategy, whole.at("check").strategy)
-    again = resume(tmp_path / "part", iterations=60)
+    again = tp.resume(tmp_path / "part", iterations=60)
     assert again.nash_conv == whole.nash_conv
 
 

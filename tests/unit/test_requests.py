@@ -37,9 +37,9 @@ def names(listed: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("function", "listed", "own"),
     [
-        (api.solve, SOLVE, {"game", "algorithm", "locks", "folder", "parameters"} | LISTENERS),
+        (api.solve, SOLVE, {"game", "algorithm", "locks", "parameters"} | LISTENERS),
         (api.resume, RESUME, {"folder", "algorithm", "game"} | LISTENERS),
-        (api.grow, GROW, {"game", "growth", "folder"} | LISTENERS),
+        (api.grow, GROW, {"game", "growth"} | LISTENERS),
         (api.explore, EXPLORE, {"game", "algorithm", "responses"} | LISTENERS),
     ],
 )

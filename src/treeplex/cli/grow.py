@@ -26,7 +26,6 @@ Every = Annotated[
     int,
     typer.Option(
         "--check-every",
-        "--every",
         help="Iterations between two checks for new sizes; 0: 5, on a hold'em spot 10 and then a fifth more each.",
     ),
 ]

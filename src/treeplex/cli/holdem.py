@@ -16,7 +16,7 @@ from treeplex.cli.options import AsJson, Folder, Force, NoSave, Quiet, Values, g
 from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
-from treeplex.cli.solve import Algorithm, resume, run
+from treeplex.cli.solve import Algorithm, run
 from treeplex.cli.spots import SpotOptions
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
@@ -69,7 +69,6 @@ def solve(
     raise run(request, no_save, 0, as_json)
 
 
-holdem.command()(resume)
 holdem.command()(sizes)
 holdem.command()(report)
 holdem.command()(convert)

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Final, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -76,8 +76,6 @@ NoSave = Annotated[bool, typer.Option("--no-save", help="Do not save the run.")]
 Values = dict[str, Any]
 """Options by name. A parameter ``Annotated[Values, FIELDS]`` of a ``grouped`` command has one for each field."""
 
-ALIASES: Final = {"exploitability": ("--exploitability", "--until")}
-
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one option per field, where a parameter is annotated with fields or is a dataclass of options.
@@ -129,5 +127,5 @@ def _annotated(each: Field) -> Any:
         legal, kind = legal | {"parser": whole}, int
     else:
         kind = str if str in kinds else float if float in kinds else int
-    option = typer.Option(*ALIASES.get(each.name, ()), help=each.help, **legal)
+    option = typer.Option(help=each.help, **legal)
     return Annotated[kind | None if type(None) in kinds else kind, option]

@@ -127,6 +127,10 @@ def fleet(module: Any, game: Any, algorithm: Algorithm[Any, Any], name: str) -> 
             "The 'cluster' parameter is for algorithms with streams, such as 'pure-mccfr(streams=8)', and for batch and"
             f" compare; got {quoted(name)}."
         )
+    if algorithm.rule is not None:
+        raise ParameterError(
+            f"Streams with a rule of your own run on one machine; leave 'cluster' out, got {quoted(name)}."
+        )
     workers = max(1, int(sum(node.cpus for node in nodes(module))))
     return OnCluster(algorithm, name, module, module.put(game), workers)
 

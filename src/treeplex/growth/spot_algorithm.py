@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ from treeplex.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.growth.spots import GrowingSpot
 from treeplex.poker.views.reader import Reader
 from treeplex.tensors import TINY, Tensors, count_of, leaves, number_of, record_of, restored
+from treeplex.updates.rule import Rule
 from treeplex.updates.storage import STORAGES
 
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
@@ -101,7 +102,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
-        if not isinstance(member, CFR) or member.rule.predict > 0.0:
+        if not isinstance(member, CFR) or isinstance(member.rule, Rule) or member.rule.predict > 0.0:
             raise ParameterError(
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
@@ -141,12 +142,12 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
     def report(self, game: HoldemGame, state: GrowingRun, iterate: str) -> LiveReport:
         """As ``Algorithm``: the sizes that were found, and the spot with them, browsed by line and hand."""
         return LiveReport(
-            lambda: self._evaluate(state),
-            lambda: self._reader(state.game),
-            lambda evaluation: GrownSpot(
-                state, self._profile(state.game), self.growth, self._solver.storage, evaluation
-            ),
+            partial(self._evaluate, state), partial(self._reader, state.game), partial(self._extras, state)
         )
+
+    def _extras(self, state: GrowingRun, evaluation: Evaluation) -> GrownSpot:
+        """The sizes that were found, and how often each is bet."""
+        return GrownSpot(state, self._profile(state.game), self.growth, self._solver.storage, evaluation)
 
     def _evaluate(self, strategies: GrowingRun) -> Evaluation:
         """In the real game, where every candidate may be bet; beside it, NashConv if only sizes on the menus might."""
@@ -163,6 +164,10 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
             bytes=spot.game.memory(self._solver.storage, threads=1),
         )
         return Evaluation(inside.value, max(sum(taken) - spot.game.spot.pot, 0.0), taken, figures._asdict())
+
+    def fingerprint(self, game: HoldemGame) -> str:
+        """Of the spot at the start; its candidates are options of the run."""
+        return game.fingerprint
 
     def cost(self, game: HoldemGame) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""
@@ -196,7 +201,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         state, solver = self.start(game, seed), self._solver
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
-        learners = new_learners(spot.game, solver.storage, predict=False)
+        learners = new_learners(spot.game, solver.storage, solver.scheme)
         fresh = HandTables(learners, 0, saved_earlier(learners, tensors))
         spot.state = check_iterations(restored(fresh, "state", tensors))
         spot.touched, state.growing = count_of(counts["touched"]), number_of(counts["growing"])

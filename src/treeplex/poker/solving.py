@@ -1,4 +1,4 @@
-"""The poker player's spelling of ``treeplex.solve`` and ``treeplex.resume``; and runs opened to be browsed."""
+"""The poker player's spelling of ``treeplex.solve``; and runs opened to be browsed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,6 @@ def solve(spot: Any, algorithm: str | None = None, *, percent_of_pot: float | No
     True
     """
     return api.solve(spot, algorithm, **(options | _target(percent_of_pot)))
-
-
-def resume(folder: str | Path, *, percent_of_pot: float | None = None, **options: Any) -> Solution:
-    """As ``treeplex.resume``."""
-    return api.resume(folder, **(options | _target(percent_of_pot)))
 
 
 def open_run(folder: str | Path, threads: int = 0) -> Reader:
