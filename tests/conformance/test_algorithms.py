@@ -246,7 +246,7 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
     goal = Goal(iterate=iterate, counted=True)  # which auto decides by
-    assembled: Any = build(solution.request.algorithm).open(game, Execution(goal=goal))  # with its horizon
+    assembled: Any = build(solution.record.algorithm).open(game, Execution(goal=goal))  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
     pair = (
         assembled.report(game, state, "current").arrays

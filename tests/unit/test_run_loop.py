@@ -25,13 +25,14 @@ from treeplex import holdem
 from treeplex import tensors as storage
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution, Stop, never
-from treeplex.algorithms.registry import ALGORITHMS, build, canonical, settled
+from treeplex.algorithms.registry import ALGORITHMS, build, choose, settled
 from treeplex.compile import CompiledGame
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.files import replacing
 from treeplex.games.catalog import make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
+from treeplex.problems.games import GameProblem
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
 from treeplex.runs.log import LogRow
@@ -140,13 +141,13 @@ def test_without_limits_the_target_is_a_thousandth() -> None:
 def test_an_algorithm_needs_a_reason_to_stop() -> None:
     game = tp.load("kuhn")
     with pytest.raises(ParameterError, match="Say when to stop"):
-        execute(game, build("cfr"), request(game, "cfr"), Options(), None)
-    assert execute(game, build("lp"), request(game, "lp"), Options(), None).status == "solved"
+        execute(request(game, "cfr"))
+    assert execute(request(game, "lp")).status == "solved"
 
 
-def request(game: CompiledGame, algorithm: str, **fields: Any) -> Request:
-    """What ``solve`` asks for."""
-    return Request("game", game.name, game.source, game.fingerprint, canonical(algorithm), algorithm, **fields)
+def request(game: CompiledGame, algorithm: str) -> Request:
+    """A run without any limit."""
+    return Request(GameProblem(game), choose(algorithm), Limits(), Options())
 
 
 WRONG = {
@@ -360,7 +361,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     """Also when each of them is gone on from, as if the run had been killed right after it."""
     monkeypatch.setattr("treeplex.runs.loop.CHUNK", 1e-4)  # so that a short run has many
-    plan = Plan(Limits(iterations=1000), keep_every=0.0)
+    plan = Plan(Limits(iterations=1000), Options(checkpoint_seconds=0.0))
     game, algorithm = tp.load("leduc"), build("cfr")
     identity = request(game, "cfr").identity
     kept: list[Path] = []
@@ -369,7 +370,7 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
         kept.append(tmp_path / f"{len(kept)}.safetensors")
         checkpoints.save_checkpoint(kept[-1], identity, algorithm, checkpoint)
 
-    whole = run(game, algorithm, Plan(plan.limits, keep=keep, keep_every=0.0))
+    whole = run(game, algorithm, Plan(plan.limits, plan.options, keep))
     assert whole.state.iteration == 1000
     points = [checkpoints.load_checkpoint(path, identity, algorithm, game, 0) for path in kept]
     points = [point for point in points if point.state.iteration < 1000]
@@ -502,7 +503,7 @@ def kept_at(iterations: int, seconds: float, every: float, writing: float = 0.0)
         time.sleep(writing)
         kept.append(point.state.iteration)
 
-    plan = Plan(Limits(iterations=iterations), keep=keep, keep_every=every)
+    plan = Plan(Limits(iterations=iterations), Options(checkpoint_seconds=every), keep)
     slow: Any = type("Slow", (Slow,), {"seconds": seconds})
     run(tp.load("kuhn"), slow(*(getattr(build("cfr"), part.name) for part in fields(CFR))), plan)
     return kept

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from treeplex.algorithms import hybrid, walk
 from treeplex.algorithms.auto import auto
@@ -49,6 +49,7 @@ from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restar
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
+from treeplex.games.protocol import name_of
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
 from treeplex.updates.rule import Rule
 
@@ -309,8 +310,38 @@ def canonical(spec: str) -> str:
     'cfr+(delay=0,turns="alternating",order="played")'
     """
     entry, values = _bound(spec)
-    shown = (parameters(entry.build) | values).items()
-    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in shown)})"
+    return _spelled(entry, parameters(entry.build) | values)
+
+
+class Choice(NamedTuple):
+    """An algorithm, built once, and its names."""
+
+    algorithm: Algorithm[Any, Any]
+    name: str  # with every parameter: what a run is known by
+    label: str  # as the user wrote it
+    parameters: Mapping[str, Any] = {}  # those that the user named
+
+
+def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
+    """The algorithm of that name, or the user's own; ``iterations``: the limit that the run begins with.
+
+    >>> choose("hs-dcfr", 500).name.partition(",turns")[0]
+    'hs-dcfr(gamma=30.0,horizon=500,weight="product"'
+    """
+    if isinstance(algorithm, str):
+        entry, values = _bound(algorithm)
+        every = parameters(entry.build) | values
+        if every.get("horizon") == 0:
+            every["horizon"] = min(iterations or HORIZON, LATEST)
+        return Choice(entry.build(**every), _spelled(entry, every), algorithm, values)
+    if not isinstance(algorithm, Algorithm):
+        raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {quoted(algorithm)}.")
+    name = name_of(algorithm)  # pyright: ignore[reportUnknownArgumentType]
+    return Choice(algorithm, name, name)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _spelled(entry: Entry, values: Mapping[str, Any]) -> str:
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in values.items())})"
 
 
 def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:

@@ -99,7 +99,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         state = copied(self.fetched_state(solution.state))
         point = solution.checkpoint
         kept = None if point is None else point._replace(state=state)
-        return replace(solution, solver=self.member, state=state, checkpoint=kept)
+        return replace(solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=kept)
 
     def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
         """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
