@@ -86,7 +86,7 @@ class Rule:
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
 
     def call(self, payoff_range: float, widest: int) -> RuleCall:
-        """What kernels need to call it at infosets with at most ``widest`` actions; keep ``entry`` while they do."""
+        """What kernels need to call it at infosets with at most ``widest`` actions."""
         constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
         address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
         return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)

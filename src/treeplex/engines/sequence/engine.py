@@ -36,7 +36,7 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
-from treeplex.engines.sequence.rules import check_strategies, rule_calls, rule_learners
+from treeplex.engines.sequence.rules import check_calls, check_strategies, rule_calls, rule_learners
 from treeplex.engines.sequence.tiles import TiledGame, laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
@@ -225,7 +225,7 @@ class SequenceEngine(Engine):
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
             placed = placed._replace(iteration=done)
         if isinstance(rule, Rule):
-            rule.check(calls, f"in iterations {tables.iteration + 1:,} to {done:,}")
+            check_calls(rule, calls, tables.iteration, done)
         return placed
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:

@@ -77,7 +77,8 @@ class Part:
         rule = self.scheme.rule
         if isinstance(rule, Rule):
             constants = rule.constants_of(self.payoffs)
-            return RuleLearner(initial_memory(rule, side.first, constants, self.dtype), *rest)
+            where = side.first[:-1], np.diff(side.first), int(side.first[-1])
+            return RuleLearner(initial_memory(rule, *where, constants, self.dtype), *rest)
         if scaled:
             return Learner16(np.zeros(size, np.int16), np.zeros(len(side.infosets), np.float32), *rest)
         return Learner(np.zeros(size, self.dtype), *rest)
