@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 
 import treeplex as tp
 from treeplex import engines

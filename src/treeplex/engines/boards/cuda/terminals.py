@@ -30,7 +30,7 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
-from treeplex.engines.boards.cuda.common import part
+from treeplex.engines.boards.cuda.common import part, word
 from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
 from treeplex.kernels.cuda.kernels import load2, load4, select, tail, uint32
 
@@ -156,13 +156,6 @@ def _run_sums(whole, mine, end, run):
 
 
 run_sums: Any = part(_run_sums)
-
-
-def _word(record, k):
-    return uint32(record[k])
-
-
-word: Any = part(_word)
 
 
 @cache
