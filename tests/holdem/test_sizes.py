@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from treeplex.engines.boards.lines import decisions_by_line, follow
+from treeplex.engines.boards.lines import follow
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from treeplex.arrays import Floats
 from treeplex.engines.boards.boards import SAME, Deal, Suits
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node, below_card, card_word
 from treeplex.games.holdem.cards import card_name, parse_card
-from treeplex.games.holdem.classes import EVERY_BOARD, class_of
+from treeplex.games.holdem.classes import class_of
 from treeplex.games.holdem.words import SINCE, Word, words_of
 
 SHOWN: Final = 6  # actions that a refusal lists
@@ -67,43 +64,6 @@ def action_named(game: HoldemGame, node: Node, text: str) -> int:
     """The one action at a node that a text names, in the words of a line."""
     words = words_of(text)
     return _choose(game, node, words[0] if len(words) == 1 else Word(text, "", None, ""), 1)
-
-
-def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, Decision]]:
-    """All decisions by the actions that lead to them, with the number of streets dealt before.
-
-    Cards do not matter, or only their classes where the spot tells these apart: then the line has a word for each.
-    """
-    known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
-    found: dict[tuple[Action, ...], tuple[int, Decision]] = {}
-    waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.streets[0].decisions[0].node, ())]
-    while waiting:
-        node, line = waiting.pop()
-        if node.kind == CHANCE and not node.actions:
-            waiting.append((node.children[0], line))
-            continue
-        if node.kind == DECISION:
-            found[line] = known[id(node)]
-        waiting += [(child, (*line, action)) for child, action in zip(node.children, node.actions, strict=True)]
-    return found
-
-
-def copy_rows(game: HoldemGame, numbers: Floats, of: HoldemGame, stored: Floats, player: int) -> None:
-    """What is stored for ``player`` in a game with the same cards, into ``numbers`` wherever line and actions agree."""
-    lines = decisions_by_line(of)
-    for line, (depth, decision) in decisions_by_line(game).items():
-        _, source = lines.get(line, (0, decision))
-        if decision.player != player or line not in lines or source.node.actions != decision.node.actions:
-            continue
-        ours, theirs, actions = game.boards[depth].hands[player], of.boards[depth].hands[player], source.node.actions
-        for board, width in enumerate(np.diff(ours.start).tolist()):
-            if decision.texture not in (EVERY_BOARD, game.deals[depth][board].texture):
-                continue
-            first, start = (
-                int(hands.storage[board]) + slot * width
-                for hands, slot in ((theirs, source.slot), (ours, decision.slot))
-            )
-            numbers[start : start + len(actions) * width] = stored[first : first + len(actions) * width]
 
 
 def _act(game: HoldemGame, place: Place, word: Word, number: int) -> Place:

@@ -26,7 +26,7 @@ from treeplex.engines.boards.arrays import (
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision
-from treeplex.engines.boards.translated import by_node
+from treeplex.engines.boards.trees import by_node
 from treeplex.errors import GameError
 from treeplex.updates.reference import matched
 

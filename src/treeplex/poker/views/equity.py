@@ -15,7 +15,7 @@ from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.lines import Place
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.translated import with_tree
+from treeplex.engines.boards.trees import with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, Node
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import STREETS

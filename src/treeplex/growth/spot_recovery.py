@@ -34,10 +34,10 @@ from treeplex.engines.boards.arrays import (
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
-from treeplex.engines.boards.translated import by_node, with_tree
+from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, Node
+from treeplex.growth.spot_rows import hand_rows, shares
 
 Array = npt.NDArray[Any]
 

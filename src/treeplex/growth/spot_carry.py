@@ -10,8 +10,8 @@ from treeplex.arrays import aligned
 from treeplex.engines.boards.arrays import HandLearner, Offsets
 from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.streets import Span
+from treeplex.engines.boards.trees import decisions_by_line
 
 
 class Places(NamedTuple):
