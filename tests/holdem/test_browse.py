@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from treys import Card, Evaluator
 
-from treeplex.engines.boards.lines import follow
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, hand_number, parse_card
@@ -18,6 +17,7 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.holdem import Lock, Spot, sizes_for, solve
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.browse.lines import crumbs
+from treeplex.poker.views.lines import follow
 
 TURN = Spot(
     "Ks 9h 6d 3c", 100, 120, "AA:0.5,KQs,98s,77,Ah5h", "QQ,AKs,T8s:0.75,66,Ad2d", sizes_for("50%, a", "a"), chip=0.5

@@ -13,7 +13,6 @@ import pytest
 
 import treeplex as tp
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.lines import follow
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
@@ -28,6 +27,7 @@ from treeplex.growth.spot_carry import carried
 from treeplex.growth.spot_plans import best_response, plan_of
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.browse.chance import runouts
+from treeplex.poker.views.lines import follow
 from treeplex.poker.views.reader import Reader
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from treeplex.engines.boards.lines import follow
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
@@ -19,6 +18,7 @@ from treeplex.poker.sizes.choose import menus_of
 from treeplex.poker.sizes.lines import spot_with, told
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
+from treeplex.poker.views.lines import follow
 
 RANKS = "23456789TJQKA"
 BETS, RAISES = "33%, 75%, 150%, a", "60%, a"

@@ -63,7 +63,7 @@ class Recovered(NamedTuple):
 
 def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
     """The nodes from the root to the decision that a line leads to."""
-    way = [game.streets[0].decisions[0].node]
+    way = [game.root]
     for action in line:
         way.append(way[-1].children[way[-1].actions.index(action)])
         while way[-1].kind == CHANCE and not way[-1].actions:

@@ -32,7 +32,7 @@ def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, D
     """
     known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
     found: dict[tuple[Action, ...], tuple[int, Decision]] = {}
-    waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.streets[0].decisions[0].node, ())]
+    waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.root, ())]
     while waiting:
         node, line = waiting.pop()
         if node.kind == CHANCE and not node.actions:

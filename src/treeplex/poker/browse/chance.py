@@ -9,7 +9,6 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
@@ -17,6 +16,7 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
 from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.views.equity import met
+from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
 from treeplex.poker.views.view import average
 
@@ -86,7 +86,7 @@ def _all_actions(game: HoldemGame, menus: list[Node]) -> list[dict[str, Any]]:
     return actions_at(game, replace(menus[0], actions=sorted(every, key=lambda action: action.amount)), "")
 
 
-def _played(reader: Reader, place: Place, reach: list[Floats]) -> tuple[list[float | None], list[float]]:
+def _played(reader: Reader, place: Position, reach: list[Floats]) -> tuple[list[float | None], list[float]]:
     """EV of both players at the first decision of a street, and how often each of its actions is taken."""
     decision = decision_at(reader.game, place)
     first, second = decision.player, 1 - decision.player

@@ -11,7 +11,6 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import FREE
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import card_name, hand_number, parse_card
@@ -19,6 +18,7 @@ from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS, STREETS
 from treeplex.plots.grid import RANKS, SIDE, class_name
 from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_of, stacks_of
+from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
 from treeplex.poker.views.view import Row, View, average, class_of
 
@@ -65,7 +65,7 @@ def exploit(reader: Reader, line: str, player: str | None) -> dict[str, Any]:
     return told | found | {"gain": float(np.nansum(gain * view.share))}
 
 
-def _common(game: HoldemGame, place: Place) -> dict[str, Any]:
+def _common(game: HoldemGame, place: Position) -> dict[str, Any]:
     steps, line = crumbs(game, place)
     kind = place.node.kind
     return {
@@ -80,7 +80,7 @@ def _common(game: HoldemGame, place: Place) -> dict[str, Any]:
     }
 
 
-def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tuple[dict[str, Any], View]:
+def _decision(reader: Reader, place: Position, line: str, player: str | None) -> tuple[dict[str, Any], View]:
     """What is told of a decision, and the view it comes from."""
     game, decision = reader.game, decision_at(reader.game, place)
     view = reader.at(line, player)
@@ -121,7 +121,7 @@ def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tu
     return told, view
 
 
-def shown_down(reader: Reader, place: Place) -> dict[str, Any]:
+def shown_down(reader: Reader, place: Position) -> dict[str, Any]:
     """Both ranges at a node after which nobody bets any more."""
     reach = [reader.reach(place, player) for player in (0, 1)]
     equity = average(reader.equities.at(place, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, stacks_of, word
 from treeplex.poker.views.equity import met
+from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
 
 FINE: Final = 0.005  # of the pot: no better action is worth more than this
@@ -112,7 +112,7 @@ def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
             return _over(reader, place, deal, line)
 
 
-def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
+def _asked(reader: Reader, place: Position, deal: Deal) -> dict[str, Any]:
     game = reader.game
     steps, line = crumbs(game, place)
     return {
@@ -133,7 +133,7 @@ def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
     }
 
 
-def _over(reader: Reader, place: Place, deal: Deal, line: str) -> dict[str, Any]:
+def _over(reader: Reader, place: Position, deal: Deal, line: str) -> dict[str, Any]:
     """How a hand has ended: chips that the player takes of the pot."""
     game, node, spot = reader.game, place.node, reader.game.spot
     pot = pot_of(game, node)

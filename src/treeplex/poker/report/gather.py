@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
@@ -21,6 +20,7 @@ from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
 from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.lines import Position, follow
 from treeplex.poker.views.view import average
 
 ANY: Final = "*"
@@ -92,7 +92,7 @@ class Node(NamedTuple):
     words: tuple[str, ...]
 
 
-def _places(opened: OpenedSpot, line: str) -> Iterator[Place]:
+def _places(opened: OpenedSpot, line: str) -> Iterator[Position]:
     """The decisions that a line leads to, whatever cards ``*`` stands for."""
     game = opened.reader.game
     first, *rest = [part.strip(" ,/;|>-") for part in line.split(ANY)]
@@ -156,7 +156,7 @@ def _both(node: dict[str, Any], player: int, rows: list[dict[str, Any]]) -> tupl
     return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(worth))
 
 
-def _often(opened: OpenedSpot, place: Place) -> float:
+def _often(opened: OpenedSpot, place: Position) -> float:
     """The probability of a line, of all deals of its run."""
     reader = opened.reader
     spot, reach = reader.game.spot, [reader.reach(place, player) for player in (0, 1)]

@@ -13,12 +13,12 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import VALUE, VALUE_KEPT, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, of_order_one
-from treeplex.engines.boards.lines import Place
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.trees import with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, Node
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import STREETS
+from treeplex.poker.views.lines import Position
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ class Equity:
         stub = no_learner(storage)
         self._playing = Playing((stub, stub), Sources(none, none), no_locks(self._game, storage))
 
-    def at(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
+    def at(self, place: Position, player: int, reach: Floats, opponent: Floats) -> Floats:
         """[1326] of the hands of ``player`` against the opponent's, on the board of a place and whatever cards come."""
         game, depth, board = self._game, place.depth, place.board
         runner = engine(game, self._storage, self._threads)
@@ -46,7 +46,7 @@ class Equity:
         width = int(game.boards[depth].hands[player].start[board + 1] - game.boards[depth].hands[player].start[board])
         return self._told(place, player, found[0, :width] if taken is None else taken.value[:width], opponent)
 
-    def below(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Callable[[Place], Floats]:
+    def below(self, place: Position, player: int, reach: Floats, opponent: Floats) -> Callable[[Position], Floats]:
         """The same after one more card, if nobody has bet since ``place``: one pass for all cards, told one by one."""
         game = self._game
         values, learners = np.zeros(game.elements(player), self._storage), list(self._playing.learners)
@@ -55,7 +55,7 @@ class Equity:
         start, passes = self._start(place, player, reach, opponent), [(player, VALUE_KEPT, 0)]
         engine(game, self._storage, self._threads).run(playing, plain_rule(), passes, None, start)
 
-        def after(to: Place) -> Floats:
+        def after(to: Position) -> Floats:
             hands = game.boards[to.depth].hands[player]
             first, width = int(hands.storage[to.board]), int(hands.start[to.board + 1] - hands.start[to.board])
             theirs = np.where(np.isin(HAND_CARDS, to.cards).any(axis=1), 0.0, opponent)
@@ -63,7 +63,7 @@ class Equity:
 
         return after
 
-    def _start(self, place: Place, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
+    def _start(self, place: Position, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
         """Both players' weights as the hands of the first board stand."""
         moved = hand_numbers(HAND_CARDS // 4 * 4 + np.array(place.suits)[HAND_CARDS % 4])
         work = engine(self._game, self._storage, self._threads).start[0].dtype
@@ -75,7 +75,7 @@ class Equity:
             found.append(stored[hands.number[: int(hands.start[1])]].astype(work))
         return found[0], found[1]
 
-    def _told(self, place: Place, player: int, won: Array, opponent: Floats, scaled: Floats | None = None) -> Floats:
+    def _told(self, place: Position, player: int, won: Array, opponent: Floats, scaled: Floats | None = None) -> Floats:
         """What is won of the opponent's hands as a share of the pot, for hands of the board as it was named."""
         game = self._game
         hands = game.boards[place.depth].hands[player]

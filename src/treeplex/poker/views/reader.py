@@ -13,17 +13,18 @@ from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_r
 from treeplex.engines.boards.engine import Engine, engine
 from treeplex.engines.boards.evaluate import evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, of_order_one
-from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.evaluation import Evaluation
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.lines import name_of
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.action_values import Kept, locked_hands
 from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, waiting_values
 from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
+from treeplex.poker.views.lines import Position, Step, decision_at, follow
 from treeplex.poker.views.view import INDIFFERENT, View
 from treeplex.updates.reference import matched
 
@@ -75,7 +76,7 @@ class Reader:
             shown,
             decision.player,
             actions,
-            [name_of(self.game, node, action) for action in actions],
+            [name_of(self.game.spot, node, action) for action in actions],
             reach,
             opponent,
             shares_of(reach, opponent),
@@ -88,7 +89,7 @@ class Reader:
         )
 
     def _values(
-        self, place: Place, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
+        self, place: Position, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """EV of each action and of each hand if it plays on well, and of each hand if it plays its own strategy.
 
@@ -113,17 +114,17 @@ class Reader:
                     ev[k] = np.nan
         return ev, values, own
 
-    def _is_avoided(self, place: Place, player: int) -> bool:
+    def _is_avoided(self, place: Position, player: int) -> bool:
         """Do locks keep the whole range of ``player`` from the line to a place?"""
         for number, step in enumerate(place.steps):
             if step.decision.player == player:
-                at = Place(step.decision.node, step.depth, step.board, place.cards, step.suits, place.steps[:number])
+                at = Position(step.decision.node, step.depth, step.board, place.cards, step.suits, place.steps[:number])
                 strategy = self.expand(self.strategy(step.decision, step), step, player)
                 if avoided(self.reach(at, player), strategy, self.locked(step, step.decision))[step.action]:
                     return True
         return False
 
-    def locked(self, at: Place | Step, decision: Decision) -> npt.NDArray[np.bool_]:
+    def locked(self, at: Position | Step, decision: Decision) -> npt.NDArray[np.bool_]:
         """[1326] which hands of the player who acts play a locked strategy at a decision."""
         stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
         return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
@@ -193,7 +194,7 @@ class Reader:
         first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(place, 0, reach, opponent)))
         return first, 1.0 - first
 
-    def reach(self, place: Place, player: int) -> Floats:
+    def reach(self, place: Position, player: int) -> Floats:
         """[1326] a player's weights, times the probabilities of its actions on the way."""
         weights = self.game.spot.weights(player)
         weights[np.isin(HAND_CARDS, place.cards).any(axis=1)] = 0.0
@@ -202,7 +203,7 @@ class Reader:
                 weights *= self.expand(self.strategy(step.decision, step), step, player)[step.action]
         return weights
 
-    def strategy(self, decision: Decision, at: Place | Step) -> Floats:
+    def strategy(self, decision: Decision, at: Position | Step) -> Floats:
         """[actions, H] the strategy of a stored board's decision."""
         hands = self.game.boards[at.depth].hands[decision.player]
         width = int(hands.start[at.board + 1] - hands.start[at.board])
@@ -211,7 +212,7 @@ class Reader:
         rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
         return matched(rows.astype(np.float64))
 
-    def expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
+    def expand(self, rows: Floats, at: Position | Step, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
         hands = self.game.boards[at.depth].hands[player]
         begin, count = int(hands.start[at.board]), int(hands.held[at.board])
@@ -219,7 +220,7 @@ class Reader:
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
 
-    def ev(self, place: Place, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
+    def ev(self, place: Position, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
         """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
 
         ``opponent``: reach of the other player's hands. ``best``: if ``player`` replies best afterwards, instead of
@@ -240,7 +241,7 @@ class Reader:
                 found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
         return found
 
-    def _gained(self, place: Place, decision: Decision, player: int, mode: int) -> Floats:
+    def _gained(self, place: Position, decision: Decision, player: int, mode: int) -> Floats:
         """[actions or 1, 1326] chips beside half of the pot, from one pass: ``mode`` is ``VALUE`` or ``BEST``."""
         game, depth, board, node = self.game, place.depth, place.board, decision.node
         runner = engine(game, self._storage, self._threads)
