@@ -14,9 +14,9 @@ from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
-from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.lines import Position, decision_at, follow
+from treeplex.poker.views.node import NodeAction, range_of
 from treeplex.poker.views.reader import Reader, shares_of
 from treeplex.poker.views.view import average
 
@@ -70,7 +70,8 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     for each in cards:
         each["often"] /= weight or 1.0
     pot = pot_of(game, place.node)
-    ranges = {name: _range(reach[k], totals[:, k] / weight if weight else None, pot) for k, name in enumerate(PLAYERS)}
+    means: list[list[float | None]] = (totals / weight).T.tolist() if weight else [[None, None]] * 2
+    ranges = {name: range_of(reach[k], means[k][0], means[k][1], pot) for k, name in enumerate(PLAYERS)}
     actions = _all_actions(game, menus)
     for told, frequencies in played:
         told["frequencies"] = [frequencies.get(action["name"], 0.0) for action in actions]
@@ -78,7 +79,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     return {"line": line, "pot": pot, "cards": cards, "actions": shown, "ranges": ranges}
 
 
-def _all_actions(game: HoldemGame, menus: list[Node]) -> list[dict[str, Any]]:
+def _all_actions(game: HoldemGame, menus: list[Node]) -> list[NodeAction]:
     """What may be done first on a street, smallest bet first: menus may differ by the class of the card."""
     if not menus:
         return []
@@ -98,8 +99,3 @@ def _played(reader: Reader, place: Position, reach: list[Floats]) -> tuple[list[
         second: average(reader.ev(place, decision, second, reach[first])[0], other),
     }
     return [ev[0], ev[1]], [float(np.nansum(share * row)) for row in strategy]
-
-
-def _range(reach: Floats, found: Floats | None, pot: float) -> dict[str, Any]:
-    ev, equity = (None, None) if found is None else (float(found[0]), float(found[1]))
-    return {"combos": float(reach.sum()), "ev": ev, "equity": equity, "realisation": realisation(ev, equity, pot)}

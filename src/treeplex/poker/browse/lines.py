@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.betting import DECISION, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.lines import action_named, name_of, percent
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.plots.grid import colours
 from treeplex.poker.views.lines import Position, follow
+from treeplex.poker.views.node import Crumb, NodeAction
 
 SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "raise": "r"}
 
@@ -39,7 +39,7 @@ def short_name(game: HoldemGame, node: Node, action: Action) -> str:
     return f"{action.kind} {percent(game.spot, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
 
 
-def actions_at(game: HoldemGame, node: Node, line: str) -> list[dict[str, Any]]:
+def actions_at(game: HoldemGame, node: Node, line: str) -> list[NodeAction]:
     """The actions of a decision: names, colours, and the lines they lead to."""
     return [
         {
@@ -53,16 +53,16 @@ def actions_at(game: HoldemGame, node: Node, line: str) -> list[dict[str, Any]]:
     ]
 
 
-def crumbs(game: HoldemGame, place: Position) -> tuple[list[dict[str, Any]], str]:
+def crumbs(game: HoldemGame, place: Position) -> tuple[list[Crumb], str]:
     """The way to a place, step by step, and its line."""
-    found: list[dict[str, Any]] = []
+    found: list[Crumb] = []
     line, depth, first = "", 0, len(game.spot.cards)
     dealt = [card_name(card) for card in place.cards[first:]]
 
     def deal(upto: int) -> None:
         nonlocal line, depth
         while depth < upto:
-            found.append({"kind": CHANCE, "line": line, "card": dealt[depth]})
+            found.append({"kind": "chance", "line": line, "card": dealt[depth]})
             line, depth = extended(line, dealt[depth]), depth + 1
 
     for step in place.steps:
@@ -70,7 +70,7 @@ def crumbs(game: HoldemGame, place: Position) -> tuple[list[dict[str, Any]], str
         node = step.decision.node
         found.append(
             {
-                "kind": DECISION,
+                "kind": "decision",
                 "line": line,
                 "player": PLAYERS[node.player],
                 "pot": pot_of(game, node),

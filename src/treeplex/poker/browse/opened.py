@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from treeplex.poker.browse import chance, compare, nodes, trainer
 from treeplex.poker.solving import open_run
+from treeplex.poker.views.node import Node
 from treeplex.poker.views.reader import Reader
 
 Watch = Callable[[int, int], None]
@@ -41,11 +42,11 @@ class OpenedSpot:
         """Memory that strategies and values take."""
         return self.kept.bytes
 
-    def node(self, line: str = "", player: str | None = None) -> dict[str, Any]:
+    def node(self, line: str = "", player: str | None = None) -> Node:
         """The node that a line leads to: strategies, EVs and equities of one player's hands, and the way there."""
         return nodes.node(self.reader, line, player, self.runouts)
 
-    def exploit(self, line: str = "", player: str | None = None) -> dict[str, Any]:
+    def exploit(self, line: str = "", player: str | None = None) -> Node:
         """The same, and what a best response from there on does and gains; the opponent's strategy stays as it is."""
         return nodes.exploit(self.reader, line, player)
 

@@ -14,7 +14,8 @@ from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, stacks_of, word
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, word
+from treeplex.poker.browse.nodes import common_fields
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
@@ -113,23 +114,16 @@ def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
 
 
 def _asked(reader: Reader, place: Position, deal: Deal) -> dict[str, Any]:
-    game = reader.game
-    steps, line = crumbs(game, place)
+    node = common_fields(reader.game, place)
+    node["actions"] = actions_at(reader.game, place.node, node["line"])
     return {
-        "line": line,
+        "line": node["line"],
         "hand": hand_name(deal.hands[deal.player]),
         "opponent": f"{deal.hands[1 - deal.player]:x}",
         "player": PLAYERS[deal.player],
         "seed": deal.seed,
         "number": deal.number,
-        "node": {
-            "crumbs": steps,
-            "board": [card_name(card) for card in place.cards],
-            "pot": pot_of(game, place.node),
-            "stacks": stacks_of(game, place.node),
-            "to_call": place.node.to_call,
-            "actions": actions_at(game, place.node, line),
-        },
+        "node": node,
     }
 
 

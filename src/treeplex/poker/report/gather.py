@@ -15,12 +15,12 @@ from treeplex.games.holdem.cards import card_name, hand_number, parse_board, par
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import crumbs, extended, next_cards
-from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
 from treeplex.poker.views.equity import chance_of, met
 from treeplex.poker.views.lines import Position, follow
+from treeplex.poker.views.node import realisation
 from treeplex.poker.views.view import average
 
 ANY: Final = "*"
@@ -75,7 +75,8 @@ def report(
                     watch(f"run {number} of {len(runs)}, {' '.join(card_name(card) for card in place.cards)}")
                 often = _often(opened, place)
                 weight += often * boards
-                node = Node(Path(run).name or str(run), asked, opened.node(crumbs(opened.reader.game, place)[1]), words)
+                shown: Any = opened.node(crumbs(opened.reader.game, place)[1])
+                node = Node(Path(run).name or str(run), asked, shown, words)
                 rows += _rows(node, often, often * boards, hands, chosen, by_class)
                 if len(rows) > MOST:
                     raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,25 +19,12 @@ from treeplex.games.holdem.cards import HAND_CARDS, RANKS, card_name, hand_name
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.html import html_table
+from treeplex.poker.views.node import Row, Summary, hand_of
 
 INDIFFERENT: Final = 0.001  # of the pot, at least: actions whose EVs differ by less are as good as each other
 MOST_SHOWN: Final = 20  # classes of hands in a notebook
 ORDERS: Final = ("class", "reach", "ev", "equity")
 """How rows may be sorted, beside by how often an action is taken."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A hand, or a class of hands, at a decision; ``None``: not known, because it never meets the opponent here."""
-
-    hand: str
-    reach: float  # of its weight in the range; of a class, the sum over its hands
-    share: float  # of all deals that get here
-    strategy: tuple[float, ...]  # how often each action is taken
-    ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on, if the hand plays on well
-    value: float | None  # the same, acting by its strategy
-    equity: float | None  # of the pot if nobody bets any more
-    indifferent: bool  # are two actions or more as good as the best, within the view's ``tolerance``?
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +144,8 @@ class View:
         numbers = dict.fromkeys(("reach", "share", "probability", "ev", "value", "equity"), pa.float64())
         return table(columns, {"hand": pa.string(), "action": pa.string(), "indifferent": pa.bool_()} | numbers)
 
-    def summary(self, rows: Sequence[Row] | None = None) -> dict[str, Any]:
-        """As ``treeplex holdem show --json`` prints it."""
+    def summary(self, rows: Sequence[Row] | None = None) -> Summary:
+        """Return what ``treeplex holdem show --json`` prints."""
         return {
             "line": self.line,
             "board": " ".join(card_name(card) for card in self.board),
@@ -168,7 +155,7 @@ class View:
             "actions": [action.name for action in self.actions],
             "totals": list(self.totals().values()),
             "tolerance": self.tolerance,
-            "hands": [asdict(row) for row in self._all(rows)],
+            "hands": [hand_of(row) for row in self._all(rows)],
         }
 
     def _all(self, rows: Sequence[Row] | None) -> Sequence[Row]:
@@ -246,6 +233,11 @@ def average(values: Floats, weights: Floats) -> float | None:
     known = ~np.isnan(values) & (weights > 0.0)
     total = float(weights[known].sum())
     return float(values[known] @ weights[known]) / total if total > 0.0 else None
+
+
+def known_or_none(x: float) -> float | None:
+    """Return a number, or ``None`` in place of one that is not finite."""
+    return float(x) if np.isfinite(x) else None
 
 
 def _mean(values: Floats, share: Floats) -> float | None:
