@@ -73,11 +73,11 @@ def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
 
 def action_values(game: HoldemGame, sources: Sources, player: int, storage: str, threads: int) -> Array:
     """Counterfactual values of all actions of ``player``, if both play ``sources``, where its numbers are stored."""
-    kept = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
-    learners = (kept, no_learner(storage)) if player == 0 else (no_learner(storage), kept)
+    learner = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
+    learners = (learner, no_learner(storage)) if player == 0 else (no_learner(storage), learner)
     playing = Playing(learners, sources, no_locks(game, storage))
     engine(game, storage, threads).run(playing, plain_rule(), [(player, VALUE_KEPT, 0)])
-    return kept.regret
+    return learner.regret
 
 
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:

@@ -31,7 +31,7 @@ def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, D
     Cards do not matter, or only their classes where the spot tells these apart: then the line has a word for each.
     """
     known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
-    found: dict[tuple[Action, ...], tuple[int, Decision]] = {}
+    decisions: dict[tuple[Action, ...], tuple[int, Decision]] = {}
     waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.root, ())]
     while waiting:
         node, line = waiting.pop()
@@ -39,9 +39,9 @@ def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, D
             waiting.append((node.children[0], line))
             continue
         if node.kind == DECISION:
-            found[line] = known[id(node)]
+            decisions[line] = known[id(node)]
         waiting += [(child, (*line, action)) for child, action in zip(node.children, node.actions, strict=True)]
-    return found
+    return decisions
 
 
 def copy_rows(game: HoldemGame, numbers: Floats, of: HoldemGame, stored: Floats, player: int) -> None:

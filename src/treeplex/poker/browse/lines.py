@@ -53,22 +53,22 @@ def actions_at(game: HoldemGame, node: Node, line: str) -> list[NodeAction]:
     ]
 
 
-def crumbs(game: HoldemGame, place: Position) -> tuple[list[Crumb], str]:
-    """The way to a place, step by step, and its line."""
-    found: list[Crumb] = []
+def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
+    """Return the path to a position, step by step, and its line."""
+    steps: list[Crumb] = []
     line, depth, first = "", 0, len(game.spot.cards)
-    dealt = [card_name(card) for card in place.cards[first:]]
+    dealt = [card_name(card) for card in position.cards[first:]]
 
     def deal(upto: int) -> None:
         nonlocal line, depth
         while depth < upto:
-            found.append({"kind": "chance", "line": line, "card": dealt[depth]})
+            steps.append({"kind": "chance", "line": line, "card": dealt[depth]})
             line, depth = extended(line, dealt[depth]), depth + 1
 
-    for step in place.steps:
+    for step in position.steps:
         deal(step.depth)
         node = step.decision.node
-        found.append(
+        steps.append(
             {
                 "kind": "decision",
                 "line": line,
@@ -79,8 +79,8 @@ def crumbs(game: HoldemGame, place: Position) -> tuple[list[Crumb], str]:
             }
         )
         line = extended(line, word(game, node, step.action))
-    deal(place.depth)
-    return found, line
+    deal(position.depth)
+    return steps, line
 
 
 def pot_of(game: HoldemGame, node: Node) -> float:
@@ -98,12 +98,12 @@ def stacks_of(game: HoldemGame, node: Node) -> list[float]:
     return left
 
 
-def next_cards(place: Position, held: Sequence[int] = ()) -> list[int]:
-    """Cards that may be dealt at a place, aces first."""
-    return [card for card in range(CARDS - 1, -1, -1) if card not in place.cards and card not in held]
+def next_cards(position: Position, held: Sequence[int] = ()) -> list[int]:
+    """Cards that may be dealt at a position, aces first."""
+    return [card for card in range(CARDS - 1, -1, -1) if card not in position.cards and card not in held]
 
 
 def after_card(game: HoldemGame, line: str, card: int) -> tuple[str, Position]:
-    """The line and the place after a card."""
+    """The line and the position after a card."""
     longer = extended(line, card_name(card))
     return longer, follow(game, longer)

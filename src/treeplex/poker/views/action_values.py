@@ -33,7 +33,7 @@ from treeplex.updates.reference import matched
 Array = npt.NDArray[Any]
 
 
-class Kept:
+class NodeValues:
     """Values if both play their strategies, and values if a player responds best from there on."""
 
     def __init__(self, game: HoldemGame, playing: Playing, storage: str, threads: int) -> None:

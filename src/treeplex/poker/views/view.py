@@ -55,8 +55,8 @@ class View:
         board, where = " ".join(card_name(card) for card in self.board), self.line or "root"
         plays = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.totals().items())
         about = f"{PLAYERS[self.player]}, pot {self.pot:.10g}, {len(self.hands())} hands"
-        told = f"View({board}, {where}: {about}; {plays})"
-        return told if len(told) < 280 else told[:275] + " ...)"
+        text = f"View({board}, {where}: {about}; {plays})"
+        return text if len(text) < 280 else text[:275] + " ...)"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: classes of hands, those that come here most first."""
@@ -86,10 +86,10 @@ class View:
 
     def hands(self, chosen: str | None = None) -> list[int]:
         """The hands that get here, by class; only those of the range ``chosen``, if given."""
-        kept = self.share > 0.0
+        here = self.share > 0.0
         if chosen is not None:
-            kept &= parse_range(chosen, "hand") > 0.0
-        return sorted(np.flatnonzero(kept).tolist(), key=_by_class)
+            here &= parse_range(chosen, "hand") > 0.0
+        return sorted(np.flatnonzero(here).tolist(), key=_by_class)
 
     def value(self, hand: int) -> float:
         """What a hand takes of the pot from here on, playing its strategy."""
@@ -113,11 +113,11 @@ class View:
         ``sort``: "class" (aces first), or, largest first, "reach", "ev", "equity" or how often an action is taken.
         """
         key = self._key(sort)
-        found = self.hands(chosen)
+        hands = self.hands(chosen)
         if not by_class:
-            return sorted(self._hand_rows(found), key=key)[:most]
+            return sorted(self._hand_rows(hands), key=key)[:most]
         groups: dict[str, list[int]] = {}
-        for hand in found:
+        for hand in hands:
             groups.setdefault(class_of(hand), []).append(hand)
         return sorted((self._row(name, hands) for name, hands in groups.items()), key=key)[:most]
 
