@@ -14,13 +14,13 @@ from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
+from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import with_size
 from treeplex.games.holdem.sizes import Size
 from treeplex.growth.check import Candidate, check
 from treeplex.growth.spot_recovery import LEAVE, Head, action_values, recover, value_of, way_to
-from treeplex.growth.spot_rows import hand_rows, shares
 from treeplex.growth.spots import GrowingSpot
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.views.reader import Reader

@@ -12,13 +12,13 @@ import pytest
 
 import treeplex as tp
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import line_text, without_sizes
 from treeplex.growth import spot_removal
 from treeplex.growth.check import check
 from treeplex.growth.spot_removal import Unused, frequencies, remove, tops, unused, without
-from treeplex.growth.spot_rows import hand_rows
 from treeplex.growth.spots import GrowingSpot, nodes_behind
 from treeplex.holdem import Spot, load_spot, sizes_for
 from treeplex.poker.views.reader import Reader

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from treeplex.algorithms.options import (
     TURNS,
@@ -22,7 +22,8 @@ from treeplex.algorithms.options import (
     turn_order,
 )
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
-from treeplex.engines.open import join_checkpoint, open_engine
+from treeplex.algorithms.trial import try_own
+from treeplex.engines.open import CPU, join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import leaves
@@ -36,7 +37,11 @@ from treeplex.updates import (
     Scheduled,
     Weighted,
 )
+from treeplex.updates.adaptive import adaptive
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, ahead, falling, linear, power
+from treeplex.updates.smooth import smooth
+from treeplex.updates.stable import stable
 
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
 FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
@@ -55,7 +60,9 @@ REPORTS: Final = {
 class CFR(Algorithm[Any, Any]):
     """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
 
-    rule: Minimizer
+    solves_spots: ClassVar[bool] = True
+
+    rule: Minimizer | Rule
     weight: Schedule
     turns: int
     order: int = PLAYED  # which strategies an iteration adds to the averages
@@ -64,7 +71,8 @@ class CFR(Algorithm[Any, Any]):
 
     def __post_init__(self) -> None:
         rule: Any = self.rule
-        if isinstance(rule, type) or not callable(getattr(rule, "discounts", None)):
+        family = not isinstance(rule, type) and callable(getattr(rule, "discounts", None))
+        if not family and not isinstance(rule, Rule):
             raise ParameterError(
                 f"The 'rule' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
             )
@@ -81,12 +89,17 @@ class CFR(Algorithm[Any, Any]):
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """As its engine."""
-        return "cpu" if self.engine is None else self.engine.backend
+        return CPU if self.engine is None else self.engine.backend
 
     @property
     def portable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Parts of a game that is cut are in the folder that the run was started with."""
         return self.engine is None or not self.engine.name.startswith("sharded")
+
+    @property
+    def name(self) -> str:
+        """What a run without a name in the registry is called: that of its rule."""
+        return self.rule.name if isinstance(self.rule, Rule) else type(self).__name__
 
     @property
     def scheme(self) -> Scheme:
@@ -103,7 +116,9 @@ class CFR(Algorithm[Any, Any]):
         return self.engine or open_engine(game, Execution(), self.scheme)
 
     def start(self, game: Any, seed: int = 0) -> Any:
-        """As ``Algorithm``: no regret yet, uniform strategies."""
+        """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is tried first, as plain Python."""
+        if isinstance(self.rule, Rule):
+            try_own(self.rule, game)
         return self.on(game).tables(self.scheme)
 
     def advance(self, game: Any, state: Any, iterations: int, stop: Stop = never) -> Any:
@@ -229,6 +244,33 @@ def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: s
     return _member(PredictivePlus(predict=number("predict", predict, 0.0, 10.0)), power(2.0), turns, order)
 
 
+def apcfr_plus(most: float = 5.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """Asymmetric PCFR+ (Meng et al. 2025): plays [R + r / (1 + alpha)]+, alpha learned per infoset; quadratic average.
+
+    ``most``: what alpha may be at most. The prediction counts for at least 1 / (1 + most). ``order``: as in
+    ``cfr_plus``.
+    """
+    return _member(adaptive(number("most", most, 0.0, 1e6)), power(2.0), turns, order)
+
+
+def stable_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """PCFR+ with stable predictive regret matching+ (Farina et al. 2023, Algorithm 1), quadratic average.
+
+    ``floor``: z in units of the payoff range; an infoset whose regrets are all at most z begins anew with z. 0 is
+    ``pcfr_plus``. ``order``: as in ``cfr_plus``.
+    """
+    return _member(stable(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
+
+
+def smooth_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """PCFR+ with smooth predictive regret matching+ (Farina et al. 2023, Algorithm 2), quadratic average.
+
+    ``floor``: z in units of the payoff range; the regrets of an infoset add up to at least z. 0 is ``pcfr_plus``.
+    ``order``: as in ``cfr_plus``.
+    """
+    return _member(smooth(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
+
+
 def pdcfr_plus(
     alpha: float = 2.3,
     gamma: float = 5.0,
@@ -245,7 +287,7 @@ def _falling(gamma: float, horizon: int, weight: str) -> Schedule:
     return falling(first_exponent("gamma", gamma), horizon, power=named("weight", weight, FALLING))
 
 
-def _member(minimizer: Minimizer, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
-    if named("discount", discount, DISCOUNTS):
-        minimizer, weight = Ahead(minimizer), ahead(weight)
-    return CFR(minimizer, weight, turn_order(turns), named("order", order, ORDERS))
+def _member(rule: Minimizer | Rule, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
+    if named("discount", discount, DISCOUNTS) and not isinstance(rule, Rule):
+        rule, weight = Ahead(rule), ahead(weight)
+    return CFR(rule, weight, turn_order(turns), named("order", order, ORDERS))

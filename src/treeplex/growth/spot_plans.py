@@ -22,13 +22,13 @@ from treeplex.engines.boards.arrays import BEST_KEPT, HandLearner, Playing, Sour
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.rows import HandRows, hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.translation import Reading, Real
-from treeplex.growth.spot_rows import HandRows, hand_rows, shares
 
 
 def as_it_is(root: Node) -> Real:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.boards.tables import HandTables, sum_blocks
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
@@ -36,7 +37,6 @@ from treeplex.games.holdem.translation import rule_of
 from treeplex.growth.check import needed
 from treeplex.growth.spot_carry import carried
 from treeplex.growth.spot_plans import as_it_is, plan_of
-from treeplex.growth.spot_rows import hand_rows
 from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
 
 PATIENCE: Final = 3  # checks in a row

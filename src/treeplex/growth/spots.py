@@ -20,6 +20,7 @@ from treeplex.engines.boards.arrays import HandLearner, Sources
 from treeplex.engines.boards.cpu.sums import excess, regret_squares
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.rows import HandRows, hand_rows
 from treeplex.engines.boards.solver import BoardsEngine
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
@@ -33,7 +34,6 @@ from treeplex.growth.discount import Added, Bounds
 from treeplex.growth.spot_carry import carried
 from treeplex.growth.spot_plans import Plan, best_response, plan_of
 from treeplex.growth.spot_recovery import Head, Recovered, action_values, recover, value_of, way_to
-from treeplex.growth.spot_rows import HandRows, hand_rows
 from treeplex.poker.views.reader import Reader
 
 SIZED: Final = ("bet", "raise")

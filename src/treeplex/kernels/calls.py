@@ -4,23 +4,40 @@ A kernel that is handed an address is compiled once for all rules and kept on di
 
     int32 rule(t, values, strategy, memory, constants, rows, actions, constants' length)
 
-and returns 1 if the rule has raised, for example because of an index out of bounds.
+and returns 1 if the rule has raised, for example because of an index out of bounds. After a failure no rule is called
+any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir  # pyright: ignore[reportMissingTypeStubs]
 from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
+from numba.extending import overload
 
-from treeplex.kernels.jit import instruction
+from treeplex.arrays import Floats
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction
+
+# pyright: reportUnusedFunction=false
 
 _NUMBERS: Final = types.CPointer(types.float64)
 _SIGNATURE: Final = types.int32(types.float64, *[_NUMBERS] * 4, types.int64, types.int64, types.int64)
+
+
+class RuleCall(NamedTuple):
+    """What kernels need to call a rule."""
+
+    address: np.uint64
+    rows: np.uint64  # of memory
+    constants: Floats
+    failed: npt.NDArray[np.int64]  # [3] infoset, iteration and actions of the first call that raised; -1: none did
+    arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory, for as many actions as there may be
 
 
 @lru_cache(maxsize=64)
@@ -29,7 +46,7 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
 
     ``checked``: are indices checked? ``constants``: does the function take them?
     """
-    update: Any = numba.njit(function, boundscheck=checked)
+    update: Any = numba.njit(function, boundscheck=checked, forceinline=True)  # arrays handed on cost 10 ns per call
     array: Any = carray
 
     def plain(
@@ -88,3 +105,88 @@ def call_rule(
         )
 
     return signature, generate
+
+
+@inlined_loop
+def call_in_place(
+    rule: RuleCall, t: float, infoset: Index, values: Floats, strategy: Floats, start: Index, memory: Floats,
+    actions: Index,
+) -> None:  # fmt: skip
+    """Call a rule on its arrays themselves: float64, with ``values[start:]``, ``strategy[start:]``.
+
+    Memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
+    """
+    row = rule.rows * np.uint64(start)
+    if rule.failed[0] < 0 and call_rule(
+        rule.address, t, values, np.int64(start), strategy, np.int64(start), memory, np.int64(row), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        record(rule, t, infoset, values, start, strategy, start, memory, row, actions)
+
+
+@inlined_loop
+def call_gathered(
+    rule: RuleCall, t: float, infoset: Index, values: npt.NDArray[Any], at: Index, strategy: npt.NDArray[Any],
+    first: Index, gap: Index, memory: npt.NDArray[Any], row: Index, actions: Index, scratch: Floats,
+) -> None:  # fmt: skip
+    """Call a rule on copies: numbers of any precision, of which actions are ``gap`` apart.
+
+    ``values[at + gap a]``, ``strategy[first + gap a]``, and ``memory[row:]``, contiguous. ``scratch``: as long as
+    ``arguments``. What is stored is rounded to the precision of the arrays.
+    """
+    if rule.failed[0] >= 0:
+        return
+    for a in range(np.uint64(actions)):
+        scratch[a] = values[at + gap * a]
+        scratch[actions + a] = strategy[first + gap * a]
+    _with_memory(rule, t, infoset, scratch, memory, row, actions)
+    for a in range(np.uint64(actions)):
+        strategy[first + gap * a] = scratch[actions + a]
+
+
+def _with_memory(rule: Any, t: float, infoset: Index, scratch: Any, memory: Any, row: Index, actions: Index) -> None:
+    """Call a rule on values and strategy in ``scratch``, and on memory itself if it is float64."""
+
+
+@overload(_with_memory, strict=False, jit_options=INLINED_LOOP)
+def _choose(rule: Any, t: Any, infoset: Any, scratch: Any, memory: Any, row: Any, actions: Any) -> Callable[..., None]:
+    return _on_memory if memory.dtype == types.float64 else _on_copies
+
+
+def _on_memory(
+    rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: Floats, row: Index, actions: Index
+) -> None:
+    if call_rule(
+        rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), memory, np.int64(row), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, memory, row, actions)
+
+
+def _on_copies(
+    rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
+) -> None:
+    size, own = rule.rows * np.uint64(actions), np.uint64(2) * np.uint64(actions)
+    for k in range(size):
+        scratch[own + k] = memory[row + k]
+    if call_rule(
+        rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), scratch, np.int64(own), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, scratch, own, actions)
+    for k in range(size):
+        memory[row + k] = scratch[own + k]
+
+
+@inlined_loop
+def record(
+    rule: RuleCall, t: float, infoset: Index, values: Floats, at: Index, strategy: Floats, first: Index,
+    memory: Floats, row: Index, actions: Index,
+) -> None:  # fmt: skip
+    """Write down a call that has raised, with its arguments as they are now."""
+    rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
+    for a in range(np.uint64(actions)):
+        rule.arguments[a] = values[at + a]
+        rule.arguments[actions + a] = strategy[first + a]
+    for k in range(rule.rows * np.uint64(actions)):
+        rule.arguments[np.uint64(2) * np.uint64(actions) + k] = memory[row + k]

@@ -13,7 +13,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_at
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.node import NodeAction, range_of
@@ -60,7 +60,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
             played.append((entry, dict(zip(names, frequencies, strict=True))))
             entry |= {"frequencies": frequencies, "to_act": PLAYERS[to.node.player]}
         else:
-            pot = pot_of(game, to.node) - game.spot.rake(pot_of(game, to.node))
+            pot = pot_at(game, to.node) - game.spot.rake(pot_at(game, to.node))
             ev = [None, None] if equity is None else [equity * pot, (1.0 - equity) * pot]
         entry |= {"ev": ev, "equity": [equity, None if equity is None else 1.0 - equity], "often": often}
         cards.append(entry)
@@ -69,7 +69,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
             weight += often
     for each in cards:
         each["often"] /= weight or 1.0
-    pot = pot_of(game, position.node)
+    pot = pot_at(game, position.node)
     means: list[list[float | None]] = (totals / weight).T.tolist() if weight else [[None, None]] * 2
     ranges = {name: range_of(reach[k], means[k][0], means[k][1], pot) for k, name in enumerate(PLAYERS)}
     actions = _all_actions(game, menus)

@@ -73,7 +73,7 @@ def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
                 "kind": "decision",
                 "line": line,
                 "player": PLAYERS[node.player],
-                "pot": pot_of(game, node),
+                "pot": pot_at(game, node),
                 "actions": actions_at(game, node, line),
                 "taken": step.action,
             }
@@ -83,7 +83,7 @@ def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
     return steps, line
 
 
-def pot_of(game: HoldemGame, node: Node) -> float:
+def pot_at(game: HoldemGame, node: Node) -> float:
     """All chips in the pot at a node, an uncalled bet included."""
     return game.spot.rounded(game.spot.pot + 2 * node.paid + node.to_call)
 

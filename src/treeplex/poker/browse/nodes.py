@@ -16,7 +16,7 @@ from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS, STREETS
 from treeplex.plots.grid import RANKS, SIDE, class_name
-from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_of, stacks_of
+from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_at, stacks_of
 from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.node import Hand, Node, Range, node_class, node_hand, range_of
 from treeplex.poker.views.reader import Reader, shares_of
@@ -68,7 +68,7 @@ def common_fields(game: HoldemGame, position: Position) -> Node:
         "line": line,
         "board": [card_name(card) for card in position.cards],
         "street": STREETS[len(position.cards) - 3],
-        "pot": pot_of(game, position.node),
+        "pot": pot_at(game, position.node),
         "stacks": stacks_of(game, position.node),
         "to_call": position.node.to_call,
         "crumbs": steps,
@@ -118,7 +118,7 @@ def shown_down(reader: Reader, position: Position) -> dict[str, Range]:
     """Both ranges at a node after which nobody bets any more."""
     reach = [reader.reach(position, player) for player in (0, 1)]
     equity = average(reader.equities.at(position, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
-    pot = pot_of(reader.game, position.node)
+    pot = pot_at(reader.game, position.node)
     left = pot - reader.game.spot.rake(pot)
     parts = [None, None] if equity is None else [equity, 1.0 - equity]
     return {

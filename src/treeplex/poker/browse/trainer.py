@@ -14,7 +14,7 @@ from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, word
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_at, word
 from treeplex.poker.browse.nodes import common_fields
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.lines import Position, decision_at, follow
@@ -59,7 +59,7 @@ def mark(reader: Reader, fields: Mapping[str, Any], action: int) -> dict[str, An
             f"The 'action' parameter must be from 0 to {len(position.node.actions) - 1}, got {quoted(action)}."
         )
     view, hand = reader.at(line), deal.hands[deal.player]
-    values, pot = view.ev[:, hand], pot_of(reader.game, position.node)
+    values, pot = view.ev[:, hand], pot_at(reader.game, position.node)
     known = ~np.isnan(values)
     lost = float(np.nanmax(values) - values[action]) if known[action] else 0.0
     after = extended(line, word(reader.game, position.node, action))
@@ -130,7 +130,7 @@ def _question(reader: Reader, position: Position, deal: Deal) -> dict[str, Any]:
 def _over(reader: Reader, position: Position, deal: Deal, line: str) -> dict[str, Any]:
     """How a hand has ended: chips that the player takes of the pot."""
     game, node, spot = reader.game, position.node, reader.game.spot
-    pot = pot_of(game, node)
+    pot = pot_at(game, node)
     if node.kind == FOLD:
         won, how = (0.0 if node.player == deal.player else 1.0), f"{PLAYERS[node.player]} folds"
     else:
