@@ -233,12 +233,13 @@ def _memory_places(side: Side, rows: int) -> Array:
     """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
     begin, end = side.own.tolist()
     first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
-    head: Array = np.zeros(rows * (end - begin), dtype=np.int64)
-    if head.size and len(first):
+    head = np.zeros(rows * (end - begin), dtype=np.int64)
+    if len(head) and len(first):
         moved = rows * (side.places[first].astype(np.int64) - first)
         inside = slice(rows * (int(first[0]) - begin), None)  # before it: the empty sequence of the trunk
         head[inside] = np.repeat(moved, rows * actions)
-    return np.add(head, np.arange(rows * begin, rows * end))
+    places: Array = head + np.arange(rows * begin, rows * end)
+    return places
 
 
 def _mine(side: Side) -> npt.NDArray[np.bool_]:
