@@ -232,12 +232,13 @@ def _kind(name: str) -> str:
 def _memory_places(side: Side, rows: int) -> Array:
     """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
     begin, end = side.own.tolist()
-    mine = _mine(side)
-    first, actions = side.first[:-1][mine], np.diff(side.first)[mine]
-    moved = rows * (side.places[first].astype(np.int64) - first)
-    above = np.zeros(rows * (end - begin - int(actions.sum())), np.int64)  # the empty sequence, in the trunk
-    places: Array = np.concatenate((above, np.repeat(moved, rows * actions)))
-    places += np.arange(rows * begin, rows * end)
+    first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
+    head = np.zeros(rows * (end - begin), dtype=np.int64)
+    if len(head) and len(first):
+        moved = rows * (side.places[first].astype(np.int64) - first)
+        inside = slice(rows * (int(first[0]) - begin), None)  # before it: the empty sequence of the trunk
+        head[inside] = np.repeat(moved, rows * actions)
+    places: Array = head + np.arange(rows * begin, rows * end)
     return places
 
 

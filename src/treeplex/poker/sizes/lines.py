@@ -13,7 +13,7 @@ from typing import Final
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import load_spot
-from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.choose import Watch

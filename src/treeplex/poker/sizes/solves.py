@@ -17,8 +17,8 @@ from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import copy_rows
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.trees import copy_rows
 from treeplex.errors import SolverError
 from treeplex.poker.views.reader import Reader
 
