@@ -48,7 +48,7 @@ def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:
 def same(one: Solution, cut: Solution, folder: Path) -> None:
     """Every number that is learnt, every row of the log but its seconds, and the answer."""
     kept = RunFolder.open(folder)
-    solver = one.solver.open(one.game, Execution("cpu", one.request.storage, folder=str(folder)))
+    solver = one.solver.open(one.game, Execution("cpu", one.request.options.storage, folder=str(folder)))
     whole = kept.checkpoint(solver, one.game)  # what all shards have written, joined
     assert whole is not None
     assert cut.iterations == whole.state.iteration == one.iterations

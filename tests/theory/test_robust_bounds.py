@@ -71,7 +71,7 @@ def test_regrets_stay_away_from_zero(kind, floor, turns, game) -> None:  # noqa:
     z = floor * 2.0 * game.largest_payoff
     for step in watch(game, build(f"{kind}-pcfr+(floor={floor},turns={turns})"), turns, 40):
         for treeplex, learner in zip(game.treeplexes, step.state.learners, strict=True):
-            regret, start = learner.regret, treeplex.first[:-1]
+            regret, start = learner.memory, treeplex.first[:-1]
             assert (regret >= 0.0).all()
             away = (np.maximum if kind == "stable" else np.add).reduceat(regret, start)
             assert (away >= z * (1 - 1e-12)).all()
