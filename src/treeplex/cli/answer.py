@@ -13,11 +13,13 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.output import print_json, print_table, say, tell
 from treeplex.cli.progress import ProgressLine
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.sizes.answer import COLUMNS, UNDECIDED
 from treeplex.policies.policy import Policy
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import INTERRUPTED
 from treeplex.runs.loop import Progress as Moment
-from treeplex.runs.request import EXPLORATION, GROWTH, SPOT
+from treeplex.runs.progress import duration
+from treeplex.runs.request import EXPLORATION, GROWTH, SIZES, SPOT
 from treeplex.runs.solution import Solution
 
 ENDINGS = {
@@ -95,6 +97,9 @@ def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:
 
 
 def _describe(solution: Solution, show: int) -> None:
+    if solution.request.kind == SIZES:
+        _bet_sizes(solution, solution.extras)
+        return
     tell(
         f"{solution.request.game}, {solution.algorithm}: {ENDINGS[solution.status]} after {solution.iterations:,}"
         f" iterations, {solution.seconds:.2f} s"
@@ -232,6 +237,34 @@ def _sizes(solution: Solution, show: int) -> None:
         "loss: per hand, in thousandths of a chip, of an opponent who maps this size to its neighbours; used: how often"
         " it is chosen by whoever reaches the decision; added at: the iteration"
     )
+
+
+def _bet_sizes(solution: Solution, found: Any) -> None:
+    low, high = found.loss_percent_of_pot
+    for name, menu in found.menus.items():
+        tell(f"{found.player}, {name}: {', '.join(menu) or UNDECIDED}")
+    where = "" if len(found.spots) == 1 else f" on average over {len(found.spots)} spots"
+    tell(f"loses {low:.3f} to {high:.3f} % of the pot{where} to an opponent with every size;"
+         f" {duration(solution.seconds)}")  # fmt: skip
+    if not found.complete:
+        tell(f"{ENDINGS[solution.status]} before the search was over; another menu may be better")
+        return
+    if found.better_percent_of_pot is not None and found.better_percent_of_pot > 0.0:
+        tell(f"no other {'size' if found.keep == 1 else f'{found.keep} sizes'} can be better by more than"
+             f" {found.better_percent_of_pot:.3f} % of the pot")  # fmt: skip
+    elif found.better_percent_of_pot is not None:
+        tell("no other choice of as many sizes is better")
+    if found.proved_fewest is not None:
+        tell("fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved")
+    if len(found.spots) == 1 and len(found.menus) > 1:
+        return  # what one size is worth would depend on what is kept elsewhere
+    if len(found.spots) == 1:
+        print_table(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
+        return
+    cells = [
+        [each.spot, f"{each.loss_percent_of_pot[0]:.3f}", f"{each.loss_percent_of_pot[1]:.3f}"] for each in found.spots
+    ]
+    print_table(["spot", "loses at least", "at most, % of pot"], cells, right=(1, 2))
 
 
 def _exploration(solution: Solution, show: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import ALGORITHMS, build
@@ -20,11 +20,14 @@ from treeplex.games.holdem.spot import Spot, make_spot
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.request import EXPLORATION, GROWTH, SPOT, Request
+from treeplex.runs.request import EXPLORATION, GROWTH, SIZES, SPOT, Request
 from treeplex.spec import parse
 
 if TYPE_CHECKING:
     from treeplex.engines.boards.game import HoldemGame
+    from treeplex.poker.sizes.problem import SizeSearch
+
+Made = TypeVar("Made")
 
 SPOT_FILES: Final = (".json", ".toml", ".txt")
 
@@ -81,6 +84,8 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
     request = kept.request
     if request.kind == SPOT:
         return spot_game(make_spot(request.source), locks_of(request.options.get("locks", ())))
+    if request.kind == SIZES:
+        return _by_options(_size_search, request)
     source = request.source if given is None else given
     if request.kind in (GROWTH, EXPLORATION):
         if source is None:
@@ -101,11 +106,12 @@ def game_of(kept: RunFolder, given: Any = None) -> Any:
 
 def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:
     """The algorithm of a run; ``given`` if it has no name in the registry."""
+    if request.kind == SIZES:
+        from treeplex.poker.sizes.algorithm import ChoosingSizes  # noqa: PLC0415 - its kernels take time to load
+
+        return ChoosingSizes()
     if request.kind in (GROWTH, EXPLORATION):
-        try:
-            return _by_options(request)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise ParameterError(f"The options of the run are not what treeplex writes ({error}).") from error
+        return _by_options(_algorithm, request)
     if given is not None:
         return assembled(given)
     if parse(request.algorithm)[0] not in ALGORITHMS:
@@ -113,7 +119,22 @@ def algorithm_of(request: Request, given: Any = None) -> Algorithm[Any, Any]:
     return build(request.algorithm)
 
 
-def _by_options(request: Request) -> Algorithm[Any, Any]:
+def _by_options(make: Callable[[Request], Made], request: Request) -> Made:
+    """What the run's options describe, or a refusal."""
+    try:
+        return make(request)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise ParameterError(f"The options of the run are not what treeplex writes ({error}).") from error
+
+
+def _size_search(request: Request) -> SizeSearch:
+    """The spots of the run and what is asked about their sizes."""
+    from treeplex.poker.sizes.problem import SizeOptions, SizeSearch  # noqa: PLC0415 - seldom needed
+
+    return SizeSearch.of(request.source, SizeOptions(**request.options))
+
+
+def _algorithm(request: Request) -> Algorithm[Any, Any]:
     """The algorithm whose parameters are the run's options."""
     options: dict[str, Any] = dict(request.options)
     if request.kind == EXPLORATION:

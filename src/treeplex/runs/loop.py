@@ -39,6 +39,7 @@ class Progress(NamedTuple):
     rows: list[LogRow]  # the log so far
     compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
     additions: Sequence[Any] = ()  # of growth: every size that was added so far
+    stage: str = ""  # what is being done, in words, where numbers do not say it
     evaluation: Evaluation | None = None  # the one that the last row is of, where it has just been made
 
 
@@ -204,8 +205,9 @@ class _Run(Generic[Game, State]):
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         if self.plan.watch:
-            told = Progress(self.work.iterations, self.clock.total(), rows)
-            self.plan.watch(told._replace(additions=self.work.additions, evaluation=evaluation))
+            work = self.work
+            told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
+            self.plan.watch(told._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):

@@ -12,8 +12,10 @@ from treeplex.errors import ParameterError, quoted, real, within
 from treeplex.runs.limits import Limits
 from treeplex.version import __version__
 
-GAME, SPOT, GROWTH, EXPLORATION = "game", "spot", "growth", "exploration"
-KINDS: Final = (GAME, SPOT, GROWTH, EXPLORATION)
+GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
+KINDS: Final = (GAME, SPOT, GROWTH, EXPLORATION, SIZES)
+UNTARGETED: Final = {EXPLORATION: "only estimated", SIZES: "not what is found"}
+"""Kinds of runs that have no target NashConv, and what NashConv is in them."""
 IDENTITY: Final = ("kind", "game", "fingerprint", "algorithm", "seed", "storage", "iterate", "options")
 """What makes a run this run. Limits, threads, backend and version are recorded beside it and may change."""
 

@@ -19,7 +19,7 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome, Plan, Progress
 from treeplex.runs.loop import run as run_loop
 from treeplex.runs.progress import NotebookLine, notebook
-from treeplex.runs.request import EXPLORATION, Request, check_iterate
+from treeplex.runs.request import UNTARGETED, Request, check_iterate
 from treeplex.runs.solution import Solution
 from treeplex.system import answering, finishing
 
@@ -91,8 +91,8 @@ def resume(
     known: Any = game
     if (own.fingerprint(game) if own else known.fingerprint) != request.fingerprint:
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
-    if limits.nash_conv is not None and request.kind == EXPLORATION:
-        raise ParameterError("NashConv cannot be a target of explore: it is only estimated.")
+    if limits.nash_conv is not None and request.kind in UNTARGETED:
+        raise ParameterError(f"NashConv cannot be a target of {request.asked}: it is {UNTARGETED[request.kind]}.")
     if limits.any or not request.limits.any:
         check_limits(limits, request.asked, algorithm.ends)
     solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
