@@ -42,6 +42,7 @@ def test_sizes(cli, spot_file, tmp_path):
         "sizes",
     }
     assert last["certified"] is True
+    assert (last["complete"], last["status"]) == (True, "solved")
     assert last["menu"] in (["50%"], ["a"])
     assert last["loss_percent_of_pot"][0] <= last["loss_percent_of_pot"][1]
     assert set(last["sizes"][0]) == {

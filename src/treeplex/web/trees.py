@@ -17,7 +17,7 @@ from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.sized import Abstraction, Menu
 from treeplex.policies.policy import Policy
 from treeplex.runs.games import sized_game
-from treeplex.runs.request import GROWTH, Request
+from treeplex.runs.request import GROWTH, SIZES, Request
 from treeplex.web.jobs.wanted import named_game
 from treeplex.web.runs import json_file
 
@@ -138,6 +138,8 @@ def tree_of(folder: Path, request: Request) -> Tree:
     """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
     if request.is_spot:
         raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
+    if request.kind == SIZES:
+        raise ParameterError("A search for bet sizes has no tree of its own; its answer is in its result.")
     if request.source is None:
         path = folder / "game.safetensors"
         if not path.is_file() or path.stat().st_size > MOST_BYTES:

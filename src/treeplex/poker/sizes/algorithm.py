@@ -119,10 +119,15 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         current = walk.question.solve if isinstance(walk.question, Narrow) else None
         if current is not None and record["current"] is not None:
             current.learn(record["current"])
-        for name, solve in state.search.solves.items():
-            own = {key.partition("/")[2]: array for key, array in tensors.items() if key.startswith(f"{name}/")}
-            if own or solve is not current or solve.iterations:
-                solve.restore(own)
+        saved: dict[str, dict[str, Array]] = {}
+        for key, array in tensors.items():
+            saved.setdefault(key.partition("/")[0], {})[key.partition("/")[2]] = array
+        solves = state.search.solves
+        if not saved.keys() <= solves.keys() | {RECORDS}:
+            raise ValueError("it has games that such a search does not solve")
+        for name, solve in solves.items():
+            if name in saved or solve.iterations:
+                solve.restore(saved.get(name, {}))
         return state
 
 

@@ -21,11 +21,12 @@ from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
 from treeplex.growth.options import Growth
-from treeplex.poker.sizes.find import checked as checked_sizes
+from treeplex.poker.sizes.problem import SizeOptions
 from treeplex.runs.asking import DEFAULT_ALGORITHM, solving
 from treeplex.runs.games import sized_game
 from treeplex.runs.limits import Limits
-from treeplex.runs.request import Request
+from treeplex.runs.request import SIZES, Request
+from treeplex.runs.sizing import size_search
 from treeplex.runs.solve import Options, checked
 from treeplex.web.directory import Directory
 from treeplex.web.refusals import sentence_of
@@ -144,12 +145,13 @@ def _sizes(form: SizesJob) -> Wanted:
     spot, kept = make_spot(form.spot), form.model_dump()
     kept |= {"spot": spot.summary(), "bets": form.bets or BETS, "raises": form.raises or RAISES}
     kept["lose"] = percent_of_pot("field 'lose'", form.lose) if isinstance(form.lose, str) else form.lose
-    checked_sizes([spot], **size_options(kept))
-    return Wanted(f"{spot.board}, which {form.restrict}", kept, pot=float(spot.pot))
+    request = size_search([spot], SizeOptions(**size_options(kept)), Limits(seconds=form.seconds)).request
+    stem = _name(form) or f"{request.game.replace(' ', '')}-sizes"
+    return Wanted(f"{request.game}, which {form.restrict}", kept, stem=stem, limits=_given(request.limits))
 
 
 def size_options(request: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of ``sizes``."""
+    """What a form asks about sizes: fields of ``SizeOptions``."""
     names = ("keep", "lose", "player", "street", "bets", "raises", "restrict", "per_decision", "counts")
     found = {name: request[name] for name in names}
     return found | ({"counts": 0} if request["per_decision"] else {})
@@ -163,7 +165,7 @@ def _resume(form: ResumeJob, directory: Directory) -> Wanted:
     pot = pot_of(request)
     limits = api.limits_of(_limits(form), form.exploitability, pot).otherwise(request.limits)
     title = f"{request.game}, {request.asked}"
-    game = None if request.is_spot else request.game
+    game = None if request.is_spot or request.kind == SIZES else request.game
     return Wanted(title, form.model_dump(), game, run=form.run, pot=pot, limits=_given(limits))
 
 
@@ -176,7 +178,7 @@ def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], endin
     return Wanted(title, kept, game, stem=stem, pot=pot_of(request), limits=_given(request.limits))
 
 
-def _name(form: SolveJob | GrowJob) -> str | None:
+def _name(form: SolveJob | GrowJob | SizesJob) -> str | None:
     if form.name is not None and not (PLAIN.fullmatch(form.name) and form.name[0] not in ".-=+"):
         raise ParameterError(
             f"The 'name' of a run must have 1 to 80 letters, digits and + . = , - _, none of . - = + first;"
