@@ -349,3 +349,32 @@ def test_menus_of_pairs():
     case = case_of(random_river(1), accuracy=5.0)
     assert menus_of([case], 2) == list(combinations(range(4), 2))
     assert menus_of([case], 9) == [(0, 1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("spots", "options", "menus", "work", "loss"),
+    [
+        (
+            (10,),
+            {"accuracy": 0.05, "gap": 0.1},
+            {"river bet": ("150%",)},
+            103884,
+            (0.9853490882993867, 1.0806029980125),
+        ),
+        ((11,), {"keep": 2}, {"river bet": ("33%", "150%")}, 121014, (0.0, 0.05256271780570643)),
+        ((13,), {"lose": 0.5}, {"river bet": ("150%",)}, 111018, (0.3022114316589182, 0.3751316945699017)),
+        (
+            (40, 41, 42),
+            {"accuracy": 0.1, "gap": 0.5, "counts": 2},
+            {"river bet": ("33%",)},
+            244284,
+            (0.2101529554184912, 0.3382839908507904),
+        ),
+    ],
+)
+def test_figures_are_those_of_version_0_2(spots, options, menus, work, loss):
+    """The order of work is what it was before searches could be stopped and continued."""
+    found = sizes([random_river(seed) for seed in spots], bets=BETS, raises=RAISES, threads=1, **options)
+    assert found.menus == menus
+    assert found.work == work
+    assert found.loss_percent_of_pot == pytest.approx(loss, rel=1e-9)

@@ -81,13 +81,13 @@ class SizeSearch:
         search = SizeSearch(tuple(made), replace(options, street=options.street or made[0].street))
         _ = search.candidates, search.slots
         if options.per_decision:
-            search.check_per_decision()
+            search._check_per_decision()
         return search
 
-    def check_per_decision(self) -> None:
+    def _check_per_decision(self) -> None:
         """Refuse menus by line where there are several spots or streets, or no number of sizes."""
         options = self.options
-        if len(self.spots) > 1 or options.lose is not None or options.street != self.spots[0].street:
+        if len(self.spots) != 1 or options.lose is not None or options.street != self.spots[0].street:
             raise ParameterError(
                 "The 'per_decision' parameter is for one spot, its first street, and a number of sizes to keep."
             )
