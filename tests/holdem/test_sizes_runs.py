@@ -184,7 +184,7 @@ def test_whose_folder_it_is_and_what_is_no_limit(tmp_path):
         tp.resume(tmp_path / "run", nash_conv=0.1)
     with pytest.raises(ParameterError, match="'iterations'"):
         tp.resume(tmp_path / "run", iterations=10)
-    with pytest.raises(ParameterError, match="not a hold'em spot"):
+    with pytest.raises(ParameterError, match="chose bet sizes"):
         tp.holdem.open_run(tmp_path / "run")
 
 
@@ -213,6 +213,24 @@ def test_a_checkpoint_with_wrong_answers_is_refused(change, tmp_path):
     record = json.loads(tensors[RECORDS].tobytes())
     change(record)
     tensors[RECORDS] = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
+    write_tensors(path, CHECKPOINT, tensors, about)
+    with pytest.raises(FormatError, match="not a whole checkpoint"):
+        tp.resume(tmp_path / "run")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, None], ids=["not a number", "of another game"])
+def test_a_checkpoint_with_wrong_arrays_is_refused(wrong, tmp_path):
+    def watch(moment):
+        if moment.iteration >= 50:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        sizes(RIVER, **FEW, out=tmp_path / "run", checkpoint_seconds=0.0, watch=watch)
+    path = tmp_path / "run" / "checkpoint.safetensors"
+    tensors, about = read_tensors(path, CHECKPOINT)
+    name = "rich.0/state.learners.0.regret"
+    array = tensors.pop(name)
+    tensors[name if wrong else "rich.7/state.iteration"] = np.full_like(array, wrong) if wrong else array
     write_tensors(path, CHECKPOINT, tensors, about)
     with pytest.raises(FormatError, match="not a whole checkpoint"):
         tp.resume(tmp_path / "run")

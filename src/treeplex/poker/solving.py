@@ -13,6 +13,7 @@ from treeplex.runs.folder import RunFolder
 from treeplex.runs.games import algorithm_of, game_of
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Plan, run
+from treeplex.runs.request import SIZES
 from treeplex.runs.solution import Solution
 
 
@@ -36,6 +37,11 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     """Browse a solved spot without solving it again."""
     kept = RunFolder.open(folder)
     request = kept.request
+    if request.kind == SIZES:
+        raise ParameterError(
+            f"The run in {folder} chose bet sizes and kept no strategies; its answer is in result.json. Solve a spot"
+            " with treeplex holdem solve to look at it."
+        )
     if not request.is_spot:
         raise ParameterError(f"The run in {folder} is about {request.game}, not a hold'em spot.")
     game = game_of(kept)
