@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import treeplex as tp
+from treeplex.algorithms.protocol import Execution
 from treeplex.engines.sharded.shards import Given, LostError, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
@@ -50,7 +51,8 @@ def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:
 def same(one: Solution, cut: Solution, folder: Path) -> None:
     """Every number that is learnt, every row of the log but its seconds, and the answer."""
     kept = RunFolder.open(folder)
-    whole = kept.checkpoint(one.solver, one.game)  # what all shards have written, joined
+    solver = one.solver.open(one.game, Execution("cpu", one.request.storage, folder=str(folder)))
+    whole = kept.checkpoint(solver, one.game)  # what all shards have written, joined
     assert whole is not None
     assert cut.iterations == whole.state.iteration == one.iterations
     expected, found = one.solver.save(one.state), one.solver.save(whole.state)

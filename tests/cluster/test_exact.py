@@ -152,12 +152,12 @@ def _keeper() -> tuple[Keeper, dict[str, object]]:
             return {"count": np.array(len(self.done))}
 
     found: dict[str, object] = {}
-    old = transport.made
-    transport.made = lambda order: found.setdefault("shard", Counting(order))  # type: ignore[assignment,return-value]
+    old = transport.open_shard
+    transport.open_shard = lambda order: found.setdefault("shard", Counting(order))  # type: ignore[assignment,return-value]
     try:
         return Keeper(Order("boards", {}, {})), found
     finally:
-        transport.made = old
+        transport.open_shard = old
 
 
 def test_a_call_is_carried_out_once() -> None:
@@ -190,7 +190,7 @@ def test_whoever_fails_has_to_begin_anew() -> None:
 def test_passes_come_in_their_order(tmp_path: Path) -> None:
     shards = LocalShards()
     cut = over(shards, "leduc", "cfr+", 2, tmp_path / "a")
-    session = cut.solver.session
+    session = cut.solver.engine.session
     with pytest.raises(LostError, match="next pass is that of player 0 in iteration 3"):
         session.ask(4, 0, LEARN, [{}] * 3)
 

@@ -25,7 +25,6 @@ from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.protocol import Execution, Goal
 from treeplex.algorithms.registry import ALGORITHMS, build
-from treeplex.algorithms.robust import AdaptiveCFR, FlooredCFR
 from treeplex.compile import CompiledGame
 from treeplex.compile.blocks import RankedBlocks
 from treeplex.engines.sequence.reference import treeplex as walks
@@ -35,7 +34,7 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
-ON_ARRAYS = CFR | HedgeCFR | AdaptiveCFR | FlooredCFR | BestResponseCFR | FictitiousPlay
+ON_ARRAYS = CFR | HedgeCFR | BestResponseCFR | FictitiousPlay
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
@@ -510,7 +509,7 @@ def test_threads_do_not_change_a_bit(algorithm, name, turns) -> None:
     for threads in (1, 2):
         game = tp.load(name)
         assembled: Any = build(f"{algorithm}(turns={turns})").open(game, Execution(threads=threads))
-        assert assembled.threads == threads
+        assert assembled.engine.threads == threads
         states.append(assembled.advance(game, stirred(game, assembled, 5), 5))  # threads meet slowly on a busy machine
     for left, right in zip(leaves(states[0]), leaves(states[1]), strict=True):
         np.testing.assert_array_equal(left, right)

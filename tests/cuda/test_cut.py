@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from treeplex.algorithms.cut.board_part import joined
-from treeplex.algorithms.cut.boards import cut_spot
 
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import boards
+from treeplex.engines.sharded.boards import join_spot
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LEARN, LostError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
@@ -44,14 +43,16 @@ class Both:
 
     def cut(self) -> Any:
         """New shards."""
-        cutting = Cutting(LocalShards(), 2, 1, None, self.algorithm)
-        made = cut_spot(self.game, self.one, cutting, "a", self.folder)
-        assert len(made.runs) == 2
-        return made
+        cutting = Cutting(LocalShards(), 2, 1, None, self.algorithm, "a")
+        execution = Execution("cuda", self.storage, folder=str(self.folder), shards=cutting)
+        solver: Any = build(self.algorithm).open(self.game, execution)
+        assert len(solver.engine.runs) == 2
+        return solver
 
     def same(self, state: Any, cut: Any, tensors: Any) -> None:
         """Everything that is learnt."""
-        expected, found = self.one.save(state), joined(self.game, self.one, tensors, self.folder)
+        expected = self.one.save(state)
+        found = join_spot(self.game, self.storage, self.one.scheme, tensors, self.folder)
         assert expected.keys() == found.keys()
         for name, array in expected.items():
             assert np.array_equal(array, found[name]), name
@@ -67,7 +68,7 @@ class Both:
             if n + 1 < len(counts):
                 cut = self.cut()
                 over = cut.restore(self.game, tensors)
-        assert cut.counters(over)["bytes_per_iteration"] == cut.predicted_bytes(self.game)
+        assert cut.engine.counters["bytes_per_iteration"] == cut.engine.predicted_bytes
         decisions = [self.one.save(state)[f"state.learners.{player}.last"] for player in (0, 1)]
         assert self.one.rule.predict or min(map(np.min, decisions)) < state.iteration  # some were pruned
         for iterate in iterates:
@@ -134,4 +135,4 @@ def test_a_pass_that_does_not_come_next_is_refused(tmp_path: Path) -> None:
     cut = Both(TINY, "dcfr", "float32", tmp_path).cut()
     cut.start(load_spot(TINY))
     with pytest.raises(LostError, match="next pass is that of player 0 in iteration 1"):
-        cut.session.ask(2, 0, LEARN, [{}] * 2)
+        cut.engine.session.ask(2, 0, LEARN, [{}] * 2)

@@ -84,7 +84,7 @@ def test_no_tile_touches_what_another_one_of_its_phase_writes(
         monkeypatch.setattr(layout if hasattr(layout, key) else plan, key, value)
     game = compiled(name)
     gpu = build(algorithm).open(game, Execution("cuda"))
-    engine = gpu.start(game).engine
+    engine = gpu.start(game).device
     watch = Watch()
     names = list(engine.learning._fields)
     if engine.learning.played is engine.learning.regret:

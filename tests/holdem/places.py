@@ -9,7 +9,9 @@ import numpy as np
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
+from treeplex.engines.boards.arrays import Schedules
 from treeplex.engines.boards.streets import Decision
+from treeplex.engines.boards.tables import schedules as schedules_of
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.holdem import HoldemGame
 
@@ -19,6 +21,11 @@ def algorithm(name: str, game: HoldemGame, storage: str = "float64", threads: in
     solver = build(name).open(game, Execution(storage=storage, threads=threads))
     assert isinstance(solver, CFR)
     return solver
+
+
+def schedules(solver: CFR, last: int) -> Schedules:
+    """Discounts and weights of iterations 0 to ``last``."""
+    return schedules_of(solver.scheme, solver.storage, last)
 
 
 class Rows(NamedTuple):

@@ -27,7 +27,7 @@ from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.views.reader import Reader
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import algorithm, all_rows
+from places import algorithm, all_rows, schedules
 from twin import RIVER, columns_of, key_of, lines, numbers_of, rules_of
 
 TURN = Spot(
@@ -181,10 +181,10 @@ def test_the_new_action_regrets_what_it_would_have_regretted_all_the_time(name: 
     depth, decision = decisions_by_line(grown.game)[line]
     rows = hand_rows(grown.game, 0)[depth, decision.texture]
     gained = np.where(np.arange(len(rows.boards)) % 2, 3.0, -2.0)
-    schedules = grown.solver.schedules(last)
+    known = schedules(grown.solver, last)
     expected = np.zeros(len(gained))
     for t in range(1, last + 1):
-        expected *= np.where(expected > 0.0, schedules.positive[t - 1], schedules.negative[t - 1]) if t > 1 else 1.0
+        expected *= np.where(expected > 0.0, known.positive[t - 1], known.negative[t - 1]) if t > 1 else 1.0
         expected = (expected + gained) * (share if t == 4 else 1.0)
     grown._regret(grown.state.learners[0], depth, decision, 1, gained)
     written = grown.state.learners[0].regret[rows_at(grown.game, 0, line)][1]
@@ -215,7 +215,7 @@ def test_what_proposition_1_weighs_is_measured() -> None:
         grown.game, grown.averages, no_locks(grown.game, "float64"), "float64", 1
     ).evaluation()  # fmt: skip
     values = (found.value, TURN.pot - found.value)
-    schedules = grown.solver.schedules(6)
+    known = schedules(grown.solver, 6)
     for player in (0, 1):
         overall = grown.effective * grown.game.combinations * (found.best_response_values[player] - values[player])
         assert state.largest[player] == pytest.approx(overall, rel=1e-9)
@@ -223,7 +223,7 @@ def test_what_proposition_1_weighs_is_measured() -> None:
         for at in all_rows(grown.game, [learner.regret for learner in grown.state.learners]):
             if at.decision.player == player:
                 last = int(grown.state.learners[player].last[at.place])
-                left = float(np.prod(schedules.positive[max(last, 1) : 6]))
+                left = float(np.prod(known.positive[max(last, 1) : 6]))
                 copies = 1
                 for deals in grown.game.deals[1:]:
                     copies *= next((len(deal.images) for deal in deals if deal.cards == at.cards), 1)
@@ -247,7 +247,7 @@ def test_averages_after_growth_are_mixtures_of_the_past_and_what_came_since(spot
     line = line_of(grown.game, ())
     grown.add([Candidate(line, 0, Size("%", 0.8), 1.0, 1)])
     then = Sources(*(numbers.copy() for numbers in grown.averages))
-    weights = grown.solver.schedules(60).weight
+    weights = schedules(grown.solver, 60).weight
     past = inside(grown.game, then)
     for upto in (13, 16, 30, 60):
         grown.advance(upto - grown.iteration)

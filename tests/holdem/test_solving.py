@@ -21,7 +21,7 @@ from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name,
 from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import algorithm, all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, schedules, undiscounted
 
 NARROW = ("AA:0.83,KQs:0.37,QTs:0.5,98s:0.71,77:0.61,AJo:0.3", "KK:0.59,QQ:0.93,AKs:0.47,T8s:0.25,77:0.67,JTs:0.89")
 
@@ -208,12 +208,13 @@ def test_pruning_changes_nothing(name):
     What is left alone is discounted later, so regrets are compared as they stand after the iteration.
     """
     game = load_spot(turn())
-    solvers = [replace(algorithm(name, game), prune=prune) for prune in (True, False)]
+    solver = algorithm(name, game)
+    solvers = [replace(solver, engine=replace(solver.engine, prune=prune)) for prune in (True, False)]
     pruned, whole = (solver.start(game) for solver in solvers)
     skipped = 0
     for t in range(1, 13):
         pruned, whole = solvers[0].advance(game, pruned, 1), solvers[1].advance(game, whole, 1)
-        rule = solvers[0].schedules(t)
+        rule = schedules(solvers[0], t)
         for kind in ("average", "regret"):
             ours, theirs = (all_rows(game, [getattr(x, kind) for x in s.learners]) for s in (pruned, whole))
             for rows, others in zip(ours, theirs, strict=True):

@@ -19,7 +19,7 @@ from treeplex.games.holdem.cards import HAND_CARDS, card_name, hand_name
 from treeplex.holdem import load_spot, solve
 
 sys.path.insert(0, str(Path(__file__).parent))
-from places import algorithm, all_rows, discounted, undiscounted
+from places import algorithm, all_rows, discounted, schedules, undiscounted
 from twin import RIVER
 
 
@@ -125,7 +125,7 @@ def test_vector_form_equals_history_form(request, which, name):
     labels = {}
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 7):
-        rule = vector.schedules(t)
+        rule = schedules(vector, t)
         average[1] += rule.weight[t] * theirs.learners[1].plan
         theirs = sparse.advance(written, theirs, 1)
         ours = vector.advance(game, ours, 1)
@@ -163,7 +163,7 @@ def test_hundred_iterations_end_where_those_of_the_history_form_do(name):
     """Value and NashConv, each by its own evaluation; no two actions are worth the same here."""
     written, game = tp.load(WrittenOut(RIVER)), load_spot(RIVER)
     sparse, vector = build(name), algorithm(name, game)
-    theirs, weight = sparse.start(written), vector.schedules(100).weight
+    theirs, weight = sparse.start(written), schedules(vector, 100).weight
     average = [np.zeros(treeplex.sequences) for treeplex in written.treeplexes]
     for t in range(1, 101):
         average[1] += weight[t] * theirs.learners[1].plan

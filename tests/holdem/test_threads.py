@@ -134,7 +134,7 @@ def test_arrays_of_an_engine_are_freed_with_its_game():
     solver.advance(game, solver.start(game), 1)
     runner = weakref.ref(engine.engine(game, "float32", 2))
     assert runner() is not None
-    del game
+    del game, solver
     deadline = time.monotonic() + 10.0  # a thread may still wait to be called again
     while runner() is not None and time.monotonic() < deadline:
         gc.collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numba
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms import custom
 from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.protocol import Execution
 from treeplex.errors import ParameterError, SolverError
-from treeplex.updates import RegretMatchingPlus
+from treeplex.updates import RegretMatchingPlus, rule
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
@@ -63,8 +64,8 @@ def test_an_own_rule_gives_the_strategies_of_the_built_in_one(name) -> None:
 def test_a_rule_is_told_the_iteration_and_keeps_its_memory() -> None:
     game = tp.load("kuhn")
     state = counting.advance(game, counting.advance(game, counting.start(game), 3), 4)
-    for memory in state.memory:
-        assert (memory[:, 1:] == 7).all()
+    for learner in state.learners:
+        assert (learner.memory[2:] == 7).all()  # before it is the empty sequence, of no infoset
     assert counting.work(game, state).nodes == 7 * game.nodes
 
 
@@ -97,7 +98,7 @@ def greedy(t, values, strategy, memory):
 
 
 def test_a_decorator_needs_no_parentheses() -> None:
-    assert (greedy.name, greedy.memory) == ("greedy", 1)
+    assert (greedy.name, greedy.rule.memory) == ("greedy", 1)
     with pytest.raises(ParameterError, match="A rule must be a function"):
         tp.minimizer(5)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
@@ -140,7 +141,7 @@ def no_compiler(monkeypatch):
     def compiled(*_: Any) -> None:
         raise AssertionError("it was compiled")
 
-    monkeypatch.setattr(custom, "_iterate", compiled)
+    monkeypatch.setattr(rule, "compile_update", compiled)
 
 
 def predictive(t, values, strategy, memory):
@@ -237,24 +238,58 @@ def test_an_index_that_is_out_of_bounds_later_is_an_error_and_no_crash() -> None
     assert str(error.value).endswith("and memory=1.")
 
 
-def test_other_failures_of_a_rule_are_told(monkeypatch) -> None:
-    def failing(*_: Any) -> None:
-        raise ZeroDivisionError("division by zero")
+def test_other_failures_of_a_rule_are_told() -> None:
+    """What plain Python lets pass, with a warning: division by zero raises in compiled code."""
 
-    monkeypatch.setattr(custom, "_iterate", failing)
+    @tp.minimizer
+    def dividing(t, values, strategy, memory):
+        strategy[:] = 1.0 / len(values)
+        if t == 7.0:
+            memory[0, 0] = values[0] / memory[0, 0]
+
     with pytest.raises(ParameterError) as error:
-        tp.solve("kuhn", own_plus, iterations=9)
-    assert str(error.value) == "The rule 'own_plus' fails in iterations 1 to 1: ZeroDivisionError: division by zero."
+        tp.solve("kuhn", dividing, iterations=9)
+    assert re.fullmatch(
+        r"The rule 'dividing' fails in iterations \d to \d: ZeroDivisionError: division by zero\.", str(error.value)
+    )
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_failures_end_a_run_whatever_carries_it_out(game, storage) -> None:
+    """By walks and in tiles, with threads: the first failure is told, and no rule is called after it."""
+
+    @tp.minimizer
+    def late(t, values, strategy, memory):
+        strategy[:] = 1.0 / len(values)
+        if t == 5.0:
+            strategy[0] += 0.0 * memory[int(t), 0]
+
+    algorithm = late.open(tp.load(game), Execution(storage=storage, threads=2))
+    state = algorithm.start(tp.load(game))
+    with pytest.raises(ParameterError, match="'late' uses an index that is out of bounds in iterations 1 to 9: "):
+        algorithm.advance(tp.load(game), state, 9)
+
+
+def test_a_rule_is_not_for_16_bits() -> None:
+    with pytest.raises(ParameterError, match=r"'storage' .* float64, float32 with the rule 'own_plus', got 'int16'"):
+        tp.solve("kuhn", own_plus, iterations=5, storage="int16")
+
+
+@pytest.mark.parametrize("order", ["faced", "next"])
+def test_averages_of_a_rule_have_an_order(order) -> None:
+    ours = tp.solve("leduc", tp.minimizer(order=order)(own_plus.rule.update), iterations=20)
+    assert ours.nash_conv == tp.solve("leduc", f'cfr+(order="{order}")', iterations=20).nash_conv
 
 
 def test_indices_are_checked_unless_told_otherwise() -> None:
     rules = tp.minimizer(predictive), tp.minimizer(checked=False)(predictive)
-    assert [rule.update.targetoptions["boundscheck"] for rule in rules] == [True, False]
+    assert [made.rule.checked for made in rules] == [True, False]
 
 
 def test_a_rule_that_is_compiled_already_is_compiled_with_checks() -> None:
-    rule = tp.minimizer(memory=2)(numba.njit(predictive))
-    assert (rule.name, rule.update.targetoptions["boundscheck"]) == ("predictive", True)
+    made = tp.minimizer(memory=2)(numba.njit(predictive))
+    assert (made.name, made.rule.checked, made.rule.update) == ("predictive", True, predictive)
 
 
 # --- averaging weights -----------------------------------------------------------------------------------------------
@@ -277,7 +312,7 @@ WRONG_WEIGHTS = [
 @pytest.mark.parametrize(("weight", "sentence"), WRONG_WEIGHTS)
 def test_weights_of_ones_own_are_checked(weight, sentence) -> None:
     with pytest.raises(ParameterError) as error:
-        tp.minimizer(weight=weight)(own_plus.update)
+        tp.minimizer(weight=weight)(own_plus.rule.update)
     assert str(error.value).startswith(f"The 'weight' parameter {sentence}")
     with pytest.raises(ParameterError) as error:
         tp.solve("kuhn", CFR(RegretMatchingPlus(), weight, ALTERNATING), iterations=20)
@@ -293,7 +328,7 @@ def test_weights_that_go_wrong_later_are_noticed() -> None:
 def test_weights_by_name_and_by_function(weight) -> None:
     expected = tp.solve("kuhn", "cfr+", iterations=30).nash_conv
     assert tp.solve("kuhn", CFR(RegretMatchingPlus(), weight, ALTERNATING), iterations=30).nash_conv == expected
-    assert tp.minimizer(weight=weight)(own_plus.update).weight(np.array([3.0]))[0] == 3.0
+    assert tp.minimizer(weight=weight)(own_plus.rule.update).weight(np.array([3.0]))[0] == 3.0
 
 
 def test_weights_may_be_zero_at_first() -> None:

@@ -71,6 +71,7 @@ def test_the_key_is_that_of_the_files(package) -> None:
         "kernels/cache.py",  # the format of files
         "updates/rules.py",  # inlined
         "updates/hedge.py",  # called
+        "kernels/calls.py",  # inlined
         "engines/sequence/cpu/operators.py",  # chosen by the operator's type
         "engines/sequence/cpu/bottom_up.py",  # chosen by the learner's type; has no kernel of its own
         "engines/sequence/cpu/treeplex.py",  # kernels that other kernels call

@@ -317,9 +317,9 @@ def test_iterations_on_both_are_the_same(algorithm) -> None:
             learner.average[:] = 3.0 * learner.plan
     for _ in range(5):
         one, two = assembled.advance(small, one, 1), assembled.advance(whole, two, 1)
-        for show in (assembled.average, assembled.current):
-            lifted = lifting.strategies((small, show(small, one)))[1]
-            for ours, theirs in zip(lifted, show(whole, two), strict=True):
+        for iterate in ("average", "current"):
+            lifted = lifting.strategies((small, assembled.report(small, one, iterate).arrays))[1]
+            for ours, theirs in zip(lifted, assembled.report(whole, two, iterate).arrays, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
 
 

@@ -264,7 +264,7 @@ def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[
         shared = passes(found, threads, 1)
         assert all((table[:, 1] < table[:, -1]).any() for table in shared[0])
         form = form._replace(runs=shared, scratch=np.zeros((threads, form.scratch.shape[1])))
-    told = learners, 1.0, steps(0, 8, algorithm.weight, algorithm.rule), turns
+    told = learners, (Matching(1.0),) * 2, steps(0, 8, algorithm.weight, algorithm.rule), turns
     share(threads, lambda worker: iterate_tiles(form, *told, worker))
     return learners
 

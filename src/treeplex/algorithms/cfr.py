@@ -22,6 +22,7 @@ from treeplex.algorithms.options import (
     turn_order,
 )
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
+from treeplex.algorithms.trial import try_rule
 from treeplex.engines.open import join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
@@ -36,7 +37,11 @@ from treeplex.updates import (
     Scheduled,
     Weighted,
 )
+from treeplex.updates.adaptive import adaptive
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, ahead, falling, linear, power
+from treeplex.updates.smooth import smooth
+from treeplex.updates.stable import stable
 
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
 FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
@@ -55,7 +60,7 @@ REPORTS: Final = {
 class CFR(Algorithm[Any, Any]):
     """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
 
-    rule: Minimizer
+    rule: Minimizer | Rule
     weight: Schedule
     turns: int
     order: int = PLAYED  # which strategies an iteration adds to the averages
@@ -64,7 +69,8 @@ class CFR(Algorithm[Any, Any]):
 
     def __post_init__(self) -> None:
         rule: Any = self.rule
-        if isinstance(rule, type) or not callable(getattr(rule, "discounts", None)):
+        family = not isinstance(rule, type) and callable(getattr(rule, "discounts", None))
+        if not family and not isinstance(rule, Rule):
             raise ParameterError(
                 f"The 'rule' parameter must be a rule such as RegretMatchingPlus(), got {quoted(rule)}."
             )
@@ -89,6 +95,11 @@ class CFR(Algorithm[Any, Any]):
         return self.engine is None or not self.engine.name.startswith("sharded")
 
     @property
+    def name(self) -> str:
+        """What a run without a name in the registry is called: that of its rule."""
+        return self.rule.name if isinstance(self.rule, Rule) else type(self).__name__
+
+    @property
     def scheme(self) -> Scheme:
         """What its iterations do."""
         return Scheme(self.rule, self.weight, self.turns, self.order)
@@ -103,7 +114,9 @@ class CFR(Algorithm[Any, Any]):
         return self.engine or open_engine(game, Execution(), self.scheme)
 
     def start(self, game: Any, seed: int = 0) -> Any:
-        """As ``Algorithm``: no regret yet, uniform strategies."""
+        """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is tried first, as plain Python."""
+        if isinstance(self.rule, Rule) and self.rule.own:
+            try_rule(self.rule.name, self.rule.update, self.rule.memory, game)
         return self.on(game).tables(self.scheme)
 
     def advance(self, game: Any, state: Any, iterations: int, stop: Stop = never) -> Any:
@@ -124,7 +137,7 @@ class CFR(Algorithm[Any, Any]):
         engine = self.on(game)
         module, name = REPORTS[engine.name]
         kind = getattr(import_module(f"treeplex.algorithms.{module}"), name)
-        return kind(engine.profile(state, self.scheme, iterate), engine.memory(self.scheme))
+        return kind(engine.profile(state, self.scheme, iterate), engine, engine.memory(self.scheme))
 
     def save(self, state: Any) -> Tensors:
         """As ``Algorithm``."""
@@ -229,6 +242,33 @@ def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: s
     return _member(PredictivePlus(predict=number("predict", predict, 0.0, 10.0)), power(2.0), turns, order)
 
 
+def apcfr_plus(most: float = 5.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """Asymmetric PCFR+ (Meng et al. 2025): plays [R + r / (1 + alpha)]+, alpha learned per infoset; quadratic average.
+
+    ``most``: what alpha may be at most. The prediction counts for at least 1 / (1 + most). ``order``: as in
+    ``cfr_plus``.
+    """
+    return _member(adaptive(number("most", most, 0.0, 1e6)), power(2.0), turns, order)
+
+
+def stable_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """PCFR+ with stable predictive regret matching+ (Farina et al. 2023, Algorithm 1), quadratic average.
+
+    ``floor``: z in units of the payoff range; an infoset whose regrets are all at most z begins anew with z. 0 is
+    ``pcfr_plus``. ``order``: as in ``cfr_plus``.
+    """
+    return _member(stable(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
+
+
+def smooth_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
+    """PCFR+ with smooth predictive regret matching+ (Farina et al. 2023, Algorithm 2), quadratic average.
+
+    ``floor``: z in units of the payoff range; the regrets of an infoset add up to at least z. 0 is ``pcfr_plus``.
+    ``order``: as in ``cfr_plus``.
+    """
+    return _member(smooth(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
+
+
 def pdcfr_plus(
     alpha: float = 2.3,
     gamma: float = 5.0,
@@ -245,7 +285,7 @@ def _falling(gamma: float, horizon: int, weight: str) -> Schedule:
     return falling(first_exponent("gamma", gamma), horizon, power=named("weight", weight, FALLING))
 
 
-def _member(minimizer: Minimizer, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
-    if named("discount", discount, DISCOUNTS):
-        minimizer, weight = Ahead(minimizer), ahead(weight)
-    return CFR(minimizer, weight, turn_order(turns), named("order", order, ORDERS))
+def _member(rule: Minimizer | Rule, weight: Schedule, turns: str, order: str, discount: str = "after") -> CFR:
+    if named("discount", discount, DISCOUNTS) and not isinstance(rule, Rule):
+        rule, weight = Ahead(rule), ahead(weight)
+    return CFR(rule, weight, turn_order(turns), named("order", order, ORDERS))

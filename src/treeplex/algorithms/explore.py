@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -84,10 +85,14 @@ class Exploring(Algorithm[Game, State]):
     def report(self, game: Game, state: State, iterate: str) -> LiveReport:
         """As ``Algorithm``: estimates with their margins, and the number of infosets visited."""
         return LiveReport(
-            lambda: self._evaluate(game, state),
-            lambda: Policy.from_rows(_rows(state.memory), name_of(game)),
-            lambda _: Explored(self.sampled(game, state), state.memory),
+            partial(self._evaluate, game, state),
+            partial(self._policy, game, state),
+            partial(self._explored, game, state),
         )
+
+    def _explored(self, game: Game, state: State, evaluation: Evaluation) -> Explored:
+        """Estimates with their margins, and the infosets visited."""
+        return Explored(self.sampled(game, state), state.memory)
 
     def _evaluate(self, game: Game, state: State) -> Evaluation:
         """By games played: NashConv is not known, a bound from below is."""
@@ -108,6 +113,10 @@ class Exploring(Algorithm[Game, State]):
             with deep_recursion():
                 state.sampled = state.iteration, _sampled(walker, state.memory, self.responses)
         return state.sampled[1]
+
+    def _policy(self, game: Game, state: State) -> Policy:
+        """The strategies of the infosets visited."""
+        return Policy.from_rows(_rows(state.memory), name_of(game))
 
     def fingerprint(self, game: Game) -> str:
         """Of the name and the first choices: a game of this kind is too large to be looked at as a whole."""

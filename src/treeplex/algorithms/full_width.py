@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from treeplex.algorithms.tabular import Iterated, Strategies, Tabular
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import AdaptiveLearner, HedgeLearner, Steps
+from treeplex.engines.sequence.arrays import HedgeLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.learners import Learners, normalised, sequence_form
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.turns import SIMULTANEOUS
 
-AnyLearners = Learners | tuple[HedgeLearner, HedgeLearner] | tuple[AdaptiveLearner, AdaptiveLearner]
+AnyLearners = Learners | tuple[HedgeLearner, HedgeLearner]
 
 
 class LearnerState(NamedTuple):

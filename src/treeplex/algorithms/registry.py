@@ -12,6 +12,7 @@ from treeplex.algorithms.auto import auto
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
 from treeplex.algorithms.cfr import (
     CFR,
+    apcfr_plus,
     cfr,
     cfr_plus,
     dcfr,
@@ -21,6 +22,8 @@ from treeplex.algorithms.cfr import (
     pcfr_plus,
     pdcfr_plus,
     sapcfr_plus,
+    smooth_pcfr_plus,
+    stable_pcfr_plus,
 )
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
@@ -30,7 +33,6 @@ from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
-from treeplex.algorithms.robust import apcfr_plus, smooth_pcfr_plus, stable_pcfr_plus
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.spec import bind, found, parameters, parse, unknown, usage

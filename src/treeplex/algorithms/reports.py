@@ -6,15 +6,15 @@ from typing import Any
 
 from treeplex.algorithms.protocol import Extras, Report
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import Profile
+from treeplex.engines.protocol import Engine, Profile
 from treeplex.policies.policy import Policy
 
 
 class ProfileReport(Report):
     """Strategies of a compiled game, wherever they are."""
 
-    def __init__(self, profile: Profile, memory: int = 0) -> None:
-        self.profile, self.memory = profile, memory  # bytes that the solve took
+    def __init__(self, profile: Profile, engine: Engine | None = None, memory: int = 0) -> None:
+        self.profile, self.engine, self.memory = profile, engine, memory  # bytes that the solve took
 
     def evaluate(self, threads: int = 0) -> Evaluation:
         """As ``Report``."""
@@ -22,7 +22,7 @@ class ProfileReport(Report):
 
     def host(self) -> Report:
         """As ``Report``."""
-        return type(self)(self.profile.host(), self.memory)
+        return type(self)(self.profile.host(), self.engine, self.memory)
 
     @property
     def arrays(self) -> Any:
@@ -31,7 +31,7 @@ class ProfileReport(Report):
 
     def replace(self, arrays: Any) -> Report:
         """As ``Report``."""
-        return type(self)(self.profile.host().replace(arrays), self.memory)
+        return type(self)(self.profile.host().replace(arrays), self.engine, self.memory)
 
     def policy(self) -> Any:
         """As ``Report``."""
@@ -44,8 +44,7 @@ class ShardedReport(ProfileReport):
 
     def extras(self, evaluation: Evaluation) -> Extras:
         """As ``Report``: what was on the wire."""
-        profile: Any = self.profile
-        return TrafficExtras(profile.engine)
+        return TrafficExtras(self.engine)
 
 
 class TrafficExtras(Extras):

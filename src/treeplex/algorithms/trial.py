@@ -15,8 +15,8 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, brief
+from treeplex.updates.rule import TOLERANCE
 
-TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
 ITERATIONS: Final = (1.0, 2.0, 3.0, 10.0, 100.0, 1000.0, 1e6)
 JUDGED: Final = 3.0  # up to this iteration strategies must be distributions
 COUNTS: Final = 6  # numbers of actions that are tried

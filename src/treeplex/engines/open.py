@@ -88,13 +88,14 @@ def join_checkpoint(
     if MANIFEST not in tensors or engine.name.startswith("sharded"):
         return tensors
     game: Any = getattr(engine, "game")  # noqa: B009 - every engine has one
+    path = None if folder is None else Path(folder)
     if engine.name == "boards":
         from treeplex.engines.sharded.boards import join_spot  # noqa: PLC0415
 
-        return join_spot(game, engine.storage, scheme, tensors, Path(folder or ""))
+        return join_spot(game, engine.storage, scheme, tensors, path)
     from treeplex.engines.sharded.sequence_part import join_game  # noqa: PLC0415
 
-    return join_game(game, engine.storage, scheme, tensors, Path(folder or ""))
+    return join_game(game, engine.storage, scheme, tensors, path)
 
 
 def _storage(name: object) -> str:

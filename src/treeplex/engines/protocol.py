@@ -12,6 +12,7 @@ import numpy.typing as npt
 from treeplex.engines.evaluation import Evaluation
 from treeplex.tensors import Tensors
 from treeplex.updates.protocol import Minimizer
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
 
 Array = npt.NDArray[Any]
@@ -61,7 +62,7 @@ that opponents learn against (player 0's new one if updates alternate); or both 
 class Scheme(NamedTuple):
     """What iterations do: a rule for every infoset, averaging weights, turns, and which strategies are averaged."""
 
-    rule: Minimizer
+    rule: Minimizer | Rule
     weight: Schedule
     turns: int
     order: int = PLAYED

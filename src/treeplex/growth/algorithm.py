@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -110,9 +111,7 @@ class Growing(Algorithm[Abstraction, State]):
     def report(self, game: Abstraction, state: State, iterate: str) -> LiveReport:
         """As ``Algorithm``."""
         return LiveReport(
-            lambda: self._evaluate(state),
-            lambda: self._policy(game, state),
-            lambda evaluation: self._extras(game, state, evaluation),
+            partial(self._evaluate, state), partial(self._policy, game, state), partial(self._extras, game, state)
         )
 
     def _evaluate(self, strategies: State) -> Evaluation:

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -139,12 +139,12 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
     def report(self, game: HoldemGame, state: GrowingRun, iterate: str) -> LiveReport:
         """As ``Algorithm``: the sizes that were found, and the spot with them, browsed by line and hand."""
         return LiveReport(
-            lambda: self._evaluate(state),
-            lambda: self._reader(state.game),
-            lambda evaluation: GrownSpot(
-                state, self._profile(state.game), self.growth, self._solver.storage, evaluation
-            ),
+            partial(self._evaluate, state), partial(self._reader, state.game), partial(self._extras, state)
         )
+
+    def _extras(self, state: GrowingRun, evaluation: Evaluation) -> GrownSpot:
+        """The sizes that were found, and how often each is bet."""
+        return GrownSpot(state, self._profile(state.game), self.growth, self._solver.storage, evaluation)
 
     def _evaluate(self, strategies: GrowingRun) -> Evaluation:
         """In the real game, where every candidate may be bet; beside it, NashConv if only sizes on the menus might."""
@@ -161,6 +161,10 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
             "bytes": spot.game.memory(self._solver.storage, threads=1),
         }
         return Evaluation(inside.value, max(sum(taken) - spot.game.spot.pot, 0.0), taken, extra)
+
+    def fingerprint(self, game: HoldemGame) -> str:
+        """Of the spot at the start; its candidates are options of the run."""
+        return game.fingerprint
 
     def cost(self, game: HoldemGame) -> Cost:
         """As ``Algorithm``: of the tree at the start; both grow alike."""

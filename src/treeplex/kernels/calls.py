@@ -4,23 +4,37 @@ A kernel that is handed an address is compiled once for all rules and kept on di
 
     int32 rule(t, values, strategy, memory, constants, rows, actions, constants' length)
 
-and returns 1 if the rule has raised, for example because of an index out of bounds.
+and returns 1 if the rule has raised, for example because of an index out of bounds. After a failure no rule is called
+any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir  # pyright: ignore[reportMissingTypeStubs]
 from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 
-from treeplex.kernels.jit import instruction
+from treeplex.arrays import Floats
+from treeplex.kernels.jit import Index, inlined_loop, instruction
 
 _NUMBERS: Final = types.CPointer(types.float64)
 _SIGNATURE: Final = types.int32(types.float64, *[_NUMBERS] * 4, types.int64, types.int64, types.int64)
+
+
+class RuleCall(NamedTuple):
+    """What kernels need to call a rule."""
+
+    address: np.uint64
+    rows: np.uint64  # of memory
+    constants: Floats
+    failed: npt.NDArray[np.int64]  # [3] infoset, iteration and actions of the first call that raised; -1: none did
+    arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory, for as many actions as there may be
 
 
 @lru_cache(maxsize=64)
@@ -88,3 +102,60 @@ def call_rule(
         )
 
     return signature, generate
+
+
+@inlined_loop
+def call_in_place(
+    rule: RuleCall, t: float, infoset: Index, values: Floats, strategy: Floats, start: Index, memory: Floats,
+    actions: Index,
+) -> None:  # fmt: skip
+    """Call a rule on its arrays themselves: float64, with ``values[start:]``, ``strategy[start:]``.
+
+    Memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
+    """
+    row = rule.rows * np.uint64(start)
+    if rule.failed[0] < 0 and call_rule(
+        rule.address, t, values, np.int64(start), strategy, np.int64(start), memory, np.int64(row), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
+        copy_arguments(values, start, strategy, start, np.uint64(1), memory, row, actions, rule.rows, rule.arguments)
+
+
+@inlined_loop
+def call_gathered(
+    rule: RuleCall, t: float, infoset: Index, values: npt.NDArray[Any], at: Index, strategy: npt.NDArray[Any],
+    first: Index, gap: Index, memory: npt.NDArray[Any], row: Index, actions: Index, scratch: Floats,
+) -> None:  # fmt: skip
+    """Call a rule on copies: numbers of any precision, of which actions are ``gap`` apart.
+
+    ``values[at + gap a]``, ``strategy[first + gap a]``, and ``memory[row:]``, contiguous. ``scratch``: as long as
+    ``arguments``. What is stored is rounded to the precision of the arrays.
+    """
+    if rule.failed[0] >= 0:
+        return
+    copy_arguments(values, at, strategy, first, gap, memory, row, actions, rule.rows, scratch)
+    if call_rule(
+        rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), scratch, np.int64(2 * actions),
+        rule.constants, np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
+        for k in range(len(scratch)):
+            rule.arguments[k] = scratch[k]
+    for a in range(np.uint64(actions)):
+        strategy[first + gap * a] = scratch[actions + a]
+    for k in range(rule.rows * np.uint64(actions)):
+        memory[row + k] = scratch[np.uint64(2) * actions + k]
+
+
+@inlined_loop
+def copy_arguments(
+    values: npt.NDArray[Any], at: Index, strategy: npt.NDArray[Any], first: Index, gap: Index,
+    memory: npt.NDArray[Any], row: Index, actions: Index, rows: Index, out: Floats,
+) -> None:  # fmt: skip
+    """Gather what a call is about, in float64: values, strategy, memory."""
+    for a in range(np.uint64(actions)):
+        out[a] = values[at + gap * a]
+        out[actions + a] = strategy[first + gap * a]
+    for k in range(np.uint64(rows) * np.uint64(actions)):
+        out[np.uint64(2) * actions + k] = memory[row + k]

@@ -39,6 +39,10 @@ _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.kernels\.(jit|cuda\.kernels)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
+INLINED_LOOP: Final[dict[str, Any]] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
+"""How ``inlined_loop`` compiles, for functions that are chosen by type (``jit_options`` of ``overload``)."""
+
+
 def cache_key(package: Path = PACKAGE) -> str:
     """A hash of this file and of every file that a file with kernels imports from: what may be copied into others.
 
@@ -92,8 +96,19 @@ def callee(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions."""
+    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions.
+
+    Each of its arrays still costs a count of references per use: ``inlined_loop`` does not.
+    """
     return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))
+
+
+def inlined_loop(function: Function) -> Function:
+    """A part of kernels with arrays, which LLVM copies into each: no references are counted, so that it costs nothing.
+
+    Its callers hold the arrays, and it makes none itself.
+    """
+    return cast(Function, numba.njit(**INLINED_LOOP)(function))
 
 
 def instruction(build: Callable[..., Any]) -> Callable[..., Any]:

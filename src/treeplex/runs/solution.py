@@ -66,6 +66,8 @@ class Solution:
         return html_table(title, ("", ""), rows) + picture
 
     def __getattr__(self, name: str) -> Any:
+        if name == "extras":  # computing it has failed: once more, for the error itself
+            return self.report.extras(self.evaluation)
         if name.startswith("__") or not hasattr(self.extras, name):
             raise AttributeError(f"A solution of this kind has no '{name}'.")
         return getattr(self.extras, name)
@@ -114,6 +116,11 @@ class Solution:
     def policy(self) -> Any:
         """The strategies, by infoset; of a hold'em spot, by line and hand."""
         return self.report.policy()
+
+    @property
+    def strategies(self) -> Any:
+        """Both players' strategies as arrays on the host."""
+        return self.report.arrays
 
     @cached_property
     def extras(self) -> Extras:

@@ -15,7 +15,34 @@ from __future__ import annotations
 
 import math
 
+from treeplex.arrays import Floats
 from treeplex.kernels.jit import inlined
+from treeplex.updates.rule import Fixed, Rule
+from treeplex.updates.rules import positive, share
+
+
+def adaptive(most: float) -> Rule:
+    """APCFR+ whose alpha is at most ``most``. Rows of memory: Q, r, E and M, the last two in their first numbers."""
+    return Rule("apcfr+", update, memory=4, constants=Fixed((most,)), checked=False)
+
+
+def update(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
+    """The equations above."""
+    actions, expected, total = len(values), 0.0, 0.0
+    for a in range(actions):
+        expected += strategy[a] * values[a]
+    for a in range(actions):
+        r = values[a] - expected
+        q = positive(memory[0, a] + r)
+        memory[2, 0] += (r - memory[1, a]) ** 2
+        memory[3, 0] += (q - memory[0, a]) ** 2
+        memory[0, a], memory[1, a] = q, r
+    trusted = trust(memory[2, 0], memory[3, 0], constants[0])
+    for a in range(actions):
+        strategy[a] = positive(memory[0, a] + trusted * memory[1, a])
+        total += strategy[a]
+    for a in range(actions):
+        strategy[a] = share(strategy[a], total, actions)
 
 
 @inlined

@@ -17,15 +17,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+import numba
 import numpy as np
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from treeplex.arrays import Floats
-from treeplex.kernels.calls import compile_update
+from treeplex.errors import ParameterError, brief
+from treeplex.kernels.calls import RuleCall, compile_update
 
 Update = Callable[..., None]
 """(iteration, values [A], strategy [A], memory [rows, A][, constants [C]]): changes ``strategy`` and ``memory``."""
+
+
+UNCOMPILED: Final = (NumbaError, UnsupportedBytecodeError)
+TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
+
+
+class Fixed(NamedTuple):
+    """Constants that are the same in every game."""
+
+    numbers: tuple[float, ...]
+
+    def __call__(self, payoff_range: float) -> tuple[float, ...]:
+        """The numbers themselves."""
+        return self.numbers
+
+
+class InRanges(NamedTuple):
+    """Constants in units of the range of payoffs."""
+
+    numbers: tuple[float, ...]
+
+    def __call__(self, payoff_range: float) -> tuple[float, ...]:
+        """The numbers, in the game's payoffs."""
+        return tuple(number * payoff_range for number in self.numbers)
 
 
 def zero_memory(actions: int, rows: int, constants: Floats) -> Floats:
@@ -52,7 +79,38 @@ class Rule:
     @property
     def entry(self) -> Any:
         """The rule as a C function, compiled when first asked for; its ``address`` is what engines are handed."""
-        return compile_update(self.update, self.checked, self.constants is not None)
+        try:
+            return compile_update(self.update, self.checked, self.constants is not None)
+        except UNCOMPILED as error:
+            cause = _cause(self, error)
+            raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
+
+    def call(self, payoff_range: float, widest: int) -> RuleCall:
+        """What kernels need to call it at infosets with at most ``widest`` actions; keep ``entry`` while they do."""
+        constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
+        address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
+        return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)
+
+    def failure(self, call: RuleCall, during: str) -> ParameterError:
+        """The error of a call that has raised; the rule is called once more to learn the cause.
+
+        ``during``: when it was, such as "in iterations 1 to 9".
+        """
+        _, t, actions = call.failed.tolist()
+        rows = call.arguments[: (2 + self.memory) * actions].reshape(-1, actions)
+        more = () if self.constants is None else (call.constants,)
+        try:
+            _compiled(self)(float(t), rows[0], rows[1], rows[2:], *more)
+        except IndexError:
+            return ParameterError(
+                f"The rule '{self.name}' uses an index that is out of bounds {during}: 'values', 'strategy' and each"
+                f" row of 'memory' have one number per action, and memory={self.memory}."
+            )
+        except Exception as error:
+            return ParameterError(
+                f"The rule '{self.name}' fails {during}: {type(error).__name__}: {brief(str(error))}."
+            )
+        return ParameterError(f"The rule '{self.name}' fails {during}, with an error that does not come again.")
 
     def initial(self, actions: int, constants: Floats) -> Floats:
         """[rows, A] The memory of an infoset before the first iteration."""
@@ -62,3 +120,21 @@ class Rule:
         """Update one infoset by plain Python: the specification of every engine."""
         arguments: tuple[Any, ...] = (t, values, strategy, memory)
         self.update(*arguments, *(() if self.constants is None else (constants,)))
+
+
+def _compiled(rule: Rule) -> Any:
+    return numba.njit(rule.update, boundscheck=rule.checked)
+
+
+def _cause(rule: Rule, error: Exception) -> str:
+    """What Numba says is wrong with the rule alone, without the stages of compilation it went through."""
+    row = numba.float64[::1]
+    more = () if rule.constants is None else (row,)
+    try:
+        _compiled(rule).compile((numba.float64, row, row, numba.float64[:, ::1], *more))
+    except (*UNCOMPILED, TypeError) as own:
+        error = own
+    noise = ("Failed in", "During:", "File ", "This error may", "Enable logging", "- Resolution", "@", "def ")
+    lines = [line.strip() for line in str(error).splitlines()]
+    text = " ".join([line for line in lines if line and not line.startswith(noise)][:2])
+    return (text if len(text) <= 160 else f"{text[:159]}…").rstrip(".") or type(error).__name__

@@ -5,6 +5,7 @@ branch, and ``updates.reference`` has the forms for whole infosets.
 
     positive(R) = max(R, 0)
     share(x, total, width) = x / total, or 1 / width where the total is zero                 regret matching
+    positive_sum, share_out: the same two over the actions of an infoset, wherever they are kept
     matched(x, total, ...) = the same without a branch, for vectors of hands
     discounted(R, r, d+, d-) = d+ (R + r) if R + r > 0, else d- (R + r)                      Brown & Sandholm (2019)
     decayed(R, d+, d-, 0) = d+ R if R > 0, else d- R                                         discounts on their own
@@ -18,7 +19,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from treeplex.kernels.jit import Index, inlined
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.kernels.jit import Index, inlined, inlined_loop
 from treeplex.kernels.vectors import where
 
 
@@ -32,6 +36,34 @@ def positive(regret: float) -> float:
 def share(part: float, total: float, width: Index) -> float:
     """Regret matching: the share of a positive part in the total, uniform over ``width`` actions if there is none."""
     return part / total if total > 0.0 else 1.0 / width
+
+
+@inlined_loop
+def positive_sum(weights: npt.NDArray[Any], begin: Index, end: Index, places: npt.NDArray[Any] | None) -> float:
+    """The sum of the positive parts of ``weights[begin:end]``, or of those at ``places[begin:end]``."""
+    total = 0.0
+    for k in range(begin, end):
+        s = k if places is None else np.uint64(places[k])
+        total += positive(weights[s])
+    return total
+
+
+@inlined_loop
+def share_out(
+    weights: npt.NDArray[Any],
+    strategy: npt.NDArray[Any],
+    begin: Index,
+    end: Index,
+    places: npt.NDArray[Any] | None,
+    total: float,
+) -> None:
+    """Regret matching: each positive part over their ``total``, into the same places of ``strategy``; else uniform.
+
+    The arrays may be one, or columns of matrices. Indices are unsigned, and places are those of ``positive_sum``.
+    """
+    for k in range(begin, end):
+        s = k if places is None else np.uint64(places[k])
+        strategy[s] = share(positive(weights[s]), total, end - begin)
 
 
 @inlined

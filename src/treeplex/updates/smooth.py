@@ -20,35 +20,62 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.kernels.jit import Index, inlined
+from treeplex.kernels.jit import inlined
+from treeplex.updates.rule import InRanges, Rule
+from treeplex.updates.rules import share
+
+
+def smooth(floor: float) -> Rule:
+    """Smooth PRM+ with z = ``floor`` times the range of payoffs. The row of memory: Q."""
+    return Rule("smooth-pcfr+", update, memory=1, constants=InRanges((floor,)), start=start, checked=False)
+
+
+def start(actions: int, rows: int, constants: Floats) -> Floats:
+    """Q^0: regrets that are all equal and z in sum."""
+    return np.full((rows, actions), constants[0] / actions)
+
+
+def update(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
+    """The equations above."""
+    actions, expected = len(values), 0.0
+    for a in range(actions):
+        expected += strategy[a] * values[a]
+    for a in range(actions):
+        memory[0, a] += values[a] - expected
+    lift(memory[0], constants[0])
+    for a in range(actions):
+        strategy[a] = memory[0, a] + (values[a] - expected)
+    total = lift(strategy, constants[0])
+    for a in range(actions):
+        strategy[a] = share(strategy[a], total, actions)
 
 
 @inlined
-def lift(numbers: Floats, start: Index, end: Index, floor: float) -> float:
-    """P of ``numbers[start:end]``, in place; returns what they add up to: z or more, but for rounding.
+def lift(numbers: Floats, floor: float) -> float:
+    """P(x) in place of x; returns the sum of P(x): z or more, but for rounding.
 
     theta is found from below: from all actions, then from those above it, until none falls out (Michelot 1986).
     """
-    total, theta = 0.0, 0.0
-    for s in range(start, end):
-        total += max(numbers[s], 0.0)
+    actions, total, theta = len(numbers), 0.0, 0.0
+    for a in range(actions):
+        total += max(numbers[a], 0.0)
     if total < floor:
         total = 0.0
-        for s in range(start, end):
-            total += numbers[s]
-        left = np.int64(end - start)
+        for a in range(actions):
+            total += numbers[a]
+        left = actions
         theta = (total - floor) / left
         while True:
             above, total = 0, 0.0
-            for s in range(start, end):
-                if numbers[s] > theta:
+            for a in range(actions):
+                if numbers[a] > theta:
                     above += 1
-                    total += numbers[s]
+                    total += numbers[a]
             if above == 0 or above >= left:  # 0: z is lost in rounding, by which more may be above than before, too
                 break
             left, theta = above, (total - floor) / above
     total = 0.0
-    for s in range(start, end):
-        numbers[s] = max(numbers[s] - theta, 0.0)
-        total += numbers[s]
+    for a in range(actions):
+        numbers[a] = max(numbers[a] - theta, 0.0)
+        total += numbers[a]
     return total

@@ -14,10 +14,29 @@ z = 1 in the game's own payoffs, whatever they are.
 
 from __future__ import annotations
 
-from treeplex.kernels.jit import inlined
+from treeplex.arrays import Floats
+from treeplex.updates.rule import InRanges, Rule
+from treeplex.updates.rules import positive, share
 
 
-@inlined
-def restarts(largest: float, floor: float) -> bool:
-    """Whether an infoset with this largest regret begins anew."""
-    return largest <= floor
+def stable(floor: float) -> Rule:
+    """Stable PRM+ with z = ``floor`` times the range of payoffs. The row of memory: Q."""
+    return Rule("stable-pcfr+", update, memory=1, constants=InRanges((floor,)), checked=False)
+
+
+def update(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
+    """The equations above."""
+    actions, expected, largest, total = len(values), 0.0, 0.0, 0.0
+    for a in range(actions):
+        expected += strategy[a] * values[a]
+    for a in range(actions):
+        memory[0, a] = positive(memory[0, a] + (values[a] - expected))
+        largest = max(largest, memory[0, a])
+    for a in range(actions):
+        if largest <= constants[0]:
+            memory[0, a], strategy[a] = constants[0], 0.0
+        else:
+            strategy[a] = positive(memory[0, a] + (values[a] - expected))
+        total += strategy[a]
+    for a in range(actions):
+        strategy[a] = share(strategy[a], total, actions)

@@ -46,16 +46,13 @@ class HedgeLearner(NamedTuple):
     squares: Floats  # [I] sum of the squared distances of v(I) to its mean
 
 
-class AdaptiveLearner(NamedTuple):
-    """What APCFR+ keeps for one player between iterations; all modified in place."""
+class RuleLearner(NamedTuple):
+    """What CFR keeps for one player with a rule that is a function; float64 or float32, modified in place."""
 
-    regret: Floats  # [S]
-    average: Floats  # [S] weighted sum of realization plans played
-    strategy: Floats  # [S] the current strategy
-    plan: Floats  # [S] its realization plan
-    last: Floats  # [S] the last instantaneous regret
-    errors: Floats  # [I] sum of the squared changes of instantaneous regrets: how far predictions were off
-    moves: Floats  # [I] sum of the squared changes of regrets
+    memory: npt.NDArray[Any]  # [rows S] the rows of infoset i begin at rows * first[i]: [rows, A], as the rule has them
+    average: npt.NDArray[Any]  # [S] weighted sum of realization plans played
+    strategy: npt.NDArray[Any]  # [S] the current strategy
+    plan: npt.NDArray[Any]  # [S] its realization plan
 
 
 class Responder(NamedTuple):
@@ -85,31 +82,6 @@ class HedgeRule(NamedTuple):
     payoff_range: Floats  # [I] THEORY: Delta(I); VARIANCE: the range of the whole game, which clips the step
     limit: Floats  # [I] the threshold, to be divided by sqrt(t)
     step_size: int  # VARIANCE or THEORY
-
-
-class AdaptiveRule(NamedTuple):
-    """APCFR+ in every infoset: ``updates.adaptive``."""
-
-    most: float  # that alpha may be
-
-
-class StableRule(NamedTuple):
-    """Stable predictive regret matching+ in every infoset: ``updates.stable``."""
-
-    floor: float  # z
-
-
-class SmoothRule(NamedTuple):
-    """Smooth predictive regret matching+ in every infoset: ``updates.smooth``."""
-
-    floor: float  # z
-
-
-class OwnRule(NamedTuple):
-    """A user's rule in every infoset."""
-
-    update: Any  # compiled: (iteration, values [A], strategy [A], memory [rows, A])
-    memory: Floats  # [rows, S] modified in place
 
 
 class SequenceForm(NamedTuple):

@@ -8,23 +8,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.engines.sequence.arrays import Learner, Matching, Steps
+from treeplex.engines.sequence.arrays import Learner, Matching, RuleLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.cpu.tiled import TiledForm, iterate_tiles
+from treeplex.engines.sequence.cpu.tiled import TileCall, TiledForm, iterate_tiles
 from treeplex.engines.sequence.evaluate import evaluate_in_tiles, evaluate_strategies
 from treeplex.engines.sequence.learners import (
     InTiles,
     Learners,
     Strategies,
+    in_order,
     in_places,
     initial_learners,
     initial_learners_16,
@@ -34,12 +36,15 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
-from treeplex.engines.sequence.tiles import TiledGame, laid, tiled
+from treeplex.engines.sequence.rules import check_strategies, rule_calls, rule_learners
+from treeplex.engines.sequence.tiles import TiledGame, laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
+from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.threads.crew import share
 from treeplex.tensors import Tensors, leaves, restored
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
@@ -81,19 +86,17 @@ class SequenceTables(NamedTuple):
 class TiledTables(NamedTuple):
     """What the next iteration needs, in tiles."""
 
-    tiled: tuple[Learner, Learner]  # in the places of tiles
+    tiled: tuple[Learner, Learner] | tuple[RuleLearner, RuleLearner]  # in the places of tiles
     place: tuple[Ints, Ints]  # [S] place of each sequence
     iteration: int
     form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
     earlier: Earlier = ()  # in the places of tiles
+    starts: tuple[Ints, Ints] | tuple[()] = ()  # of lanes: ``tiles.lanes``
 
     @property
-    def learners(self) -> tuple[Learner, Learner]:
+    def learners(self) -> Learners:
         """Copies in the game's order: what is reported and saved, whatever the order of tiles."""
-        first, second = (
-            Learner(*(array[place] for array in learner)) for learner, place in zip(self.tiled, self.place, strict=True)
-        )
-        return first, second
+        return in_order(self.place, self.tiled)
 
     @property
     def host(self) -> SequenceTables:
@@ -160,17 +163,20 @@ class SequenceEngine(Engine):
         return Cost(sweep(self.game), OVERHEAD + sweep(self.game))
 
     def check(self, scheme: Scheme) -> None:
-        """As ``Engine``: 16 bits have no room for predictions."""
-        if scheme.rule.predict > 0.0 and STORAGES[self.storage].scaled:
+        """As ``Engine``: 16 bits have no room for predictions, nor for the memory of a rule that is a function."""
+        if not STORAGES[self.storage].scaled:
+            return
+        kind = f"the rule '{scheme.rule.name}'" if isinstance(scheme.rule, Rule) else "predictive rules"
+        if isinstance(scheme.rule, Rule) or scheme.rule.predict > 0.0:
             legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
-            raise ParameterError(
-                f"The 'storage' parameter must be one of {legal} with predictive rules, got {self.storage!r}."
-            )
+            raise ParameterError(f"The 'storage' parameter must be one of {legal} with {kind}, got {self.storage!r}.")
 
     def tables(self, scheme: Scheme) -> SequenceTables:
         """As ``Engine``."""
         if STORAGES[self.storage].scaled:
             return SequenceTables(initial_learners_16(self.game), 0)
+        if isinstance(scheme.rule, Rule):
+            return SequenceTables(rule_learners(self.game, scheme.rule, np.dtype(self.storage)), 0)
         return SequenceTables(initial_learners(self.game, np.dtype(self.storage)), 0)
 
     def iterate(self, tables: CpuTables, scheme: Scheme, iterations: int, stop: Stop = never) -> CpuTables:
@@ -205,23 +211,31 @@ class SequenceEngine(Engine):
 
     def _iterate(self, tables: CpuTables, scheme: Scheme, now: Steps) -> CpuTables:
         """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
-        done, placed = tables.iteration + len(now.weight), self._in_tiles(tables)
-        predict, turns = scheme.rule.predict, scheme.turns
+        done, placed, turns = tables.iteration + len(now.weight), self._in_tiles(tables), scheme.turns
+        calls = rule_calls(self.game, scheme.rule) if isinstance(scheme.rule, Rule) else ()
+        family = () if isinstance(scheme.rule, Rule) else (Matching(scheme.rule.predict),) * 2
         if isinstance(placed, TiledTables):
-            form, learners = placed.form, placed.tiled
-            share(form.threads, lambda worker: iterate_tiles(form, learners, predict, now, turns, worker))
-            return placed._replace(iteration=done)
-        rule, own = Matching(predict), tables.learners
-        walked = sequence_form(self.game, self.threads, self.storage)
-        share(walked.threads, lambda worker: iterate(walked, own, (rule, rule), now, turns, worker))
-        return SequenceTables(own, done, tables.earlier)
+            form, own = placed.form, placed.tiled
+            rules = family or _by_lanes(calls, placed)
+            share(form.threads, lambda worker: iterate_tiles(form, own, rules, now, turns, worker))
+            result: CpuTables = placed._replace(iteration=done)
+        else:
+            walked, own = sequence_form(self.game, self.threads, self.storage), tables.learners
+            rules = family or calls
+            share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
+            result = SequenceTables(own, done, tables.earlier)
+        for call in calls:
+            if call.failed[0] >= 0:
+                during = f"in iterations {tables.iteration + 1:,} to {done:,}"
+                raise scheme.rule.failure(call, during)
+        return result
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:
         """The same in tiles, where they pay."""
         found = None if STORAGES[self.storage].scaled else tiled(self.game, self.storage)
         if found is None or isinstance(tables, TiledTables):
             return tables
-        return _placed(found, tables, tiled_form(self.game, found, self.threads))
+        return _placed(found, self.game.treeplexes, tables, tiled_form(self.game, found, self.threads))
 
     def profile(self, tables: CpuTables, scheme: Scheme, iterate: str) -> Profile:
         """As ``Engine``; in exact tiles, where they pay.
@@ -231,6 +245,8 @@ class SequenceEngine(Engine):
         placed = self._in_tiles(tables) if self.storage == "float64" else tables
         first, second = _learners(placed)
         require_finite((first.strategy, second.strategy), placed.iteration)
+        if isinstance(scheme.rule, Rule) and scheme.rule.own:
+            check_strategies(scheme.rule, self.game, self.current(placed), placed.iteration)
         if self.storage == "float64" and isinstance(placed, TiledTables):
             if iterate == "current":
                 strategies = first.strategy.copy(), second.strategy.copy()
@@ -268,11 +284,23 @@ class SequenceEngine(Engine):
         return tables
 
 
-def _placed(game: TiledGame, tables: SequenceTables, form: TiledForm) -> TiledTables:
-    first, second = game.layouts
-    learners = in_places(game.layouts, cast(tuple[Learner, Learner], tables.learners))
+def _by_lanes(calls: tuple[RuleCall, RuleCall], tables: TiledTables) -> tuple[TileCall, TileCall]:
+    """How tiles call a rule; each thread has scratch of its own."""
+    first, second = (
+        TileCall(call, starts, np.empty((tables.form.threads, len(call.arguments))))
+        for call, starts in zip(calls, tables.starts, strict=True)
+    )
+    return first, second
+
+
+def _placed(
+    game: TiledGame, treeplexes: tuple[Treeplex, Treeplex], tables: SequenceTables, form: TiledForm
+) -> TiledTables:
+    """Tables in tiles."""
+    (first, second), learners = game.layouts, in_places(game.layouts, tables.learners)
     earlier = tables.earlier and (laid(first, tables.earlier[0]), laid(second, tables.earlier[1]))
-    return TiledTables(learners, (first.place, second.place), tables.iteration, form, earlier)
+    starts = (lanes(first, treeplexes[0].first), lanes(second, treeplexes[1].first))
+    return TiledTables(learners, (first.place, second.place), tables.iteration, form, earlier, starts)
 
 
 def _add_plan(tables: CpuTables, player: int, weight: float) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints, aligned
 from treeplex.compile.game import CompiledGame, Operator
-from treeplex.engines.sequence.arrays import Learner, Learner16, SequenceForm, Steps
+from treeplex.engines.sequence.arrays import Learner, Learner16, RuleLearner, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
 from treeplex.engines.sequence.cpu.tiled_evaluate import normalise_tiles
@@ -19,12 +19,13 @@ from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
 from treeplex.kernels.vectors import LANES
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
-Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16]
+Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16] | tuple[RuleLearner, RuleLearner]
 
 
 def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
@@ -64,7 +65,7 @@ def normalised(
         if places is None:
             walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
         else:
-            walks.normalise_placed(treeplex, own, places[player], out)
+            walks.normalise(treeplex, own[places[player]].astype(np.float64, copy=False), out)
     return strategies
 
 
@@ -126,18 +127,29 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     )
 
 
-def in_places(layouts: tuple[Layout, Layout], learners: tuple[Learner, Learner]) -> tuple[Learner, Learner]:
-    """Learners in the game's order, in tiles."""
-    first, second = (
-        Learner(*(laid(own, array) for array in learner)) for own, learner in zip(layouts, learners, strict=True)
+def in_places(layouts: tuple[Layout, Layout], learners: Any) -> Any:
+    """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
+    return tuple(
+        learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
+        for own, learner in zip(layouts, learners, strict=True)
     )
-    return first, second
 
 
-def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | None = None) -> Steps:
-    """What the next ``count`` iterations are told; without a minimizer nothing is discounted."""
+def in_order(places: tuple[Ints, Ints], learners: Any) -> Any:
+    """Copies of learners in tiles, in the game's order."""
+    return tuple(
+        learner._replace(
+            **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
+        )
+        for place, learner in zip(places, learners, strict=True)
+    )
+
+
+def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | Rule | None = None) -> Steps:
+    """What the next ``count`` iterations are told; without a minimizer of the family nothing is discounted."""
     iteration = numbered(done, count)
-    return Steps(iteration, weights_at(weight, iteration), *discounts_at(minimizer or RegretMatching(), iteration))
+    family = RegretMatching() if minimizer is None or isinstance(minimizer, Rule) else minimizer
+    return Steps(iteration, weights_at(weight, iteration), *discounts_at(family, iteration))
 
 
 def numbered(done: int, count: int) -> Floats:

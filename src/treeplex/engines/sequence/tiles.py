@@ -159,6 +159,15 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
     return Layout(Tiles(slices, above, start, child), bounds, place)
 
 
+def lanes(layout: Layout, first: Ints) -> Ints:
+    """[16 T] First sequence of the infoset in each lane; -1: no infoset. ``first`` [I + 1]: of all infosets."""
+    head = layout.place[first[:-1]]
+    tile = np.searchsorted(layout.tiles.first, head // LANES, side="right") - 1
+    found = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
+    found[LANES * tile + head % LANES] = first[:-1]
+    return found
+
+
 def laid(layout: Layout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Numbers of the sequences [S] in their places [P]; zeros elsewhere."""
     out = aligned(layout.places, numbers.dtype)

@@ -214,7 +214,9 @@ def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) 
     return ShardedBoards(inner, scheme, Session(cutting.shards, orders, cutting.run, folder), tuple(runs))
 
 
-def join_spot(game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path) -> Tensors:
+def join_spot(
+    game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
+) -> Tensors:
     """The checkpoint of a spot that was cut, as one machine saves it."""
     fresh = new_learners(part_of(game, FIRST_STREET), storage, predicts(scheme))
     trunk = restored(HandTables(fresh, 0, saved_earlier(fresh, tensors, "trunk")), "trunk", tensors)

@@ -163,7 +163,9 @@ def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], ite
     part.in_units(iteration)
 
 
-def join_game(game: CompiledGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path) -> Tensors:
+def join_game(
+    game: CompiledGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
+) -> Tensors:
     """The checkpoint of a game that was cut, as one machine saves it."""
     iteration, whole = int(tensors["state.iteration"].item()), Tensors()
     fresh = SequenceEngine(game, storage).tables(scheme)

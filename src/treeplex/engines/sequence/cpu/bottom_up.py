@@ -1,4 +1,4 @@
-"""Bottom-up walks: what infosets learn from the values of their actions, a walk for each rule.
+"""Bottom-up walks: what infosets learn from the values of their actions, a walk for each kind of rule.
 
 Maths: ``reference.learn``. All have one signature, and ``cpu.learn`` chooses by type. For the infosets of
 a run, without separators, the value of the strategy played goes to the parent sequence in ``values``, or to the run's
@@ -11,20 +11,35 @@ before it begins, because every time costs a count of references.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner, Learner16, Matching, OwnRule, Run, Step
+from treeplex.engines.sequence.arrays import (
+    HedgeLearner,
+    HedgeRule,
+    Learner,
+    Learner16,
+    Matching,
+    RuleLearner,
+    Run,
+    Step,
+)
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
-from treeplex.kernels.jit import Index, inlined
+from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop
 from treeplex.updates.hedge import step_size
-from treeplex.updates.rules import discounted, positive, share
+from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
 
+# pyright: reportUnusedFunction=false
 
-@inlined
+
+@inlined_loop
 def value_of(
     parent: Ints,
     role: Bytes | None,
@@ -35,7 +50,7 @@ def value_of(
     strategy: Floats,
     values: Floats,
 ) -> float:
-    """v(I), the value of the strategy played, added to where it belongs. Walks with more arrays are faster without."""
+    """v(I), the value of the strategy played, added to where it belongs."""
     expected = 0.0
     for s in range(start, end):
         expected += strategy[s] * values[s]
@@ -66,8 +81,7 @@ def match(run: Run, role: Bytes | None, learner: Learner, rule: Matching, values
             regret[s] = r
             strategy[s] = predicted
             total += predicted
-        for s in range(start, end):
-            strategy[s] = share(strategy[s], total, end - start)
+        share_out(strategy, strategy, start, end, None, total)
         end = start
 
 
@@ -82,13 +96,7 @@ def match_16(run: Run, role: Bytes | None, learner: Learner16, rule: Matching, v
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        if role is not None and role[infoset] == BOUNDARY:
-            boundary[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
+        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
         unit, largest, total = np.float64(scale[infoset]), 0.0, 0.0
         for s in range(start, end):
             r = discounted(regret[s] * unit, values[s] - expected, up, down)
@@ -98,9 +106,8 @@ def match_16(run: Run, role: Bytes | None, learner: Learner16, rule: Matching, v
         unit = scale_16(largest)
         scale[infoset] = unit
         for s in range(start, end):
-            r = values[s]
-            regret[s] = whole_16(r, unit)
-            strategy[s] = share(positive(r), total, end - start)
+            regret[s] = whole_16(values[s], unit)
+        share_out(values, strategy, start, end, None, total)
         end = start
 
 
@@ -115,13 +122,7 @@ def hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, 
         if role is not None and role[infoset] == SEPARATOR:
             end = start
             continue
-        expected = 0.0
-        for s in range(start, end):
-            expected += strategy[s] * values[s]
-        if role is not None and role[infoset] == BOUNDARY:
-            boundary[infoset] = expected
-        else:
-            values[np.uint64(parent[infoset])] += expected
+        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
         off = expected - mean[infoset]
         mean[infoset] += off / t
         squares[infoset] += off * (expected - mean[infoset])
@@ -135,11 +136,43 @@ def hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, 
         end = start
 
 
-def own(run: Run, role: Bytes | None, learner: Learner, rule: OwnRule, values: Floats, step: Step) -> None:
-    """A user's rule, by one thread."""
+def call(run: Run, role: Bytes | None, learner: RuleLearner, rule: RuleCall, values: Floats, step: Step) -> None:
+    """A rule that is a function, called by its address."""
     (first, parent), begin, stop, boundary = run
-    strategy, memory = learner.strategy, rule.memory
+    scratch = np.empty(len(rule.arguments))
+    end = np.uint64(first[stop])
     for infoset in range(stop - 1, begin - 1, -1):
-        start, end = first[infoset], first[infoset + 1]
-        value_of(parent, role, boundary, infoset, start, end, strategy, values)
-        rule.update(step.iteration, values[start:end], strategy[start:end], memory[:, start:end])
+        start = np.uint64(first[infoset])
+        if role is None or role[infoset] != SEPARATOR:
+            value_of(parent, role, boundary, infoset, start, end, learner.strategy, values)
+            _update(rule, step.iteration, values, learner, start, end - start, scratch)
+        end = start
+
+
+def _update(rule: Any, t: float, values: Any, learner: Any, start: Index, actions: Index, scratch: Any) -> None:
+    """Call the rule on the learner's arrays themselves if they are float64, else on copies."""
+
+
+@overload(_update, strict=False, jit_options=INLINED_LOOP)
+def _choose_update(
+    rule: Any, t: Any, values: Any, learner: Any, start: Any, actions: Any, scratch: Any
+) -> Callable[..., None]:
+    return _update_in_place if learner.types[0].dtype == types.float64 else _update_copies
+
+
+def _update_in_place(
+    rule: RuleCall, t: float, values: Floats, learner: RuleLearner, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    call_in_place(rule, t, start, values, learner.strategy, start, learner.memory, actions)
+
+
+def _update_copies(
+    rule: RuleCall, t: float, values: Any, learner: RuleLearner, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    one = np.uint64(1)
+    call_gathered(
+        rule, t, start, values, start, learner.strategy, start, one, learner.memory, rule.rows * start, actions,
+        scratch,
+    )  # fmt: skip

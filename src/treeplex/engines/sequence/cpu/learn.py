@@ -17,21 +17,11 @@ from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import (
-    AdaptiveRule,
-    HedgeLearner,
-    HedgeRule,
-    Learner16,
-    OwnRule,
-    Responder,
-    Run,
-    SmoothRule,
-    StableRule,
-    Step,
-)
-from treeplex.engines.sequence.cpu import bottom_up, bottom_up_predictive
+from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner16, Responder, Run, Step
+from treeplex.engines.sequence.cpu import bottom_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
+from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
@@ -117,13 +107,7 @@ def walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any
 
 @overload(walk_up, strict=False)
 def _choose_walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> Callable[..., None]:
-    by_rule: dict[Any, Callable[..., None]] = {
-        HedgeRule: bottom_up.hedge,
-        OwnRule: bottom_up.own,
-        AdaptiveRule: bottom_up_predictive.adaptive,
-        StableRule: bottom_up_predictive.stable,
-        SmoothRule: bottom_up_predictive.smooth,
-    }
+    by_rule: dict[Any, Callable[..., None]] = {HedgeRule: bottom_up.hedge, RuleCall: bottom_up.call}
     by_storage = bottom_up.match_16 if python_class(learner) is Learner16 else bottom_up.match
     return by_rule.get(python_class(rule), by_storage)
 

@@ -1,4 +1,4 @@
-"""Iterations of the regret matching family in tiles: 16 infosets at a time. Maths: ``reference.iterations``.
+"""Iterations of CFR in tiles: 16 infosets at a time. Maths: ``reference.iterations``.
 
 Of each player in turn, bottom-up: values of actions from the payoffs and from what lies below, regrets, next
 strategies, in one pass; then top-down: plans, and averages with them. What an iteration adds to the average is the
@@ -21,12 +21,13 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import overload
 
-from treeplex.arrays import Bytes, Floats
-from treeplex.engines.sequence.arrays import Learner, Steps
+from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.engines.sequence.arrays import Learner, Matching, RuleLearner, Step, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partitions, Passes, Runs
 from treeplex.engines.sequence.tiles import Dealt, Root, TiledRows, Tiles
-from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.calls import RuleCall, call_gathered
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined, inlined_loop, kernel
 from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part
 from treeplex.kernels.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
 from treeplex.updates.rules import decayed, matched
@@ -57,12 +58,12 @@ class TiledForm(NamedTuple):
         return len(self.scratch)
 
 
-class Tuning(NamedTuple):
-    """What regret matching is told in an iteration."""
+class TileCall(NamedTuple):
+    """A rule that is a function, as tiles call it: one lane after the other."""
 
-    positive: float
-    negative: float
-    predict: float
+    call: RuleCall
+    starts: Ints  # [16 T] the first sequence of the infoset in each lane; -1: no infoset
+    room: Floats  # [K, (2 + rows) A] scratch of each thread
 
 
 class Weights(NamedTuple):
@@ -70,6 +71,65 @@ class Weights(NamedTuple):
 
     before: float
     after: float
+
+
+# --- what the infosets of a tile learn -------------------------------------------------------------------------------
+
+
+def learn_tile(
+    learner: Any, rule: Any, step: Any, thread: int, scratch: Any, expected: Any, tile: Index, head: Index, end: Index
+) -> None:
+    """Next strategies of a tile, of slices ``head`` to ``end``, from the values of its actions in ``scratch``."""
+
+
+@overload(learn_tile, strict=False, jit_options=INLINED_LOOP)
+def _choose_learn(
+    learner: Any, rule: Any, step: Any, thread: Any, scratch: Any, expected: Any, tile: Any, head: Any, end: Any
+) -> Callable[..., None]:
+    return _call if rule.instance_class is TileCall else _match
+
+
+def _match(
+    learner: Learner, rule: Matching, step: Step, thread: int, scratch: Numbers, expected: Any, tile: Index,
+    head: Index, end: Index,
+) -> None:  # fmt: skip
+    """The regret matching family."""
+    regret, strategy, width, zero = learner.regret, learner.strategy, np.uint64(LANES), spread(0.0)
+    up, down, predict = spread(step.positive), spread(step.negative), spread(rule.predict)
+    like, total = spread(strategy.dtype.type(0.0)), zero
+    for b in range(head, end):
+        instantaneous = widened(load(scratch, width * (b - head))) - expected
+        r = decayed(widened(load(regret, width * b)) + instantaneous, up, down, zero) + zero
+        predicted = larger(r + predict * instantaneous, zero)
+        store(regret, width * b, narrowed(r, like))
+        store(scratch, width * (b - head), narrowed(predicted, like))
+        total = total + predicted
+    share_out_lanes(scratch, head, strategy, head, end, total)
+
+
+def _call(
+    learner: RuleLearner, rule: TileCall, step: Step, thread: int, scratch: Numbers, expected: Any, tile: Index,
+    head: Index, end: Index,
+) -> None:  # fmt: skip
+    """A rule that is a function."""
+    width, room = np.uint64(LANES), rule.room[thread]
+    for lane in range(width):
+        start = rule.starts[width * tile + lane]
+        if start >= 0:
+            call_gathered(
+                rule.call, step.iteration, start, scratch, lane, learner.strategy, width * head + lane, width,
+                learner.memory, rule.call.rows * np.uint64(start), end - head, room,
+            )  # fmt: skip
+
+
+@inlined_loop
+def share_out_lanes(weights: Numbers, base: Index, strategy: Numbers, head: Index, end: Index, total: Any) -> None:
+    """``rules.share_out`` for the 16 infosets of a tile, whose slice b has its weights in slice b - ``base``."""
+    zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
+    even, like = spread(1.0 / np.float64(end - head)), spread(strategy.dtype.type(0.0))
+    for b in range(head, end):
+        some, part = matched(widened(load(weights, width * (b - base))), total, zero, one)
+        store(strategy, width * b, narrowed(where(some, part, even), like))
 
 
 # --- one player's passes over tiles ----------------------------------------------------------------------------------
@@ -84,16 +144,16 @@ def _bottom_up(
     values: Numbers,
     worth: Floats,
     scratch: Numbers,
-    tuning: Tuning,
+    rule: Any,
+    step: Step,
+    thread: int,
     begin: int,
     stop: int,
 ) -> None:
-    """Regrets and next strategies of the tiles from ``begin`` to ``stop``; learner and ``worth`` are modified."""
+    """Next strategies of the tiles from ``begin`` to ``stop``; learner and ``worth`` are modified."""
     first, below, child = tiles.first, tiles.start, tiles.child
     start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
-    regret, strategy = learner.regret, learner.strategy
-    zero, one, by_blocks = spread(0.0), spread(1.0), len(values) > 0
-    up, down, predict = spread(tuning.positive), spread(tuning.negative), spread(tuning.predict)
+    strategy, zero, by_blocks = learner.strategy, spread(0.0), len(values) > 0
     width, next_ = np.uint64(LANES), np.uint64(1)
     like = spread(strategy.dtype.type(0.0))
     head = np.uint64(first[begin])
@@ -116,18 +176,7 @@ def _bottom_up(
             store(scratch, width * (b - head), value)
             expected = expected + widened(load(strategy, width * b) * value)
         store(worth, width * tile, expected)
-        total = zero
-        for b in range(head, end):
-            instantaneous = widened(load(scratch, width * (b - head))) - expected
-            r = decayed(widened(load(regret, width * b)) + instantaneous, up, down, zero) + zero
-            predicted = larger(r + predict * instantaneous, zero)
-            store(regret, width * b, narrowed(r, like))
-            store(scratch, width * (b - head), narrowed(predicted, like))
-            total = total + predicted
-        even = spread(1.0 / np.float64(end - head))
-        for b in range(head, end):
-            positive, share = matched(widened(load(scratch, width * (b - head))), total, zero, one)
-            store(strategy, width * b, narrowed(where(positive, share, even), like))
+        learn_tile(learner, rule, step, thread, scratch, expected, tile, head, end)
         head = end
 
 
@@ -174,7 +223,8 @@ def _up(
     values: Any,
     worth: Any,
     scratch: Any,
-    tuning: Any,
+    rule: Any,
+    step: Any,
     worker: Any,
 ) -> None:
     """Bottom-up over all tiles; callable inside kernels."""
@@ -190,7 +240,8 @@ def _choose_up(
     values: Any,
     worth: Any,
     scratch: Any,
-    tuning: Any,
+    rule: Any,
+    step: Any,
     worker: Any,
 ) -> Callable[..., None]:
     return _up_alone if isinstance(worker, types.NoneType) else _up_together
@@ -205,10 +256,11 @@ def _up_alone(
     values: Numbers,
     worth: Floats,
     scratch: Numbers,
-    tuning: Tuning,
+    rule: Any,
+    step: Step,
     worker: None,
 ) -> None:
-    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], tuning, 0, len(tiles.first) - 1)
+    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], rule, step, 0, 0, len(tiles.first) - 1)
 
 
 def _up_together(
@@ -220,14 +272,15 @@ def _up_together(
     values: Numbers,
     worth: Floats,
     scratch: Numbers,
-    tuning: Tuning,
+    rule: Any,
+    step: Step,
     worker: Worker,
 ) -> None:
     own, k, cuts = scratch[worker.thread], worker.thread, runs.up
     for stretch in range(len(cuts)):
         begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
         if begin < stop:
-            _bottom_up(tiles, rows, learner, opponent, values, worth, own, tuning, begin, stop)
+            _bottom_up(tiles, rows, learner, opponent, values, worth, own, rule, step, k, begin, stop)
         meet(worker)
 
 
@@ -279,23 +332,23 @@ def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values
 
 @kernel
 def iterate_tiles(
-    form: TiledForm, learners: tuple[Learner, Learner], predict: float, steps: Steps, turns: int, worker: Worker | None
+    form: TiledForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int, worker: Worker | None
 ) -> None:
     """One iteration for each of ``steps``, as one of the threads; ``learners``, in places, and scratch are modified."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
     (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
-    learner_0, learner_1 = learners
+    (learner_0, learner_1), (rule_0, rule_1) = learners, rules
     plan_0, plan_1, count = learner_0.plan, learner_1.plan, len(steps.weight)
     for i in range(count):
-        tuning = Tuning(steps.positive[i], steps.negative[i], predict)
+        step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
         weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
         ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
-        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, tuning, worker)
+        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, rule_0, step, worker)
         if turns != SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
         ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
-        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, tuning, worker)
+        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, rule_1, step, worker)
         if turns == SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
         _down(tiles_1, runs_1, learner_1, reached_1, weights, worker)

@@ -15,13 +15,12 @@ from numba import types
 from numba.extending import overload
 
 from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu.tiled import TiledForm, ask
+from treeplex.engines.sequence.cpu.tiled import TiledForm, ask, share_out_lanes
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
 from treeplex.kernels.jit import inlined, kernel
 from treeplex.kernels.threads.crew import Worker, first, meet, part
-from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, where, widened
-from treeplex.updates.rules import matched
+from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, widened
 
 # pyright: reportUnusedFunction=false
 
@@ -77,7 +76,7 @@ def evaluate_tiles(
 
 @inlined
 def _normalise(first: Any, weights: Any, strategy: Floats) -> None:
-    zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
+    zero, width = spread(0.0), np.uint64(LANES)
     store(strategy, 0, zero)
     strategy[0] = 1.0
     head = np.uint64(first[0])
@@ -86,10 +85,7 @@ def _normalise(first: Any, weights: Any, strategy: Floats) -> None:
         total = zero
         for b in range(head, end):
             total = total + widened(load(weights, width * b))
-        even = spread(1.0 / np.float64(end - head))
-        for b in range(head, end):
-            positive, share = matched(widened(load(weights, width * b)), total, zero, one)
-            store(strategy, width * b, where(positive, share, even))
+        share_out_lanes(weights, np.uint64(0), strategy, head, end, total)
         head = end
 
 

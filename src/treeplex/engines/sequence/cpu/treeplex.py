@@ -5,14 +5,12 @@ Storage and accumulation float64; one thread; no fastmath, so sums run in the or
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-import numpy.typing as npt
-
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.kernels.jit import kernel
-from treeplex.updates.rules import share
+from treeplex.updates.rules import positive_sum, share_out
 
 
 @kernel
@@ -37,26 +35,11 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
     """Non-negative weights [S] to a strategy [S], modified in place; uniform where they are all zero."""
     first = treeplex.first
     strategy[0] = 1.0
+    start = np.uint64(first[0])
     for infoset in range(len(first) - 1):
-        total = 0.0
-        for s in range(first[infoset], first[infoset + 1]):
-            total += weights[s]
-        for s in range(first[infoset], first[infoset + 1]):
-            strategy[s] = share(weights[s], total, first[infoset + 1] - first[infoset])
-
-
-@kernel
-def normalise_placed(treeplex: Treeplex, weights: npt.NDArray[Any], place: Ints, strategy: Floats) -> None:
-    """The same with each weight in a place of its own, in any precision."""
-    first = treeplex.first
-    strategy[0] = 1.0
-    for infoset in range(len(first) - 1):
-        total = 0.0
-        for s in range(first[infoset], first[infoset + 1]):
-            strategy[s] = weights[place[s]]
-            total += strategy[s]
-        for s in range(first[infoset], first[infoset + 1]):
-            strategy[s] = share(strategy[s], total, first[infoset + 1] - first[infoset])
+        end = np.uint64(first[infoset + 1])
+        share_out(weights, strategy, start, end, None, positive_sum(weights, start, end, None))
+        start = end
 
 
 @kernel

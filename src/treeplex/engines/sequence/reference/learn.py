@@ -23,37 +23,50 @@ paper's footnote 1, which names no bounds); while nothing has varied it is D. D 
 not Delta(I) but the range of the whole game, 2 max |u|, which needs no history tree (``algorithms.hedge``). An infoset
 whose limit is zero is not thresholded.
 
-APCFR+, stable and smooth predictive regret matching+: ``updates.adaptive``, ``updates.stable``, ``updates.smooth``.
+A rule that is a function is called as it is: ``updates.rule``.
 
 Fictitious play: x <- x + w (BR - x), for realization plans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import (
-    AdaptiveLearner,
-    AdaptiveRule,
     HedgeLearner,
     HedgeRule,
     Learner,
     Learner16,
     Matching,
     Responder,
-    SmoothRule,
-    StableRule,
+    RuleLearner,
     Step,
 )
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
-from treeplex.updates.reference import lifted, shares, step_size
+from treeplex.engines.sequence.rules import payoff_range
+from treeplex.updates.reference import shares, step_size
+from treeplex.updates.rule import Rule
 from treeplex.updates.storage import LARGEST
 from treeplex.updates.thresholds import cut
+
+
+class PythonRule(NamedTuple):
+    """A rule that is a function, as plain Python."""
+
+    rule: Rule
+    constants: Floats
+    failed: tuple[int] = (-1,)  # as of ``RuleCall``: it raises instead
+
+
+def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
+    """As ``engines.sequence.rules.rule_calls``."""
+    made = PythonRule(rule, rule.constants_of(payoff_range(game)))
+    return made, made
 
 
 def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Step) -> None:
@@ -70,14 +83,18 @@ def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Ste
         own = slice(first[infoset], first[infoset + 1])
         expected = learner.strategy[own] @ values[own]
         values[parent[infoset]] += expected
+        if isinstance(learner, RuleLearner):
+            predicted[own] = _apply(learner, rule, own, values[own].astype(np.float64), step)
+            continue
         instantaneous = values[own] - expected
         if isinstance(learner, HedgeLearner):
             predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
-        elif isinstance(learner, AdaptiveLearner):
-            predicted[own] = _adaptive(learner, rule, infoset, own, instantaneous)
         else:
-            update = _BY_RULE.get(rule.__class__, _match)
-            predicted[own] = update(learner, rule, infoset, own, instantaneous, step)
+            predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
+    if isinstance(learner, RuleLearner):
+        learner.strategy[1:] = predicted[1:]
+        realization_plan(treeplex, learner.strategy, learner.plan)
+        return
     learner.strategy[:] = shares(predicted, first)
     realization_plan(treeplex, learner.strategy, learner.plan)
 
@@ -112,30 +129,12 @@ def _hedge(
     return cut(likely / likely.sum(), rule.limit[infoset] / np.sqrt(step.iteration + 1.0))
 
 
-def _adaptive(learner: AdaptiveLearner, rule: AdaptiveRule, infoset: int, own: slice, instantaneous: Floats) -> Floats:
-    """New regrets and sums of an infoset; returns what its next strategy is in proportion to."""
-    regret = np.maximum(learner.regret[own] + instantaneous, 0.0)
-    learner.errors[infoset] += np.square(instantaneous - learner.last[own]).sum()
-    learner.moves[infoset] += np.square(regret - learner.regret[own]).sum()
-    learner.regret[own], learner.last[own] = regret, instantaneous
-    moved = learner.moves[infoset] > 0.0
-    alpha = min(np.sqrt(learner.errors[infoset] / learner.moves[infoset]), rule.most) if moved else rule.most
-    return np.maximum(regret + instantaneous / (1.0 + alpha), 0.0)
-
-
-def _floored(
-    learner: Learner, rule: StableRule | SmoothRule, infoset: int, own: slice, instantaneous: Floats, step: Step
-) -> Floats:
-    """New regrets of an infoset; returns what its next strategy is in proportion to."""
-    if isinstance(rule, SmoothRule):
-        learner.regret[own] = lifted(learner.regret[own] + instantaneous, rule.floor)
-        return lifted(learner.regret[own] + instantaneous, rule.floor)
-    regret = np.maximum(learner.regret[own] + instantaneous, 0.0)
-    if regret.max() <= rule.floor:
-        learner.regret[own] = rule.floor
-        return np.zeros_like(regret)
-    learner.regret[own] = regret
-    return np.maximum(regret + instantaneous, 0.0)
-
-
-_BY_RULE: Final[dict[Any, Callable[..., Floats]]] = {StableRule: _floored, SmoothRule: _floored}
+def _apply(learner: RuleLearner, rule: PythonRule, own: slice, values: Floats, step: Step) -> Floats:
+    """New memory of an infoset; returns its next strategy, as the rule leaves it."""
+    rows, constants = rule.rule.memory, rule.constants
+    place = slice(rows * own.start, rows * own.stop)
+    strategy = learner.strategy[own].astype(np.float64)
+    memory = learner.memory[place].astype(np.float64).reshape(rows, len(values))
+    rule.rule.apply(step.iteration, values, strategy, memory, constants)
+    learner.memory[place] = memory.ravel()
+    return strategy
