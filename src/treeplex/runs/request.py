@@ -14,8 +14,11 @@ from treeplex.version import __version__
 
 GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
 KINDS: Final = (GAME, SPOT, GROWTH, EXPLORATION, SIZES)
-UNTARGETED: Final = {EXPLORATION: "only estimated", SIZES: "not what is found"}
-"""Kinds of runs that have no target NashConv, and what NashConv is in them."""
+UNTARGETED: Final = {
+    EXPLORATION: "explore: it is only estimated",
+    SIZES: "sizes: every menu has a game of its own; give seconds",
+}
+"""Kinds of runs that have no target NashConv, and why."""
 IDENTITY: Final = ("kind", "game", "fingerprint", "algorithm", "seed", "storage", "iterate", "options")
 """What makes a run this run. Limits, threads, backend and version are recorded beside it and may change."""
 

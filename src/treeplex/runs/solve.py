@@ -92,7 +92,7 @@ def resume(
     if (own.fingerprint(game) if own else known.fingerprint) != request.fingerprint:
         raise ParameterError(f"The game in {kept.path} is not the {request.game} of this version; start a new run.")
     if limits.nash_conv is not None and request.kind in UNTARGETED:
-        raise ParameterError(f"NashConv cannot be a target of {request.asked}: it is {UNTARGETED[request.kind]}.")
+        raise ParameterError(f"NashConv cannot be a target of {UNTARGETED[request.kind]}.")
     if limits.any or not request.limits.any:
         check_limits(limits, request.asked, algorithm.ends)
     solver = _prepared(game, algorithm, request, options, str(kept.path), limits.otherwise(request.limits))
