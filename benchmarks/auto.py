@@ -103,6 +103,7 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
     from treeplex.runs.checkpoint import Checkpoint
     from treeplex.runs.limits import Limits
     from treeplex.runs.loop import Plan, run
+    from treeplex.runs.schema import Options
 
     game, uniform = loaded(path)
     reached: dict[str, float] = {}
@@ -117,7 +118,7 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
             if name != "lp":  # kernels: compiled or read from the cache
                 solver.advance(game, solver.start(game), 3)
             spent = 0.0 if point is None else point.seconds
-            plan = Plan(Limits(target * uniform, max(limit - spent, 0.0)), threads=1)
+            plan = Plan(Limits(target * uniform, max(limit - spent, 0.0)), Options(threads=1))
             found = run(game, solver, plan, point)
             told["share"], told["iterations"] = found.evaluation.nash_conv / uniform, found.work.iterations
             if name == "auto":

@@ -35,7 +35,7 @@ from treeplex.growth.remove import mark as mark_sums
 from treeplex.growth.where import balance
 from treeplex.papers.curves import dense_run
 from treeplex.papers.saef_fig1 import at, plateaus
-from treeplex.runs.games import sized_game
+from treeplex.problems.loading import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome
 

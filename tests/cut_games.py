@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,8 @@ from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
 from treeplex.runs.cut import Sharding
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.limits import Limits
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options, execute
+from treeplex.runs.solve import execute
 from treeplex.runs.transport import Keeper, LocalShards
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "holdem/spots.json").read_text(encoding="utf-8"))["spots"]
@@ -36,11 +36,8 @@ def over(
     shards: Any, game: Any, algorithm: str, iterations: int, out: Path | None = None, workers: int = 3, **more: Any
 ) -> Solution:
     """A run over shards."""
-    checkpoints = more.pop("checkpoint_seconds", 30.0)
-    watch, memory = more.pop("watch", None), more.pop("memory", None)
-    asked = solving(game, algorithm, Limits(iterations=iterations), **more)
-    how = Sharding(shards, workers, 1, memory)
-    return execute(*asked, Options(checkpoint_seconds=checkpoints, watch=watch, sharding=how), out)
+    how = Sharding(shards, workers, 1, more.pop("memory", None))
+    return execute(replace(solving(game, algorithm, iterations=iterations, out=out, **more), sharding=how))
 
 
 def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:

@@ -15,14 +15,13 @@ from typing import Any
 import ray
 
 from treeplex.algorithms.protocol import Execution
-from treeplex.algorithms.registry import build, canonical
+from treeplex.algorithms.registry import build
 from treeplex.cluster.shards import sharding
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import Note
 from treeplex.games.holdem.spot import make_spot
+from treeplex.runs.asking import solving
 from treeplex.runs.cut import cut
-from treeplex.runs.limits import Limits
-from treeplex.runs.request import SPOT, Request
 
 SPOTS = Path(__file__).parents[2] / "tests/holdem/spots.json"
 ALGORITHM = "cfr+"
@@ -65,8 +64,7 @@ def over(module: Any, game: HoldemGame, workers: int) -> Generator[tuple[Any, Ad
     """Workers of one thread each: what carries the run out, and how it is advanced."""
     warnings.simplefilter("ignore", Note)
     solver = build(ALGORITHM).open(game, Execution("cpu", "float32", 1))
-    spec = canonical(ALGORITHM)
-    request = Request(SPOT, game.name, game.spot.summary(), game.fingerprint, spec, ALGORITHM, limits=Limits())
+    request = solving(game, ALGORITHM, storage="float32", threads=1)
     with sharding(module, workers, 1, None) as how:
         made = cut(game, solver, request, how, None)
         states = [made.start(game)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeplex import errors as errors
     from treeplex import holdem as holdem
     from treeplex.algorithms.custom import minimizer
+    from treeplex.algorithms.registry import algorithm
     from treeplex.api import (
         batch,
         best_response,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         grow,
         load,
         merge,
-        regrow,
         resume,
         solve,
     )
@@ -52,6 +52,7 @@ __all__ = [
     "Solution",
     "Spot",
     "TreeplexError",
+    "algorithm",
     "batch",
     "best_response",
     "compare",
@@ -62,13 +63,13 @@ __all__ = [
     "load",
     "merge",
     "minimizer",
-    "regrow",
     "resume",
     "solve",
 ]
 
 _MODULES = {
     "algorithms.custom": ("minimizer",),
+    "algorithms.registry": ("algorithm",),
     "growth.options": ("Growth",),
     "api": (
         "batch",
@@ -80,7 +81,6 @@ _MODULES = {
         "grow",
         "load",
         "merge",
-        "regrow",
         "resume",
         "solve",
     ),

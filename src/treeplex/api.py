@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms.protocol import Algorithm, Execution
-from treeplex.algorithms.registry import ALGORITHMS, with_parameters
+from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.cluster.batch import carry_out_batch, forecast_batch
 from treeplex.cluster.comparing import run_here, run_on_workers, uniform_nash_conv, wanted_runs
-from treeplex.cluster.place import brought_home, placed
+from treeplex.cluster.place import carry_out
+from treeplex.engines.open import AUTO
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
 from treeplex.evaluation import best_response as respond
@@ -26,30 +25,24 @@ from treeplex.games.sized import Abstraction
 from treeplex.growth.options import Growth
 from treeplex.plots.draw import draw_tree
 from treeplex.policies.merge import merge as merge_policies
-from treeplex.runs import games
-from treeplex.runs.asking import Asked, carry_out, default_algorithm, limits_of, load
+from treeplex.problems.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM
+from treeplex.problems.loading import Source, load, load_game
+from treeplex.runs.asking import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.batch.jobs import jobs_of
 from treeplex.runs.batch.results import Row
 from treeplex.runs.batch.run import Batch, Forecast, Moment, is_batch, recorded
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
-from treeplex.runs.exploring import DEFAULT_SECONDS, exploration
-from treeplex.runs.folder import RunFolder
-from treeplex.runs.games import Source
-from treeplex.runs.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM, growing
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
-from treeplex.runs.request import seed_of
+from treeplex.runs.schema import LIMITS, Options
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options, execute
-from treeplex.runs.solve import resume as resume_run
 
 __all__ = [
     "DEFAULT_COMPARE_SECONDS",
     "DEFAULT_GROWTH_SECONDS",
     "DEFAULT_RETRIES",
-    "DEFAULT_SECONDS",
     "DEFAULT_SPOT_ALGORITHM",
     "batch",
     "best_response",
@@ -59,12 +52,10 @@ __all__ = [
     "explore",
     "forecast",
     "grow",
-    "growing",
     "is_batch",
     "load",
     "merge",
     "recommended",
-    "regrow",
     "resume",
     "resume_batch",
     "solve",
@@ -103,7 +94,6 @@ def solve(
     worker_memory: str | int | None = None,
     locks: Sequence[Lock] = (),
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -136,7 +126,6 @@ def solve(
         locks: Locked decisions of a hold'em spot.
         out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
             nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -146,20 +135,7 @@ def solve(
     >>> solution.status, round(solution.value, 3)
     ('solved', -0.056)
     """
-    given = Limits(nash_conv, seconds, iterations, nodes)
-    options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
-    kept, seed = folder_of(out, folder), seed_of(seed)
-    if parameters:
-        algorithm = _with_parameters(algorithm, parameters)
-    asked: dict[str, Any] = {
-        "exploitability": exploitability,
-        "seed": seed,
-        "iterate": iterate,
-        "storage": storage,
-        "locks": locks,
-    }
-    with placed(cluster, workers, worker_memory, options) as (carried, over):
-        return brought_home(carry_out(game, algorithm, given, carried, kept, over, **asked))
+    return carry_out(solving(**locals()))
 
 
 def resume(
@@ -206,18 +182,12 @@ def resume(
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``folder``.
     """
-    options = Options(threads, backend, checkpoint_seconds, watch, answer, device)
-    given = Limits(nash_conv, seconds, iterations, nodes)
+    arguments = dict(locals())
     if is_batch(folder):
-        if given.any or exploitability is not None:
+        if any(arguments[field.name] is not None for field in LIMITS):
             raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
         return resume_batch(folder, cluster=cluster, checkpoint_seconds=checkpoint_seconds)
-    kept = RunFolder.open(folder)
-    pot = float(kept.request.source["pot"]) if kept.request.is_spot else None
-    limits = limits_of(given, exploitability, pot)
-    asked = Asked(games.game_of(kept, game), games.algorithm_of(kept.request, algorithm), kept.request)
-    with placed(cluster, workers, worker_memory, options) as (carried, over):
-        return brought_home(resume_run(kept, asked.game, over(asked), limits, carried))
+    return carry_out(resuming(**arguments))
 
 
 def compare(
@@ -260,12 +230,12 @@ def compare(
     >>> found.ranking
     ['cfr+-restarted', 'cfr+']
     """
-    targets, count, first = accuracies_of(accuracies), seeds_of(seeds), seed_of(seed)
-    chosen = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms))
-    solvers = {name: games.assembled(name) for name in chosen}
+    targets, count = accuracies_of(accuracies), seeds_of(seeds)
+    options = Options(seed=seed, threads=threads, checkpoint_seconds=checkpoint_seconds, answer=answer)
+    chosen, first = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms)), options.seed
+    solvers = {name: build(name) for name in chosen}
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    options = Options(threads, checkpoint_seconds=checkpoint_seconds, answer=answer)
-    loaded, kept = load(game), folder_of(out, None)
+    loaded, kept = load(game), None if out is None else path_of_folder(out, "out")
     uniform = uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
@@ -355,7 +325,6 @@ def grow(
     storage: str | None = None,
     threads: int = 0,
     out: str | Path | None = None,
-    folder: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -377,7 +346,6 @@ def grow(
         storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
         threads: How many; 0: as many as pay. Changes no bit of the answer.
         out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        folder: The old name of ``out``.
         checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before anything of it is written to ``out``.
@@ -386,14 +354,7 @@ def grow(
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
     (True, True)
     """
-    given = Limits(nash_conv, seconds, iterations, nodes)
-    options, kept = Options(threads, "auto", checkpoint_seconds, watch, answer), folder_of(out, folder)
-    return execute(*growing(game, growth, given, exploitability, storage), options, kept)
-
-
-def regrow(folder: str | Path, **options: Any) -> Solution:
-    """The old name of ``resume`` for runs of ``grow``."""
-    return resume(folder, **options)
+    return carry_out(growing(**locals()))
 
 
 def explore(
@@ -432,9 +393,7 @@ def explore(
     >>> found.nash_conv_at_least < 0.2
     True
     """
-    limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    options, kept = Options(checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer), folder_of(out, None)
-    return execute(*exploration(game, algorithm, limits, seed, responses), options, kept)
+    return carry_out(exploring(**locals()))
 
 
 def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
@@ -447,7 +406,7 @@ def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
     >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
     True
     """
-    return evaluate_policy(games.load_game(game), policy)
+    return evaluate_policy(load_game(game), policy)
 
 
 def best_response(game: Source | Any, policy: PolicySource, player: int) -> tuple[float, Policy]:
@@ -459,7 +418,7 @@ def best_response(game: Source | Any, policy: PolicySource, player: int) -> tupl
     """
     if player not in (0, 1):
         raise ParameterError(f"The 'player' parameter must be 0 or 1, got {quoted(player)}.")
-    return respond(games.load_game(game), policy, player)
+    return respond(load_game(game), policy, player)
 
 
 def draw(game: Source | Any, policy: PolicySource | None = None, path: str | Path | None = None) -> Any:
@@ -473,7 +432,7 @@ def draw(game: Source | Any, policy: PolicySource | None = None, path: str | Pat
     >>> draw("kuhn").axes[0].get_title(), draw("kuhn", solve("kuhn", "lp").policy) is not None
     ('', True)
     """
-    return draw_tree(games.load_game(game), policy, path)
+    return draw_tree(load_game(game), policy, path)
 
 
 def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:
@@ -484,33 +443,10 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
     >>> together.nash_conv < sum(answer.nash_conv for answer in answers) / 8
     True
     """
-    return merge_policies(games.load_game(game), policies, shares)
+    return merge_policies(load_game(game), policies, shares)
 
 
 def recommended(game: Any) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
-    algorithm = default_algorithm(game)
-    solver = games.assembled(algorithm).open(game, Execution(backend="auto"))
-    return {"algorithm": algorithm, "backend": solver.backend}
-
-
-def folder_of(out: str | Path | None, folder: str | Path | None) -> str | Path | None:
-    """The folder to keep a run in, if any; refused if it can be none."""
-    if out is not None and folder is not None:
-        raise ParameterError("Give 'out' or 'folder', not both: they are two names of one thing.")
-    name, given = ("folder", folder) if out is None else ("out", out)
-    return None if given is None else path_of_folder(given, name)
-
-
-def _with_parameters(algorithm: Any, given: Mapping[str, Any]) -> str:
-    """A name with the parameters that were given as keywords."""
-    known = list(signature(solve).parameters)
-    near = [name for key in given for name in get_close_matches(key, known, n=1)]
-    if isinstance(algorithm, str):
-        try:
-            return with_parameters(algorithm, given)
-        except ParameterError:
-            if not near:
-                raise
-    advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
-    raise ParameterError(f"'{next(iter(given))}' is no option of solve{advice}")
+    solver = build(DEFAULT_ALGORITHM).open(game, Execution(backend=AUTO))
+    return {"algorithm": DEFAULT_ALGORITHM, "backend": solver.backend}

@@ -11,7 +11,7 @@ from treeplex.plots.grid import plot_grid
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.report import Report, report
 from treeplex.poker.sizing import sizes
-from treeplex.poker.solving import open_run, resume, solve
+from treeplex.poker.solving import open_run, solve
 from treeplex.poker.views.reader import Reader
 from treeplex.poker.views.view import Row, View
 
@@ -37,7 +37,6 @@ __all__ = [
     "plot_grid",
     "read_spot",
     "report",
-    "resume",
     "sizes",
     "sizes_for",
     "solve",

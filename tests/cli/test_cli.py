@@ -69,7 +69,7 @@ def policy(tmp_path) -> Path:
 
 
 def test_list_names_every_game_and_algorithm(cli) -> None:
-    code, out, _ = cli("list")
+    code, out, _ = cli("list", "--all")
     assert code == 0
     assert {*CATALOG, *ALGORITHMS} <= set(out.split())
     assert "openspiel:NAME" in out

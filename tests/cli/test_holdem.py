@@ -44,7 +44,7 @@ def spot_file(tmp_path):
 
 
 def test_solve_show_and_resume(cli, spot_file, tmp_path):
-    run = cli("holdem", "solve", spot_file, "--until", "1%pot", "--out", "run", "--json")
+    run = cli("holdem", "solve", spot_file, "--exploitability", "1%pot", "--out", "run", "--json")
     assert run.code == 0
     answer = run.last
     assert answer["exploitability_percent_of_pot"] <= 1.0
@@ -52,7 +52,7 @@ def test_solve_show_and_resume(cli, spot_file, tmp_path):
     assert sum(answer["ev"]) == pytest.approx(100, abs=0.01)
     assert sum(answer["root_strategy"].values()) == pytest.approx(1)
     assert answer["nodes"] > 20
-    more = cli("holdem", "resume", "run", "--until", "0.3%pot", "--json")
+    more = cli("resume", "run", "--exploitability", "0.3%pot", "--json")
     assert more.code == 0
     assert more.last["iterations"] > answer["iterations"]
     shown = cli("holdem", "show", "run", "--line", "check, bet 50%", "--json").last
@@ -173,22 +173,26 @@ def test_no_zero_has_a_minus(cli, solved):
 def test_rake_in_words_and_json(cli, spot_file, tmp_path):
     raked = tmp_path / "raked.json"
     raked.write_text(json.dumps(FIELDS | {"rake_rate": 0.05, "rake_cap": 4}))
-    told = cli("holdem", "solve", raked, "--until", "0.5%pot", "--no-save", "--json")
+    told = cli("holdem", "solve", raked, "--exploitability", "0.5%pot", "--no-save", "--json")
     assert told.code == 0
     assert (told.last["zero_sum"], told.last["value"]) == (False, None)
     assert len(told.last["gains"]) == 2
     assert sum(told.last["gains"]) / 2 <= 0.5
-    said = cli("holdem", "solve", raked, "--until", "0.5%pot", "--no-save")
+    said = cli("holdem", "solve", raked, "--exploitability", "0.5%pot", "--no-save")
     words = said.out + said.err
     assert "a best response gains oop " in words
     assert "with rake a spot is not zero-sum: it has no value" in words
-    free = cli("holdem", "solve", spot_file, "--until", "0.5%pot", "--no-save")
+    free = cli("holdem", "solve", spot_file, "--exploitability", "0.5%pot", "--no-save")
     assert "zero-sum" not in free.out + free.err
-    assert cli("holdem", "solve", spot_file, "--until", "0.5%pot", "--no-save", "--json").last["zero_sum"] is True
+    assert (
+        cli("holdem", "solve", spot_file, "--exploitability", "0.5%pot", "--no-save", "--json").last["zero_sum"] is True
+    )
 
 
 def test_solve_from_options_in_words(cli):
-    run = cli("holdem", "solve", *OPTIONS, "--bet", "50%", "--raise", "a", "--until", "5mbb", "--big-blind", 50)
+    run = cli(
+        "holdem", "solve", *OPTIONS, "--bet", "50%", "--raise", "a", "--exploitability", "5mbb", "--big-blind", 50
+    )
     assert run.code == 0
     assert "exploitability" in run.out
     assert "mbb" in run.out
@@ -196,7 +200,10 @@ def test_solve_from_options_in_words(cli):
 
 
 def test_stopping_before_the_target_is_code_1(cli, spot_file):
-    assert cli("holdem", "solve", spot_file, "--until", "0.0001%", "--iterations", 3, "--no-save", "--json").code == 1
+    assert (
+        cli("holdem", "solve", spot_file, "--exploitability", "0.0001%", "--iterations", 3, "--no-save", "--json").code
+        == 1
+    )
     assert cli("holdem", "solve", spot_file, "--iterations", 3, "--no-save", "--json").code == 0
 
 
@@ -388,10 +395,10 @@ def test_files_of_locks_that_hold_no_locks(cli, spot_file, tmp_path, text):
         (("solve",), "Give a spot file, or the option --board too"),
         (("solve", "nowhere.json"), "cannot be read"),
         (
-            ("solve", *OPTIONS, "--until", "soon"),
+            ("solve", *OPTIONS, "--exploitability", "soon"),
             "'exploitability' parameter must be a number, or such as 0.3%pot, 5mbb or 2chips, got 'soon'",
         ),
-        (("solve", *OPTIONS, "--until", "5mbb"), "in mbb needs the chips of a big blind"),
+        (("solve", *OPTIONS, "--exploitability", "5mbb"), "in mbb needs the chips of a big blind"),
         (("solve", *OPTIONS, "--algorithm", "lp"), "Hold'em spots are solved by"),
         (("solve", *OPTIONS, "--storage", "bits"), "'storage'"),
         (("solve", *OPTIONS, "--bet", "half"), "must be of the forms"),

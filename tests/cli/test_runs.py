@@ -74,13 +74,23 @@ def same_answer(one: Path, two: Path) -> None:
 
 
 def test_list_algorithms(cli) -> None:
-    code, out, _ = cli("list", "algorithms")
+    code, out, _ = cli("list", "algorithms", "--all")
     assert code == 0
     words = " ".join(out.split())
-    assert [e.summary for e in ALGORITHMS.values() if f"{e.summary} ({e.source})" not in words.replace("- ", "-")] == []
+    assert [e.name for e in ALGORITHMS.values() if f"{e.name} {e.summary}" not in words] == []
+    assert [e.paper for e in ALGORITHMS.values() if f"{e.paper}:" not in words] == []
     told = cli("list", "algorithms", "--json").last["algorithms"]
     expected = [{"name": e.usage, "summary": e.summary, "source": e.source} for e in ALGORITHMS.values()]
     assert told == expected
+
+
+def test_the_first_screen_has_a_dozen_algorithms_with_a_line_each(cli, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    head, *lines, more, end = cli("list", "algorithms").out.splitlines()
+    core = [entry for entry in ALGORITHMS.values() if entry.core]
+    assert (head, end, len(core)) == ("algorithms:", "", 12)
+    assert [" ".join(line.split()) for line in lines] == [f"{entry.name} {entry.summary}" for entry in core]
+    assert more == f"  {len(ALGORITHMS) - 12} more, and parameters: treeplex list algorithms --all"
 
 
 def test_what_is_listed_can_be_typed(cli) -> None:

@@ -246,7 +246,7 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
     goal = Goal(iterate=iterate, counted=True)  # which auto decides by
-    assembled: Any = build(solution.request.algorithm).open(game, Execution(goal=goal))  # with its horizon
+    assembled: Any = build(solution.record.algorithm).open(game, Execution(goal=goal))  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
     pair = (
         assembled.report(game, state, "current").arrays
@@ -577,7 +577,7 @@ def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_pa
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
         lambda: tp.solve(RandomTree(seed=2), algorithm, iterations=5, iterate=iterate),
-        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, folder=tmp_path / "run"),
+        lambda: tp.solve("goofspiel(cards=3)", algorithm, seconds=0.01, iterate=iterate, out=tmp_path / "run"),
         lambda: tp.resume(tmp_path / "run", iterations=10**9, seconds=0.01),
     )
 

@@ -35,7 +35,7 @@ COMMANDS = (
 )
 OPTIONS = (
     *("--json", "--quiet", "--no-save", "--grid", "--help", "-h", "--version", "--by-class", "--", "-", "--force"),
-    *("--seconds", "--iterations", "--nodes", "--nash-conv", "--exploitability", "--until", "--big-blind", "--seed"),
+    *("--seconds", "--iterations", "--nodes", "--nash-conv", "--exploitability", "--big-blind", "--seed"),
     *("--iterate", "--storage", "--threads", "--backend", "--checkpoint-seconds", "--show", "--lock", "--line"),
 )
 GIVEN = ("0", "1", "-1", "0.3%pot", "5mbb", "nan", "1e400", "best", "int16", "cuda", "", "x", "check", "kuhn", "0.1")

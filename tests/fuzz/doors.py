@@ -19,11 +19,12 @@ from treeplex.engines.boards.lines import follow
 from treeplex.errors import ParameterError
 from treeplex.games.catalog import CATALOG
 from treeplex.games.holdem.formats.menus import same_tree
+from treeplex.games.holdem.locks import make_locks as locks_of
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.reading import imported
 from treeplex.holdem import Spot, export_spot, sizes_for
 from treeplex.poker.upi.session import Session
-from treeplex.runs.games import locks_of, spot_of
+from treeplex.problems.loading import spot_of
 
 LARGEST = 20_000  # histories of a game that fuzzing has time for
 EFG_SAMPLES = Path(__file__).resolve().parents[1] / "data" / "efg"

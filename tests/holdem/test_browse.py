@@ -64,7 +64,7 @@ def close(storage):
 
 def test_values_that_are_kept_are_those_of_single_passes(solution):
     browsed = OpenedSpot(solution.policy)
-    single = solve(TURN, iterations=60, storage=solution.request.storage).policy
+    single = solve(TURN, iterations=60, storage=solution.record.storage).policy
     decisions = [line for line, node in lines_of(solution.game) if node.kind == DECISION]
     assert len(decisions) > 20
     for line in decisions:
@@ -73,7 +73,7 @@ def test_values_that_are_kept_are_those_of_single_passes(solution):
             assert np.array_equal(np.isnan(ours.values), np.isnan(theirs.values)), line
             for name in ("values", "ev", "reach", "strategy", "equity"):
                 one, two = (np.nan_to_num(getattr(view, name)) for view in (ours, theirs))
-                assert np.abs(one - two).max(initial=0.0) <= close(solution.request.storage), (line, player, name)
+                assert np.abs(one - two).max(initial=0.0) <= close(solution.record.storage), (line, player, name)
 
 
 @pytest.mark.parametrize("which", ["opened", "locked"])

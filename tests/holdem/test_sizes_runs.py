@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,6 +170,14 @@ def test_rows_of_the_log_narrow_down_to_the_answer():
     low, high = found.spots[0].ev_rich
     assert low <= found.value <= high
     assert found.nodes_touched == found.work
+
+
+@pytest.mark.parametrize("seconds", [None, 0.0], ids=["whole", "stopped"])
+def test_solutions_can_be_pickled(seconds):
+    found = sizes(RIVER, **FEW, seconds=seconds)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.summary() == found.summary()
+    assert again.log.equals(found.log)
 
 
 def test_whose_folder_it_is_and_what_is_no_limit(tmp_path):

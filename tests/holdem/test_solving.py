@@ -18,7 +18,7 @@ from treeplex.engines.boards.arrays import UPDATE, Playing, plain_rule
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import FormatError, ParameterError
 from treeplex.games.holdem.cards import HAND_CARDS, SUITS, card_name, hand_name, hand_numbers
-from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, resume, sizes_for, solve
+from treeplex.holdem import Lock, Spot, load_spot, make_spot, open_run, sizes_for, solve
 
 sys.path.insert(0, str(Path(__file__).parent))
 from places import algorithm, all_rows, discounted, schedules, undiscounted
@@ -287,9 +287,9 @@ def test_impossible_locks(small_river, lock, words):
 
 
 def test_runs_are_kept_resumed_and_browsed(tmp_path, small_river, pictures):
-    whole = solve(small_river, iterations=60, storage="float32", folder=tmp_path / "whole")
-    solve(small_river, iterations=25, storage="float32", folder=tmp_path / "part")
-    resumed = resume(tmp_path / "part", iterations=60)
+    whole = solve(small_river, iterations=60, storage="float32", out=tmp_path / "whole")
+    solve(small_river, iterations=25, storage="float32", out=tmp_path / "part")
+    resumed = tp.resume(tmp_path / "part", iterations=60)
     assert resumed.nash_conv == whole.nash_conv
     assert resumed.iterations == 60
     for name in ("result.json", "log.parquet", "convergence.png", "README.md", "checkpoint.safetensors"):
@@ -317,10 +317,10 @@ def test_the_best_strategies_so_far(tmp_path, small_river, storage):
     assert part.nash_conv <= min(row.nash_conv for row in part.rows)
     shown = open_run(tmp_path / "part").at("")
     np.testing.assert_array_equal(shown.strategy, part.at("").strategy)
-    resumed = resume(tmp_path / "part", iterations=60)
+    resumed = tp.resume(tmp_path / "part", iterations=60)
     assert (resumed.nash_conv, resumed.ev) == (whole.nash_conv, whole.ev)
     np.testing.assert_array_equal(open_run(tmp_path / "part").at("check").strategy, whole.at("check").strategy)
-    again = resume(tmp_path / "part", iterations=60)
+    again = tp.resume(tmp_path / "part", iterations=60)
     assert again.nash_conv == whole.nash_conv
 
 

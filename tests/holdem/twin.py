@@ -15,6 +15,7 @@ from treeplex.engines.boards.tables import schedules
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, RANKS, SUITS
 from treeplex.holdem import HoldemGame, Spot, sizes_for
+from treeplex.updates.rule import Rule
 
 RIVER = Spot(
     "Ks 9h 6d 3c Jh",
@@ -75,7 +76,7 @@ def rules_of(spot: Spot, solver: CFR, **changed: Any) -> Rules:
         lambda t: rule.positive[t],
         lambda t: rule.negative[t],
         lambda t: rule.weight[t],
-        solver.rule.predict,
+        0.0 if isinstance(solver.rule, Rule) else solver.rule.predict,
         child=behind,
     )
     return plain._replace(**changed)

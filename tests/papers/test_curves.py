@@ -14,7 +14,7 @@ from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
 from treeplex.runs.log import LogRow
-from treeplex.runs.loop import INTERRUPTED
+from treeplex.runs.status import INTERRUPTED
 from treeplex.system import Interrupted
 
 

@@ -15,11 +15,12 @@ import treeplex as tp
 from treeplex import Growth
 from treeplex.algorithms.explore import exploring
 from treeplex.algorithms.registry import build
+from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
 from treeplex.growth.algorithm import RECORDS, Growing
-from treeplex.runs.games import rules_of, sized_game
+from treeplex.problems.loading import sized_game
 
 CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}
 GROWTH = Growth(factor=1.0)

@@ -10,12 +10,12 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
-from treeplex.algorithms.mccfr import MonteCarlo, sample_tree
+from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.options import turn_order
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.algorithms.traversals import Reached
 from treeplex.engines.sampling.arrays import MATCH
-from treeplex.engines.sampling.tree import sampling
+from treeplex.engines.sampling.tree import sample_tree, sampling
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.leduc_pots import leduc_pots
@@ -55,7 +55,7 @@ def test_a_seed_decides_everything(algorithm) -> None:
 @pytest.mark.parametrize("algorithm", [*RANDOM, "pure-mccfr(streams=2)", "mccfr-external(turns=simultaneous)"])
 def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path) -> None:
     whole = tp.solve("leduc", algorithm, iterations=90, seed=3)
-    tp.solve("leduc", algorithm, iterations=37, seed=3, folder=tmp_path / "run")
+    tp.solve("leduc", algorithm, iterations=37, seed=3, out=tmp_path / "run")
     resumed = tp.resume(tmp_path / "run", iterations=90)
     assert rows(resumed) == rows(whole)
     assert resumed.nodes_touched == whole.nodes_touched
@@ -66,7 +66,7 @@ def test_a_run_resumes_to_the_same_bits(algorithm, tmp_path) -> None:
 def test_a_game_without_a_name_resumes_too(rules, tmp_path) -> None:
     """It is read from the folder, where it has no public tree any more."""
     whole = tp.solve(rules, "pure-mccfr", iterations=60, seed=3)
-    tp.solve(rules, "pure-mccfr", iterations=20, seed=3, folder=tmp_path / "run")
+    tp.solve(rules, "pure-mccfr", iterations=20, seed=3, out=tmp_path / "run")
     assert rows(tp.resume(tmp_path / "run", iterations=60)) == rows(whole)
 
 

@@ -26,7 +26,7 @@ def test_words(solution) -> None:
 
 
 def test_names_in_html_are_escaped(solution, monkeypatch) -> None:
-    monkeypatch.setitem(solution.request.__dict__, "game", "<b>kuhn</b>")
+    monkeypatch.setitem(solution.record.__dict__, "game", "<b>kuhn</b>")
     assert "<b>" not in solution._repr_html_()
 
 

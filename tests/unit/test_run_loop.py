@@ -25,13 +25,14 @@ from treeplex import holdem
 from treeplex import tensors as storage
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution, Stop, never
-from treeplex.algorithms.registry import ALGORITHMS, build, canonical, settled
+from treeplex.algorithms.registry import ALGORITHMS, build, choose, settled
 from treeplex.compile import CompiledGame
 from treeplex.errors import FormatError, ParameterError, TreeplexError
 from treeplex.files import replacing
 from treeplex.games.catalog import make
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree
+from treeplex.problems.games import GameProblem
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
 from treeplex.runs.log import LogRow
@@ -140,13 +141,13 @@ def test_without_limits_the_target_is_a_thousandth() -> None:
 def test_an_algorithm_needs_a_reason_to_stop() -> None:
     game = tp.load("kuhn")
     with pytest.raises(ParameterError, match="Say when to stop"):
-        execute(game, build("cfr"), request(game, "cfr"), Options(), None)
-    assert execute(game, build("lp"), request(game, "lp"), Options(), None).status == "solved"
+        execute(request(game, "cfr"))
+    assert execute(request(game, "lp")).status == "solved"
 
 
-def request(game: CompiledGame, algorithm: str, **fields: Any) -> Request:
-    """What ``solve`` asks for."""
-    return Request("game", game.name, game.source, game.fingerprint, canonical(algorithm), algorithm, **fields)
+def request(game: CompiledGame, algorithm: str) -> Request:
+    """A run without any limit."""
+    return Request(GameProblem(game), choose(algorithm), Limits(), Options())
 
 
 WRONG = {
@@ -174,7 +175,7 @@ def test_wrong_iterates_are_refused() -> None:
 @pytest.mark.parametrize("value", [-1.0, float("nan"), "soon", None])
 def test_wrong_checkpoint_seconds_are_refused(value, tmp_path) -> None:
     with pytest.raises(ParameterError, match="checkpoint_seconds"):
-        tp.solve("kuhn", iterations=1, checkpoint_seconds=value, folder=tmp_path / "run")
+        tp.solve("kuhn", iterations=1, checkpoint_seconds=value, out=tmp_path / "run")
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
@@ -250,12 +251,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(when, iterate, tmp_path) ->
             press()
 
     limits = {"iterations": 5000, "iterate": iterate}
-    stopped = tp.solve("leduc", folder=tmp_path / "a", watch=once(watch), **limits)
+    stopped = tp.solve("leduc", out=tmp_path / "a", watch=once(watch), **limits)
     assert stopped.status == "interrupted"
     assert when <= stopped.iterations < 5000
     resumed = tp.resume(tmp_path / "a")  # to the limits it had
     assert (resumed.status, resumed.iterations) == ("iterations", 5000)
-    tp.solve("leduc", folder=tmp_path / "b", **limits)
+    tp.solve("leduc", out=tmp_path / "b", **limits)
     same_answer(tmp_path / "a", tmp_path / "b")
 
 
@@ -303,8 +304,8 @@ def test_a_run_in_a_thread_leaves_ctrl_c_alone() -> None:
 @pytest.mark.parametrize("algorithm", ITERATIVE)
 def test_resumed_runs_end_in_the_same_bits(algorithm, iterate, tmp_path) -> None:
     algorithm = settled(algorithm, 100)  # a horizon is the limit that a run begins with
-    tp.solve(TREE, algorithm, iterations=250, iterate=iterate, folder=tmp_path / "whole")
-    tp.solve(TREE, algorithm, iterations=37, iterate=iterate, folder=tmp_path / "parts")  # between two rows
+    tp.solve(TREE, algorithm, iterations=250, iterate=iterate, out=tmp_path / "whole")
+    tp.solve(TREE, algorithm, iterations=37, iterate=iterate, out=tmp_path / "parts")  # between two rows
     tp.resume(tmp_path / "parts", iterations=63)
     tp.resume(tmp_path / "parts", nodes=10**9, iterations=148)  # at a row, by chance
     solution = tp.resume(tmp_path / "parts", iterations=250)
@@ -324,8 +325,8 @@ MEANT: dict[str, Any] = {
 @pytest.mark.parametrize("algorithm", MEANT)
 def test_parameters_survive(algorithm, tmp_path) -> None:
     """And mean what they are called; the plain algorithm ends elsewhere."""
-    tp.solve(TREE, algorithm, iterations=90, folder=tmp_path / "whole")
-    tp.solve(TREE, algorithm, iterations=30, folder=tmp_path / "parts")
+    tp.solve(TREE, algorithm, iterations=90, out=tmp_path / "whole")
+    tp.solve(TREE, algorithm, iterations=30, out=tmp_path / "parts")
     tp.resume(tmp_path / "parts", iterations=90)
     same_answer(tmp_path / "whole", tmp_path / "parts")
     game, meant = tp.load(TREE), MEANT[algorithm]
@@ -360,7 +361,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     """Also when each of them is gone on from, as if the run had been killed right after it."""
     monkeypatch.setattr("treeplex.runs.loop.CHUNK", 1e-4)  # so that a short run has many
-    plan = Plan(Limits(iterations=1000), keep_every=0.0)
+    plan = Plan(Limits(iterations=1000), Options(checkpoint_seconds=0.0))
     game, algorithm = tp.load("leduc"), build("cfr")
     identity = request(game, "cfr").identity
     kept: list[Path] = []
@@ -369,7 +370,7 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
         kept.append(tmp_path / f"{len(kept)}.safetensors")
         checkpoints.save_checkpoint(kept[-1], identity, algorithm, checkpoint)
 
-    whole = run(game, algorithm, Plan(plan.limits, keep=keep, keep_every=0.0))
+    whole = run(game, algorithm, Plan(plan.limits, plan.options, keep))
     assert whole.state.iteration == 1000
     points = [checkpoints.load_checkpoint(path, identity, algorithm, game, 0) for path in kept]
     points = [point for point in points if point.state.iteration < 1000]
@@ -382,14 +383,14 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
 
 
 def test_a_solution_in_memory_can_be_saved_and_gone_on_with(tmp_path) -> None:
-    tp.solve(TREE, "dcfr", iterations=200, folder=tmp_path / "whole")
+    tp.solve(TREE, "dcfr", iterations=200, out=tmp_path / "whole")
     tp.solve(TREE, "dcfr", iterations=77).save(tmp_path / "parts")
     tp.resume(tmp_path / "parts", iterations=200)
     same_answer(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_seconds_add_up_and_count_from_now(tmp_path) -> None:
-    first = tp.solve("leduc", "cfr+", seconds=0.3, folder=tmp_path / "run")
+    first = tp.solve("leduc", "cfr+", seconds=0.3, out=tmp_path / "run")
     began = time.perf_counter()
     second = tp.resume(tmp_path / "run", seconds=0.3)
     assert time.perf_counter() - began >= 0.3
@@ -406,14 +407,14 @@ def test_seconds_already_spent_are_not_spent_again(tmp_path) -> None:
         if moment.seconds > 0.4:
             press()
 
-    assert tp.solve("kuhn", "cfr+", seconds=1.0, folder=tmp_path / "run", watch=once(watch)).status == "interrupted"
+    assert tp.solve("kuhn", "cfr+", seconds=1.0, out=tmp_path / "run", watch=once(watch)).status == "interrupted"
     solution = tp.resume(tmp_path / "run")
     assert (solution.status, solution.seconds >= 1.0) == ("seconds", True)
 
 
 def test_the_target_of_a_run_is_kept(tmp_path) -> None:
-    tp.solve("leduc", nash_conv=1e-2, folder=tmp_path / "whole")
-    tp.solve("leduc", nash_conv=1e-2, iterations=30, folder=tmp_path / "parts")
+    tp.solve("leduc", nash_conv=1e-2, out=tmp_path / "whole")
+    tp.solve("leduc", nash_conv=1e-2, iterations=30, out=tmp_path / "parts")
     stored = json.loads((tmp_path / "parts" / "run.json").read_text())
     stored["limits"] |= {"iterations": None}
     (tmp_path / "parts" / "run.json").write_text(json.dumps(stored))
@@ -424,8 +425,8 @@ def test_the_target_of_a_run_is_kept(tmp_path) -> None:
 @pytest.mark.parametrize("limits", [{"iterations": 40}, {"nodes": 4640}, {"nash_conv": 0.02}], ids=str)
 def test_a_finished_run_is_not_gone_on_with(limits, tmp_path) -> None:
     """Nothing is left to do: the answer must not change. A run killed while its answer is written ends like that."""
-    tp.solve("kuhn", folder=tmp_path / "whole", **limits)
-    tp.solve("kuhn", folder=tmp_path / "again", **limits)
+    tp.solve("kuhn", out=tmp_path / "whole", **limits)
+    tp.solve("kuhn", out=tmp_path / "again", **limits)
     for name in ("policy.parquet", "log.parquet", "result.json"):
         (tmp_path / "again" / name).unlink()
     tp.resume(tmp_path / "again")
@@ -433,7 +434,7 @@ def test_a_finished_run_is_not_gone_on_with(limits, tmp_path) -> None:
 
 
 def test_a_limit_already_passed_is_not_passed_further(tmp_path) -> None:
-    tp.solve("kuhn", iterations=100, folder=tmp_path / "run")
+    tp.solve("kuhn", iterations=100, out=tmp_path / "run")
     assert tp.resume(tmp_path / "run", iterations=50).iterations == 100
 
 
@@ -442,20 +443,20 @@ def test_a_run_killed_before_its_first_checkpoint_starts_anew(algorithm, tmp_pat
     def watch(moment: Progress) -> None:
         raise Killed
 
-    tp.solve(TREE, algorithm, iterations=60, folder=tmp_path / "whole")
+    tp.solve(TREE, algorithm, iterations=60, out=tmp_path / "whole")
     with pytest.raises(Killed):
-        tp.solve(TREE, algorithm, iterations=60, folder=tmp_path / "killed", watch=watch)
+        tp.solve(TREE, algorithm, iterations=60, out=tmp_path / "killed", watch=watch)
     assert {path.name for path in (tmp_path / "killed").iterdir()} == {"run.json"}
     tp.resume(tmp_path / "killed")
     same_answer(tmp_path / "whole", tmp_path / "killed")
 
 
 def test_a_folder_with_a_run_in_it_is_not_overwritten(tmp_path) -> None:
-    tp.solve(TREE, "cfr", iterations=80, folder=tmp_path / "used")
+    tp.solve(TREE, "cfr", iterations=80, out=tmp_path / "used")
     before = {path.name: path.read_bytes() for path in (tmp_path / "used").iterdir()}
     said = re.escape(f"The folder {tmp_path / 'used'} holds a run with another algorithm (")
     with pytest.raises(ParameterError, match=said):
-        tp.solve(TREE, "cfr+", iterations=30, folder=tmp_path / "used")
+        tp.solve(TREE, "cfr+", iterations=30, out=tmp_path / "used")
     with pytest.raises(ParameterError, match=said):
         tp.solve(TREE, "cfr+", iterations=30).save(tmp_path / "used")
     assert {path.name: path.read_bytes() for path in (tmp_path / "used").iterdir()} == before
@@ -466,7 +467,7 @@ class Killed(BaseException):
 
 
 def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, monkeypatch) -> None:
-    tp.solve(TREE, "cfr", iterations=40, folder=tmp_path / "run")
+    tp.solve(TREE, "cfr", iterations=40, out=tmp_path / "run")
     before = (tmp_path / "run" / "checkpoint.safetensors").read_bytes()
 
     @contextmanager
@@ -481,7 +482,7 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, mo
         tp.resume(tmp_path / "run", iterations=90)
     assert (tmp_path / "run" / "checkpoint.safetensors").read_bytes() == before
     tp.resume(tmp_path / "run", iterations=90)
-    tp.solve(TREE, "cfr", iterations=90, folder=tmp_path / "whole")
+    tp.solve(TREE, "cfr", iterations=90, out=tmp_path / "whole")
     same_answer(tmp_path / "whole", tmp_path / "run")
 
 
@@ -502,7 +503,7 @@ def kept_at(iterations: int, seconds: float, every: float, writing: float = 0.0)
         time.sleep(writing)
         kept.append(point.state.iteration)
 
-    plan = Plan(Limits(iterations=iterations), keep=keep, keep_every=every)
+    plan = Plan(Limits(iterations=iterations), Options(checkpoint_seconds=every), keep)
     slow: Any = type("Slow", (Slow,), {"seconds": seconds})
     run(tp.load("kuhn"), slow(*(getattr(build("cfr"), part.name) for part in fields(CFR))), plan)
     return kept
@@ -535,7 +536,7 @@ def test_a_checkpoint_that_takes_long_to_write_is_written_less_often() -> None:
 @pytest.fixture
 def finished(tmp_path) -> Path:
     """A run folder of CFR on a random tree, at iteration 30 of 60."""
-    tp.solve(TREE, "cfr", iterations=30, iterate="best", folder=tmp_path / "run")
+    tp.solve(TREE, "cfr", iterations=30, iterate="best", out=tmp_path / "run")
     change(tmp_path / "run", limits={"nash_conv": None, "seconds": None, "iterations": 60, "nodes": None})
     return tmp_path / "run"
 
@@ -566,7 +567,7 @@ def test_no_folder_is_said(tmp_path) -> None:
 
 
 def test_exact_runs_keep_no_checkpoint_and_end_in_the_same_answer_again(tmp_path) -> None:
-    solved = tp.solve("leduc", "lp", folder=tmp_path / "run")
+    solved = tp.solve("leduc", "lp", out=tmp_path / "run")
     assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
     assert solved.checkpoint is None
     before = {name: (tmp_path / "run" / name).read_bytes() for name in ("policy.parquet", "run.json")}
@@ -698,14 +699,14 @@ def test_a_checkpoint_that_does_not_fit_is_said(tensors, about, finished) -> Non
 
 
 def test_a_checkpoint_of_another_game_is_said(finished, tmp_path) -> None:
-    tp.solve("kuhn", "cfr", iterations=5, iterate="best", folder=tmp_path / "kuhn")
+    tp.solve("kuhn", "cfr", iterations=5, iterate="best", out=tmp_path / "kuhn")
     other = tmp_path / "kuhn" / "checkpoint.safetensors"
     (finished / "checkpoint.safetensors").write_bytes(other.read_bytes())
     assert "not a whole checkpoint of this run" in refusal(finished)
 
 
 def test_a_compiled_game_is_no_checkpoint(finished, tmp_path) -> None:
-    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "own")
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, out=tmp_path / "own")
     (finished / "checkpoint.safetensors").write_bytes((tmp_path / "own" / "game.safetensors").read_bytes())
     assert "format is 'treeplex-game-1'" in refusal(finished)
 
@@ -735,8 +736,8 @@ def own_games() -> dict[str, Any]:
 )
 def test_games_without_a_name_are_kept_in_the_folder(name, tmp_path) -> None:
     rules = own_games()[name]
-    tp.solve(rules, "cfr+", iterations=80, folder=tmp_path / "whole")
-    tp.solve(rules, "cfr+", iterations=31, folder=tmp_path / "parts")
+    tp.solve(rules, "cfr+", iterations=80, out=tmp_path / "whole")
+    tp.solve(rules, "cfr+", iterations=31, out=tmp_path / "parts")
     assert (tmp_path / "parts" / "game.safetensors").exists()
     solution = tp.resume(tmp_path / "parts", iterations=80)
     assert solution.game.name == tp.load(rules).name
@@ -744,36 +745,36 @@ def test_games_without_a_name_are_kept_in_the_folder(name, tmp_path) -> None:
 
 
 def test_games_with_a_name_are_not_kept(tmp_path) -> None:
-    tp.solve("leduc", iterations=2, folder=tmp_path / "run")
+    tp.solve("leduc", iterations=2, out=tmp_path / "run")
     assert not (tmp_path / "run" / "game.safetensors").exists()
     assert json.loads((tmp_path / "run" / "run.json").read_text())["source"] == "leduc"
 
 
 def test_games_of_openspiel_are_loaded_again(tmp_path) -> None:
     pytest.importorskip("pyspiel")
-    tp.solve("openspiel:kuhn_poker", iterations=80, folder=tmp_path / "whole")
-    tp.solve("openspiel:kuhn_poker", iterations=30, folder=tmp_path / "parts")
+    tp.solve("openspiel:kuhn_poker", iterations=80, out=tmp_path / "whole")
+    tp.solve("openspiel:kuhn_poker", iterations=30, out=tmp_path / "parts")
     tp.resume(tmp_path / "parts", iterations=80)
     same_answer(tmp_path / "whole", tmp_path / "parts")
 
 
 @pytest.mark.parametrize("kind", damaged(b""))
 def test_a_broken_game_is_said(kind, tmp_path) -> None:
-    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, out=tmp_path / "run")
     path = tmp_path / "run" / "game.safetensors"
     path.write_bytes(damaged(path.read_bytes())[kind])
     assert refusal(tmp_path / "run").startswith(f"{path}: not a whole compiled game of treeplex (")
 
 
 def test_a_missing_game_is_said(tmp_path) -> None:
-    tp.solve(RandomTree(seed=3), "cfr", iterations=5, folder=tmp_path / "run")
+    tp.solve(RandomTree(seed=3), "cfr", iterations=5, out=tmp_path / "run")
     (tmp_path / "run" / "game.safetensors").unlink()
     assert "was ended before its game was kept there; start it again" in refusal(tmp_path / "run")
 
 
 def test_another_game_in_the_folder_is_said(tmp_path) -> None:
     for seed in (3, 4):
-        tp.solve(RandomTree(seed=seed), "cfr", iterations=5, folder=tmp_path / str(seed))
+        tp.solve(RandomTree(seed=seed), "cfr", iterations=5, out=tmp_path / str(seed))
     (tmp_path / "3" / "game.safetensors").write_bytes((tmp_path / "4" / "game.safetensors").read_bytes())
     assert "is not the random_tree(seed=3) of this version; start a new run." in refusal(tmp_path / "3")
 
@@ -782,7 +783,7 @@ def test_another_game_in_the_folder_is_said(tmp_path) -> None:
 
 
 def test_the_run_folder(pictures, tmp_path) -> None:
-    solution = tp.solve(TREE, "cfr", iterations=30, iterate="best", seed=7, folder=tmp_path / "run")
+    solution = tp.solve(TREE, "cfr", iterations=30, iterate="best", seed=7, out=tmp_path / "run")
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result == solution.summary()
@@ -802,7 +803,7 @@ def test_the_run_folder(pictures, tmp_path) -> None:
 
 def test_no_file_holds_code(pictures, tmp_path, monkeypatch) -> None:
     """Each file is of a format that holds data only; and nothing is unpickled while they are read."""
-    tp.solve(RandomTree(seed=3), "cfr", iterations=20, iterate="best", folder=tmp_path)
+    tp.solve(RandomTree(seed=3), "cfr", iterations=20, iterate="best", out=tmp_path)
     begins = {".parquet": b"PAR1", ".png": b"\x89PNG\r\n\x1a\n"}
     assert {path.name for path in tmp_path.iterdir()} == FILES | {"game.safetensors"}
     for path in tmp_path.iterdir():

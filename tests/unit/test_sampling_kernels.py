@@ -18,6 +18,8 @@ from treeplex.engines.sampling.cpu.random import drawn, uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.tree import correlated, nodes_per_walk, sampling
+from treeplex.engines.sequence.rules import payoff_range
+from treeplex.updates.rule import Rule
 from treeplex.updates.turns import SIMULTANEOUS
 
 SEED = 11
@@ -53,6 +55,10 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = correlated(game) if algorithm.correlated else sampling(game)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
+    functions = None
+    if algorithm.rule is not None:
+        learnt = algorithm._with_memory(game, form, learnt, algorithm.rule)
+        functions = tuple(function(algorithm.rule, game, form, learnt, player) for player in (0, 1))
     draws, tables = random.Draws(random.start(seed, stream)), learnt.tables
     if algorithm.correlated:
         draws = random.CorrelatedDraws(draws.counter, learnt.counter[1:].tolist())
@@ -65,7 +71,9 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
     for t in count(1.0):
         schedules = (algorithm.weight, algorithm.average_weight or algorithm.weight)
         weights = [schedule(np.array([t])).item() for schedule in schedules]
-        one(algorithm, form, tables, weights, draws, nodes)
+        for own in functions or ():
+            own.iteration = int(t)
+        one(algorithm, form, tables, weights, draws, nodes, functions)
         if algorithm.recent and t in POWERS:
             for marks, table in zip(learnt.marks, tables, strict=True):
                 marks[:] = [table.average.copy(), marks[0].copy()]
@@ -78,7 +86,18 @@ def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> Sta
     return State((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
 
 
-def one(algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: random.Draws, nodes: Any) -> None:
+def function(rule: Rule, game: Any, form: Any, learnt: Stream, player: int) -> book.Function:
+    """A player's rule by the recursions, on views of the memory."""
+    treeplex, memory = game.treeplexes[player], dict[int, Any]()
+    for first, actions in zip(form.place[player][treeplex.first[:-1]].tolist(), treeplex.actions.tolist(), strict=True):
+        own = learnt.memory[player][rule.memory * first : rule.memory * (first + actions)]
+        memory[first] = own.reshape(rule.memory, actions)
+    return book.Function(rule, memory, rule.constants_of(payoff_range(game)))
+
+
+def one(
+    algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: random.Draws, nodes: Any, functions: Any = None
+) -> None:
     at_once, tree = algorithm.turns == SIMULTANEOUS, form.tree
     sampler, late = algorithm.sampler, []
     joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
@@ -88,7 +107,7 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: rand
         regrets: dict[Any, list[float]] = {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
             walk = book.Walk(tree, deal, tables, weights[0], algorithm.plus, draws, regrets=regrets)
-            walk.average_weight = weights[1]
+            walk.average_weight, walk.functions = weights[1], functions
             walk.later = late if at_once else None
             match sampler:
                 case External(rule):
@@ -108,7 +127,7 @@ def one(algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: rand
             for player in (0, 1) if who == BOTH else (who,):
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
     for player, start, regrets in late:
-        book.add(tables[player], start, regrets, algorithm.plus)
+        walk.add(player, start, regrets)
         if sampler == External(MATCH_OR_PICK) and not any(book.positive(tables[player], start, len(regrets))):
             tables[player].pick[start] = draws.any_of(len(regrets))
 

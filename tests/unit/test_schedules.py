@@ -128,10 +128,10 @@ def horizon_of(folder: Any) -> str:
 
 
 def test_the_horizon_is_the_iteration_limit_else_a_thousand() -> None:
-    assert "horizon=70," in tp.solve("kuhn", "hs-dcfr", iterations=70).request.algorithm
-    assert "horizon=1000," in tp.solve("kuhn", "hs-dcfr", nash_conv=0.1).request.algorithm
-    assert "horizon=5," in tp.solve("kuhn", "hs-pcfr+(horizon=5)", iterations=70).request.algorithm
-    assert "horizon=9," in tp.solve("kuhn", "hs-dcfr", iterations=70, horizon=9).request.algorithm
+    assert "horizon=70," in tp.solve("kuhn", "hs-dcfr", iterations=70).record.algorithm
+    assert "horizon=1000," in tp.solve("kuhn", "hs-dcfr", nash_conv=0.1).record.algorithm
+    assert "horizon=5," in tp.solve("kuhn", "hs-pcfr+(horizon=5)", iterations=70).record.algorithm
+    assert "horizon=9," in tp.solve("kuhn", "hs-dcfr", iterations=70, horizon=9).record.algorithm
     assert settled("cfr+(delay=3)", 70) == "cfr+(delay=3)"
     assert settled("hs-dcfr", 10**12) == "hs-dcfr(horizon=1000000000)"
 

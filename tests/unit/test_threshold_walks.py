@@ -339,7 +339,7 @@ def test_pruned_runs_reach_the_same_nash_conv_for_fewer_nodes(turns) -> None:
 @pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "rm-dt-rbp", "egt-dt"])
 def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
     whole = tp.solve("leduc", algorithm, iterations=150)
-    tp.solve("leduc", algorithm, iterations=60, folder=tmp_path / "run")
+    tp.solve("leduc", algorithm, iterations=60, out=tmp_path / "run")
     resumed = tp.resume(tmp_path / "run", iterations=150)
     assert resumed.nodes_touched == whole.nodes_touched
     for left, right in zip(resumed.policy.aligned(whole.game), whole.policy.aligned(whole.game), strict=True):

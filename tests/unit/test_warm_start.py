@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import sample_tree
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.compile import CompiledGame
 from treeplex.compile.reduced import reduced
 from treeplex.engines.sampling.cpu.count import histories
+from treeplex.engines.sampling.tree import sample_tree
 from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.games.matrix import MatrixGame
 from treeplex.games.random_tree import RandomTree

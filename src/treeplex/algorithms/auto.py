@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from treeplex.algorithms.reports import ProfileReport
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.open import AUTO, CPU
 from treeplex.engines.sequence.engine import TabularProfile
 from treeplex.engines.sequence.evaluate import evaluate_strategies
 from treeplex.errors import ParameterError, quoted
@@ -108,6 +109,9 @@ class AutoReport(Report):
 class Auto(Tabular[AutoState]):
     """The race."""
 
+    solves_spots: ClassVar[bool] = True
+    steady: ClassVar[bool] = False
+
     names: tuple[str, ...]
     members: tuple[Member, ...]
     with_program: bool  # whether the linear program is one of them
@@ -138,9 +142,9 @@ class Auto(Tabular[AutoState]):
             except ParameterError as error:
                 refusals.append(error)
                 continue
-            if execution.backend in ("auto", able.backend):
+            if execution.backend in (AUTO, able.backend):
                 ready.append((name, able))
-        on_device = [(name, able) for name, able in ready if able.backend != "cpu"]
+        on_device = [(name, able) for name, able in ready if able.backend != CPU]
         ready = on_device or ready  # where a GPU is faster, who has none comes too late
         if not ready:
             raise refusals[-1] if refusals else _refused(execution.backend)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from treeplex.algorithms.options import (
     TURNS,
@@ -22,8 +22,8 @@ from treeplex.algorithms.options import (
     turn_order,
 )
 from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
-from treeplex.algorithms.trial import try_rule
-from treeplex.engines.open import join_checkpoint, open_engine
+from treeplex.algorithms.trial import try_own
+from treeplex.engines.open import CPU, join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import leaves
@@ -60,6 +60,8 @@ REPORTS: Final = {
 class CFR(Algorithm[Any, Any]):
     """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
 
+    solves_spots: ClassVar[bool] = True
+
     rule: Minimizer | Rule
     weight: Schedule
     turns: int
@@ -87,7 +89,7 @@ class CFR(Algorithm[Any, Any]):
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """As its engine."""
-        return "cpu" if self.engine is None else self.engine.backend
+        return CPU if self.engine is None else self.engine.backend
 
     @property
     def portable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -115,8 +117,8 @@ class CFR(Algorithm[Any, Any]):
 
     def start(self, game: Any, seed: int = 0) -> Any:
         """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is tried first, as plain Python."""
-        if isinstance(self.rule, Rule) and self.rule.own:
-            try_rule(self.rule.name, self.rule.update, self.rule.memory, game)
+        if isinstance(self.rule, Rule):
+            try_own(self.rule, game)
         return self.on(game).tables(self.scheme)
 
     def advance(self, game: Any, state: Any, iterations: int, stop: Stop = never) -> Any:

@@ -13,68 +13,56 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import ClassVar, Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
-from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never, plain_execution
+from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
-from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
-from treeplex.arrays import Floats, Ints
+from treeplex.algorithms.traversals import (
+    EFFORT,
+    AverageStrategy,
+    Chance,
+    External,
+    Outcome,
+    PureExternal,
+    Reached,
+    Sampler,
+)
+from treeplex.algorithms.trial import try_own
+from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sampling.arrays import MATCH, MATCH_OR_PICK, PURE, Batch, Table, frames, log, table
-from treeplex.engines.sampling.columns import NODE, START
+from treeplex.engines.sampling.arrays import (
+    MATCH,
+    MATCH_OR_PICK,
+    PURE,
+    Batch,
+    Log,
+    Table,
+    frames,
+    function_log,
+    log,
+    table,
+)
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.engines.sampling.tree import (
-    ACTOR_BITS,
-    WIDTH_BITS,
-    Longs,
-    SampleTree,
-    Sampling,
-    correlated,
-    nodes_per_walk,
-    sampling,
-)
+from treeplex.engines.sampling.tree import Longs, Sampling, last_moves, nodes_per_walk, sample_tree
 from treeplex.engines.sequence.learners import normalised
+from treeplex.engines.sequence.rules import check_calls, check_strategies, initial_memory, payoff_range, rule_calls
+from treeplex.errors import ParameterError, quoted
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
 
-Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
-
 MOST_STREAMS: Final = 256
-STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
 EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
 FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 REGRETS: Final = {"plain": False, "plus": True}
 CHANCES: Final = {"independent": False, "correlated": True}
-
-
-class Effort(NamedTuple):
-    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
-
-    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
-    """
-
-    numbers: float
-    own: float = 1.0
-    opponent: float = 0.0
-    chance: float = 0.0
-
-
-EFFORT: Final[dict[type[Sampler], Effort]] = {
-    External: Effort(4.0),
-    AverageStrategy: Effort(5.0),
-    Outcome: Effort(9.5, own=0.0),
-    PureExternal: Effort(2.9),
-    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
-    Reached: Effort(7.0, chance=1.0),
-}
 
 
 class Stream(NamedTuple):
@@ -84,6 +72,7 @@ class Stream(NamedTuple):
     counter: Counter
     nodes: Longs  # [2] entered; looked at but not entered
     marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
 
 
 class State(NamedTuple):
@@ -113,6 +102,8 @@ class MonteCarlo(Tabular[State]):
     average_weight: Schedule | None = None  # of averages, if it is not that of regrets
     recent: bool = False  # the answer is the average since the last power of two in the first half of the run
     correlated: bool = False  # chance draws of a node are evenly spread: ``engines.sampling.cpu.random``
+    rule: Rule | None = None  # a function in place of regret matching
+    name: str = ""  # where it has none in the registry
 
     def open(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
         """As ``Algorithm``: any number of threads may share the streams."""
@@ -130,12 +121,16 @@ class MonteCarlo(Tabular[State]):
     def start(self, game: CompiledGame, seed: int = 0) -> State:
         """Nothing learnt; pure strategies at random."""
         form = self._form(game)
-        return State(tuple(self._initial(form, seed, stream) for stream in range(self.streams)), 0)
+        streams = [self._initial(form, seed, stream) for stream in range(self.streams)]
+        if self.rule is not None:
+            try_own(self.rule, game)
+            streams = [self._with_memory(game, form, stream, self.rule) for stream in streams]
+        return State(tuple(streams), 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
         """As ``Algorithm``: an infoset picks one of its actions."""
         state = super().restore(game, tensors, seed)
-        for player, limit in enumerate(_last_moves(self._form(game).tree)):
+        for player, limit in enumerate(last_moves(self._form(game).tree)):
             for stream in state.streams:
                 pick = stream.tables[player].pick
                 if len(pick) > 1 and np.any(pick > limit):
@@ -157,12 +152,12 @@ class MonteCarlo(Tabular[State]):
         """After iteration ``last``, without marks on the way."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
-        form = self._form(game)
+        parts = repeat(game), state.streams, repeat(weights), repeat(state.iteration)
         if self.streams == 1:
-            self._iterate(form, state.streams[0], weights)
+            list(map(self._iterate, *parts))
         else:
             with ThreadPoolExecutor(self.workers or self.streams) as pool:
-                list(pool.map(self._iterate, repeat(form), state.streams, repeat(weights)))
+                list(pool.map(self._iterate, *parts))
         return State(state.streams, last)
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
@@ -183,9 +178,37 @@ class MonteCarlo(Tabular[State]):
         form, tables = sample_tree(game), state.streams[0].tables
         return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
+    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        for stream in state.streams:
+            if self.rule is not None:
+                first, second = (sample_tree(game).of_player(i, table.regret) for i, table in enumerate(stream.tables))
+                check_strategies(self.rule, game, (first, second), state.iteration)
+        return super().report(game, state, iterate)
+
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
         """Histories entered, by all streams."""
         return sum(int(stream.nodes[0]) for stream in state.streams)
+
+    def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
+        """The same sampler with a rule that is a function; it learns from sampled values, times their weights."""
+        if self._pure:
+            raise ParameterError(f"pure-cfr and pure-mccfr have a rule of their own, got {quoted(name)}.")
+        if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
+            options = "regret=plus and fallback=random"
+            raise ParameterError(f"Leave {options} out, which are of regret matching, got {quoted(name)}.")
+        return replace(self, rule=rule, name=name)
+
+    def _with_memory(self, game: CompiledGame, form: Sampling, stream: Stream, rule: Rule) -> Stream:
+        """Uniform strategies, and the rule's memory."""
+        memory: list[Floats] = []
+        constants = rule.constants_of(payoff_range(game))
+        for player, (treeplex, learnt) in enumerate(zip(game.treeplexes, stream.tables, strict=True)):
+            place = form.place[player]
+            learnt.regret[place[1:]] = np.repeat(1.0 / treeplex.actions, treeplex.actions)
+            start = place[treeplex.first[:-1]]
+            memory.append(initial_memory(rule, start, treeplex.actions, form.sequences[player], constants))
+        return stream._replace(memory=tuple(memory))
 
     def _form(self, game: CompiledGame) -> Sampling:
         return sample_tree(game, self.correlated)
@@ -205,15 +228,25 @@ class MonteCarlo(Tabular[State]):
         marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
         return Stream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
-    def _iterate(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats]) -> None:
+    def _iterate(self, game: CompiledGame, stream: Stream, weights: tuple[Floats, Floats], done: int) -> None:
         """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
-        tables, random, nodes, _ = stream
-        simultaneous, every = self.turns == SIMULTANEOUS, isinstance(self.sampler, Reached)
-        joint = every or isinstance(self.sampler, Chance)
+        form, rule = self._form(game), self.rule
+        if rule is None:
+            joint = isinstance(self.sampler, Chance | Reached)
+            first, second = form.sequences if self.turns == SIMULTANEOUS or joint else (1, 1)
+            waits = not isinstance(self.sampler, PureExternal)
+            self._sample(form, stream, weights, (log(first, regrets=waits), log(second, regrets=waits)))
+            return
+        entry, calls = rule.entry, rule_calls(game, rule)
+        first, second = (function_log(*part, done) for part in zip(form.sequences, calls, stream.memory, strict=True))
+        self._sample(form, stream, weights, (first, second))
+        del entry  # which was to be kept while its address is in use
+        check_calls(rule, calls, done, done + len(weights[0]))
+
+    def _sample(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats], logs: tuple[Log, Log]) -> None:
+        tables, random, nodes, _, _ = stream
+        every = isinstance(self.sampler, Reached)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
-        first, second = form.sequences if simultaneous or joint else (1, 1)
-        waits = not isinstance(self.sampler, PureExternal)
-        logs = (log(first, regrets=waits), log(second, regrets=waits))
         batch = Batch(form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes)
         match self.sampler:
             case External(rule):
@@ -309,10 +342,7 @@ def mccfr_chance(
     average: str = "same",
     chance: str = "independent",
 ) -> MonteCarlo:
-    """Chance sampling (Zinkevich et al. 2007): chance moves alone are sampled.
-
-    ``fallback``, ``chance``: as in ``mccfr_external``.
-    """
+    """Chance sampling (Zinkevich et al. 2007): of chance moves alone; ``fallback``, ``chance``: ``mccfr_external``."""
     return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
 
 
@@ -365,35 +395,6 @@ def _assembly(
     )
 
 
-def _last_moves(tree: SampleTree) -> tuple[Ints, Ints]:
-    """[S] of both players: the number of an infoset's last action, at the first of its sequences; 0 elsewhere."""
-    node, found = tree.packed[:, NODE], list[Ints]()
-    for player in (0, 1):
-        own = node % 2**ACTOR_BITS == player
-        width = ((node[own] >> ACTOR_BITS) % 2**WIDTH_BITS)[:, None]
-        place = tree.packed[own, START][:, None] + width * np.arange(int(tree.hands[player].max()) + 1)
-        last = np.zeros(int((place + width).max(initial=1)), dtype=np.int32)
-        last[place] = width - 1
-        found.append(last)
-    return found[0], found[1]
-
-
 def _sum(arrays: list[Floats]) -> Floats:
     """Of arrays of one shape, in order; the array itself if there is one."""
     return sum(arrays[1:], arrays[0])
-
-
-_FORMS: WeakKeyDictionary[CompiledGame, dict[bool, Sampling]] = WeakKeyDictionary()
-
-
-def sample_tree(game: CompiledGame, apart: bool = False) -> Sampling:
-    """The sample tree of a game, made when first asked for and kept beside it; ``apart``: for correlated draws.
-
-    From the public tree of a game that can be loaded again by its name. A run of any other game is resumed from the
-    game in its folder, which has no public tree, so such a game is sampled by its histories while these fit.
-    """
-    forms = _FORMS.setdefault(game, {})
-    if apart not in forms:
-        stored = game.source is None and game.nodes <= STORED_NODES
-        forms[apart] = (correlated if apart else sampling)(replace(game, dealt=None) if stored else game)
-    return forms[apart]

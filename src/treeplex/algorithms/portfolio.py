@@ -17,6 +17,7 @@ from treeplex.algorithms.hybrid import Hybrid, walk_cost
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import Restarted
 from treeplex.compile.game import CompiledGame, operator_bytes
+from treeplex.engines.open import CPU, CUDA
 
 LP: Final = "lp"
 GAMES: Final = "hs-pcfr+;dcfr;sapcfr+;cfr+-restarted;lp"
@@ -97,7 +98,7 @@ def share(name: str, distant: bool) -> float:
     return far if distant else near
 
 
-def prices(game: CompiledGame, backend: str = "cpu") -> Prices:
+def prices(game: CompiledGame, backend: str = CPU) -> Prices:
     """What work costs in ``game``."""
     known = costs()
     sequences = float(sum(treeplex.sequences for treeplex in game.treeplexes))
@@ -106,7 +107,7 @@ def prices(game: CompiledGame, backend: str = "cpu") -> Prices:
         game.operator.entries + sequences + infosets,
         game.treeplexes[0].infosets + 1.0 + game.treeplexes[1].sequences,
     )
-    if backend == "cuda":
+    if backend == CUDA:
         swept = known.device_number * (2.0 * game.operator.entries + 8.0 * sequences)
         return Prices(known.device_iteration + swept, 2.0 * (known.device_iteration + swept), *program)
     swept = known.byte * operator_bytes(game.operator) + known.sequence * sequences

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from treeplex.arrow import Table
 from treeplex.engines.evaluation import Evaluation
+from treeplex.engines.open import CPU
 from treeplex.engines.protocol import Cost, Execution, Goal, Stop, never
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, leaves, restored
@@ -156,8 +157,10 @@ class Algorithm(ABC, Generic[Game, State]):
     iterates: ClassVar[tuple[str, ...]] = ITERATES
     ends: ClassVar[bool] = False  # by itself, without a limit
     random: ClassVar[bool] = False  # draws random numbers: seeds matter
+    solves_spots: ClassVar[bool] = False  # hold'em spots, which have no table of all infosets
+    steady: ClassVar[bool] = True  # does each iteration cost the same, so that seconds can be predicted?
     storage: str = "float64"  # the type of the numbers kept between iterations
-    backend: str = "cpu"  # what runs it, once it is open
+    backend: str = CPU  # what runs it, once it is open
     portable: bool = True  # may its checkpoints be saved in other folders than the run's?
 
     def open(self, game: Game, execution: Execution) -> Algorithm[Game, State]:

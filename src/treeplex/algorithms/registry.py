@@ -1,11 +1,16 @@
-"""Every algorithm by name: what drives the command line, the conformance tests and the tables in the docs."""
+"""Every algorithm by name: what drives the command line, the conformance tests and the tables in the docs.
+
+``tools/algorithms.py`` writes the table of ``docs/reference/algorithms.md``; tests compare it and that of
+``docs/theory/algorithms.md`` with this list.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from treeplex.algorithms import hybrid, walk
 from treeplex.algorithms.auto import auto
@@ -28,14 +33,25 @@ from treeplex.algorithms.cfr import (
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
 from treeplex.algorithms.linear_program import lp
-from treeplex.algorithms.mccfr import mccfr_average, mccfr_chance, mccfr_external, mccfr_outcome, pure_cfr, pure_mccfr
+from treeplex.algorithms.mccfr import (
+    MonteCarlo,
+    mccfr_average,
+    mccfr_chance,
+    mccfr_external,
+    mccfr_outcome,
+    pure_cfr,
+    pure_mccfr,
+)
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
+from treeplex.games.protocol import name_of
 from treeplex.spec import bind, found, parameters, parse, unknown, usage
+from treeplex.updates.rule import Rule
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
@@ -44,6 +60,7 @@ JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
 PDLP = "after Applegate et al. 2021, PDLP"
+SECTIONS: Final = re.compile(r",? (?:and )?(?:section|equation|Theorem) ")
 FARINA = "Farina et al. 2023"
 ZHANG = "Zhang, McAleer & Sandholm 2024"
 
@@ -56,6 +73,12 @@ class Entry:
     build: Callable[..., Algorithm[Any, Any]]
     summary: str
     source: str
+    core: bool = False  # is it on the first screen of ``treeplex list``?
+
+    @property
+    def paper(self) -> str:
+        """The source without sections: what ``treeplex list --all`` groups algorithms by."""
+        return SECTIONS.split(self.source.removeprefix("after "))[0]
 
     @property
     def usage(self) -> str:
@@ -66,58 +89,114 @@ class Entry:
 ALGORITHMS: dict[str, Entry] = {
     entry.name: entry
     for entry in (
-        Entry("auto", auto, "a race of algorithms that are best at different games, and `lp`", "treeplex"),
-        Entry("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
-        Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
-        Entry("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2"),
+        Entry("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex", core=True),
+        Entry(
+            "lp",
+            lp,
+            "exact, by linear programming over the sequence form",
+            "Koller, Megiddo & von Stengel 1996",
+            core=True,
+        ),
+        Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007", core=True),
+        Entry(
+            "cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2", core=True
+        ),
         Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
-        Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
-        Entry("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
+        Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019", core=True),
+        Entry(
+            "pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021", core=True
+        ),
         Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
         Entry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
         Entry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
-        Entry("sapcfr+", sapcfr_plus, "predictive CFR+ that trusts a third of its prediction", "Meng et al. 2025"),
+        Entry(
+            "sapcfr+",
+            sapcfr_plus,
+            "predictive CFR+ that trusts a third of its prediction",
+            "Meng et al. 2025",
+            core=True,
+        ),
         Entry("apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"),
         Entry("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
         Entry("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
-        Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP),
-        Entry("pcfr+-restarted", pcfr_plus_restarted, "the same of predictive CFR+", PDLP),
+        Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP, core=True),
+        Entry("pcfr+-restarted", pcfr_plus_restarted, "predictive CFR+ with restarted averaging", PDLP),
         Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
         Entry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
-        Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by the same traversals", RBP),
+        Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by traversals of the whole history tree", RBP),
         Entry("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
         Entry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
         Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
         Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
         Entry(
-            "cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"
+            "cfr-nested-rbp",
+            walk.cfr_nested_rbp,
+            "CFR-RBP with free starts and nested prunings kept",
+            f"after {RBP}",
+            core=True,
         ),
-        Entry("cfr+-nested-rbp", walk.cfr_plus_nested_rbp, "the same of CFR+", f"after {RBP}"),
+        Entry(
+            "cfr+-nested-rbp",
+            walk.cfr_plus_nested_rbp,
+            "CFR+-RBP with free starts and nested prunings kept",
+            f"after {RBP}",
+        ),
         Entry(
             "cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"
         ),
-        Entry("cfr+-hybrid", hybrid.cfr_plus_hybrid, "the same of CFR+", f"after {RBP}"),
+        Entry(
+            "cfr+-hybrid",
+            hybrid.cfr_plus_hybrid,
+            "CFR+ on arrays, then by traversals with nested prunings",
+            f"after {RBP}",
+        ),
         Entry(
             "cfr-zero-reach-br",
             walk.cfr_zero_reach_br,
             "CFR, best response in zero-reach sequences",
             f"{RBP}, section 3",
         ),
-        Entry("cfr+-zero-reach-br", walk.cfr_plus_zero_reach_br, "the same of CFR+", f"{RBP}, section 3"),
-        Entry("mccfr-external", mccfr_external, "external sampling", LANCTOT),
-        Entry("mccfr-outcome", mccfr_outcome, "outcome sampling with baselines", f"{LANCTOT}; Schmid et al. 2019"),
-        Entry("mccfr-average", mccfr_average, "average-strategy sampling", "Gibson et al. 2012"),
-        Entry("mccfr-chance", mccfr_chance, "chance sampling", "Zinkevich et al. 2007"),
+        Entry(
+            "cfr+-zero-reach-br",
+            walk.cfr_plus_zero_reach_br,
+            "CFR+, best response in zero-reach sequences",
+            f"{RBP}, section 3",
+        ),
+        Entry("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT, core=True),
+        Entry(
+            "mccfr-outcome",
+            mccfr_outcome,
+            "Monte Carlo CFR, outcome sampling with baselines",
+            f"{LANCTOT}; Schmid et al. 2019",
+        ),
+        Entry("mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"),
+        Entry("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
         Entry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
-        Entry("pure-mccfr", pure_mccfr, "external sampling with pure strategies", JU),
+        Entry("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU, core=True),
         Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
         Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
         Entry("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
-        Entry("hedge-dt-rbp", walk.hedge_dt_rbp, "the same with regret-based pruning", f"{DT}, section 4"),
+        Entry(
+            "hedge-dt-rbp",
+            walk.hedge_dt_rbp,
+            "Hedge with dynamic thresholding and regret-based pruning",
+            f"{DT}, section 4",
+        ),
         Entry("hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"),
         Entry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
-        Entry("rm-dt-rbp", walk.rm_dt_rbp, "the same with regret-based pruning", f"{DT}, Theorem 2 and section 4"),
-        Entry("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
+        Entry(
+            "rm-dt-rbp",
+            walk.rm_dt_rbp,
+            "CFR with dynamic thresholding and regret-based pruning",
+            f"{DT}, Theorem 2 and section 4",
+        ),
+        Entry(
+            "egt",
+            egt,
+            "excessive gap technique with the dilated entropy",
+            "Hoda et al. 2010, Kroer et al. 2015",
+            core=True,
+        ),
         Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
         Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
         Entry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
@@ -191,6 +270,39 @@ def build(spec: str) -> Algorithm[Any, Any]:
     return entry.build(**values)
 
 
+def algorithm(spec: str, rule: Any = None) -> Algorithm[Any, Any]:
+    """The algorithm that ``spec`` names, with a rule of your own in place of its rule.
+
+    Args:
+        spec: ``"name"`` or ``"name(parameter=value,...)"``, as ``solve`` takes it.
+        rule: What ``minimizer`` made; its own averaging and order of turns do not count here. None: the algorithm as
+            it is.
+
+    >>> algorithm("cfr+-partial").traversal.partial
+    True
+    """
+    made = build(spec)
+    if rule is None:
+        return made
+    own = rule if isinstance(rule, Rule) else getattr(rule, "rule", None)
+    if not isinstance(own, Rule):
+        raise ParameterError(f"The 'rule' parameter must be made by minimizer, got {quoted(rule)}.")
+    name, bracket, rest = spec.strip().partition("(")
+    return with_rule(made, own, f"{found(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
+
+
+def with_rule(made: Algorithm[Any, Any], rule: Rule, name: str) -> Algorithm[Any, Any]:
+    """The same algorithm with another rule, by that name; ParameterError where there is none to replace."""
+    if isinstance(made, WalkCFR | MonteCarlo):
+        return made.with_rule(rule, name)
+    if isinstance(made, CFR):
+        return replace(made, rule=rule)
+    raise ParameterError(
+        f"The 'rule' parameter is for the CFR family, walks that enter all or all that is reached, and samplers but"
+        f" pure-cfr and pure-mccfr; the algorithm of {quoted(name)} has no rule to replace."
+    )
+
+
 def canonical(spec: str) -> str:
     """The same with every parameter: what a run is known by.
 
@@ -198,8 +310,38 @@ def canonical(spec: str) -> str:
     'cfr+(delay=0,turns="alternating",order="played")'
     """
     entry, values = _bound(spec)
-    shown = (parameters(entry.build) | values).items()
-    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in shown)})"
+    return _spelled(entry, parameters(entry.build) | values)
+
+
+class Choice(NamedTuple):
+    """An algorithm, built once, and its names."""
+
+    algorithm: Algorithm[Any, Any]
+    name: str  # with every parameter: what a run is known by
+    label: str  # as the user wrote it
+    parameters: Mapping[str, Any] = {}  # those that the user named
+
+
+def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
+    """The algorithm of that name, or the user's own; ``iterations``: the limit that the run begins with.
+
+    >>> choose("hs-dcfr", 500).name.partition(",turns")[0]
+    'hs-dcfr(gamma=30.0,horizon=500,weight="product"'
+    """
+    if isinstance(algorithm, str):
+        entry, values = _bound(algorithm)
+        every = parameters(entry.build) | values
+        if every.get("horizon") == 0:
+            every["horizon"] = min(iterations or HORIZON, LATEST)
+        return Choice(entry.build(**every), _spelled(entry, every), algorithm, values)
+    if not isinstance(algorithm, Algorithm):
+        raise ParameterError(f"The 'algorithm' parameter must be a name or made by minimizer, got {quoted(algorithm)}.")
+    name = name_of(algorithm)  # pyright: ignore[reportUnknownArgumentType]
+    return Choice(algorithm, name, name)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _spelled(entry: Entry, values: Mapping[str, Any]) -> str:
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in values.items())})"
 
 
 def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:

@@ -27,6 +27,7 @@ from treeplex.algorithms.options import counted, named
 from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, Tensors, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
+from treeplex.engines.open import CPU
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.engine import SequenceTables
@@ -74,7 +75,7 @@ class Restarted(Tabular[State]):
     def open(self, game: CompiledGame, execution: Execution) -> Restarted:
         """As ``Algorithm``: on the CPU, and not in 16 bits."""
         named("storage", execution.storage or self.storage, STORED)
-        inner: Any = self.inner.open(game, execution._replace(backend="cpu"))
+        inner: Any = self.inner.open(game, execution._replace(backend=CPU))
         return replace(self, inner=inner)
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:

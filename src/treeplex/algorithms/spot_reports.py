@@ -63,6 +63,11 @@ class HoldemExtras(Extras):
         return reader_of(self.profile.host())
 
     @cached_property
+    def root(self) -> Reader:
+        """The strategies of the first street at least: all that is copied from a GPU for an answer."""
+        return reader_of(self.profile.trunk)
+
+    @cached_property
     def ev(self) -> tuple[float, float]:
         """What each player takes of the pot on average."""
         first = self.evaluation.value
@@ -88,13 +93,13 @@ class HoldemExtras(Extras):
     @cached_property
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
-        return self.reader.equity()
+        return self.root.equity()
 
     @cached_property
     def root_strategy(self) -> dict[str, float]:
         """How often each action is taken first, over all hands."""
         actions = self.game.streets[0].decisions[0].node.actions
-        return {action.name: x for action, x in zip(actions, self.reader.frequencies(), strict=True)}
+        return {action.name: x for action, x in zip(actions, self.root.frequencies(), strict=True)}
 
     @property
     def percent_of_pot(self) -> float:
@@ -128,10 +133,10 @@ class HoldemExtras(Extras):
 class ShardedSpotExtras(HoldemExtras):
     """What the answer of a spot that is cut has: the rest is in the run folder."""
 
-    @cached_property
-    def reader(self) -> Reader:
+    @property
+    def reader(self) -> Reader:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The strategies of the first street."""
-        return reader_of(self.profile.trunk)
+        return self.root
 
     @cached_property
     def traffic(self) -> TrafficExtras:

@@ -130,3 +130,28 @@ class Reached(NamedTuple):
     """
 
     rule: int
+
+
+Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
+
+
+class Effort(NamedTuple):
+    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
+
+    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
+    """
+
+    numbers: float
+    own: float = 1.0
+    opponent: float = 0.0
+    chance: float = 0.0
+
+
+EFFORT: Final[dict[type[Sampler], Effort]] = {
+    External: Effort(4.0),
+    AverageStrategy: Effort(5.0),
+    Outcome: Effort(9.5, own=0.0),
+    PureExternal: Effort(2.9),
+    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Reached: Effort(7.0, chance=1.0),
+}

@@ -14,8 +14,9 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
+from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError, brief
-from treeplex.updates.rule import TOLERANCE
+from treeplex.updates.rule import TOLERANCE, Rule
 
 ITERATIONS: Final = (1.0, 2.0, 3.0, 10.0, 100.0, 1000.0, 1e6)
 JUDGED: Final = 3.0  # up to this iteration strategies must be distributions
@@ -23,7 +24,13 @@ COUNTS: Final = 6  # numbers of actions that are tried
 MOST_ROWS: Final = 64  # of memory, to say how many a rule needs
 
 
-def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame) -> None:
+def try_own(rule: Rule, game: CompiledGame | HoldemGame) -> None:
+    """Refuse a user's rule as ``try_rule`` does; rules of this package need no trial."""
+    if rule.own:
+        try_rule(rule.name, rule.update, rule.memory, game)
+
+
+def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame | HoldemGame) -> None:
     """Refuse a rule that uses what is not there, fails, or leaves no strategies."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -47,9 +54,12 @@ def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame)
                 )
 
 
-def _counts(game: CompiledGame) -> list[int]:
+def _counts(game: CompiledGame | HoldemGame) -> list[int]:
     """The numbers of actions to try: a few of those that infosets have, with the least and the largest."""
-    found: list[int] = np.unique(np.concatenate([treeplex.actions for treeplex in game.treeplexes])).tolist()
+    if isinstance(game, CompiledGame):
+        found: list[int] = np.unique(np.concatenate([treeplex.actions for treeplex in game.treeplexes])).tolist()
+    else:
+        found = game.action_counts
     step = max((len(found) - 1) / (COUNTS - 1), 1.0)
     return [found[round(place * step)] for place in range(min(len(found), COUNTS))]
 

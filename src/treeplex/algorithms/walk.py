@@ -7,14 +7,14 @@ A suffix says which nodes are visited and changes nothing else: players take tur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import named, number, turn_order
-from treeplex.algorithms.protocol import Array, Stop, never
+from treeplex.algorithms.protocol import Array, Report, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import (
     BOUNDS,
@@ -27,19 +27,32 @@ from treeplex.algorithms.traversals import (
     regret_based,
     zero_reach_response,
 )
+from treeplex.algorithms.trial import try_own
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
+from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays
-from treeplex.engines.history.arrays import PlainRule, Player, Rule, Tables
+from treeplex.engines.history.arrays import PlainRule, Player, Tables
+from treeplex.engines.history.arrays import Rule as KernelRule
+from treeplex.engines.history.cpu.functions import function_iterations
 from treeplex.engines.history.cpu.nested import nested_iterations
 from treeplex.engines.history.cpu.prune import walk_iterations
 from treeplex.engines.history.cpu.sums import complete_sums
 from treeplex.engines.history.paths import counterfactual_ranges, paths, response_rows
 from treeplex.engines.sequence.learners import normalised, numbered, uniform_strategies
-from treeplex.errors import non_negative
+from treeplex.engines.sequence.rules import (
+    check_calls,
+    check_strategies,
+    initial_memory,
+    payoff_range,
+    places,
+    rule_calls,
+)
+from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import checked
 from treeplex.updates.hedge import MATCHING
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.thresholds import hedge_threshold, matching_threshold
 from treeplex.updates.turns import SIMULTANEOUS
@@ -55,7 +68,7 @@ class Matching:
 
     plus: bool = False
 
-    def rule(self, game: CompiledGame, player: int) -> Rule:
+    def rule(self, game: CompiledGame, player: int) -> KernelRule:
         """What the kernels are told about a player."""
         return PlainRule(MATCHING, self.plus, NONE, NONE, NONE)
 
@@ -67,11 +80,11 @@ class Thresholded:
     kind: int
     d: float
 
-    def rule(self, game: CompiledGame, player: int) -> Rule:
+    def rule(self, game: CompiledGame, player: int) -> KernelRule:
         """What the kernels are told about a player."""
         threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
         limit = threshold(game.treeplexes[player].actions, self.d)
-        return Rule(self.kind, False, log_actions(game)[player], payoff_ranges(game, self.kind)[player], limit)
+        return KernelRule(self.kind, False, log_actions(game)[player], payoff_ranges(game, self.kind)[player], limit)
 
 
 class State(NamedTuple):
@@ -82,21 +95,24 @@ class State(NamedTuple):
     nodes: int  # touched so far
     responses: int  # of these, looked at by best responses to end and begin prunings, not entered by traversals
     visits: int  # of infosets by traversals
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
 
 
 @dataclass(frozen=True)
 class WalkCFR(Tabular[State]):
     """CFR over the history tree: a strategy rule, averaging weights, what is entered, and the order of turns."""
 
-    minimizer: Matching | Thresholded
+    minimizer: Matching | Thresholded | Rule
     weight: Schedule
     traversal: Traversal
     turns: int
+    name: str = ""  # where it has none in the registry
 
     def start(self, game: CompiledGame, seed: int = 0) -> State:
-        """No regret yet, uniform strategies, nothing pruned."""
+        """No regret yet, uniform strategies, nothing pruned. A user's rule is tried first, as plain Python."""
         first, second = uniform_strategies(game)[0]
-        return State((self._tables(game, 0, first), self._tables(game, 1, second)), 0, 0, 0, 0)
+        tables = self._tables(game, 0, first), self._tables(game, 1, second)
+        return State(tables, 0, 0, 0, 0, self._memory(game))
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
         """As ``Algorithm``: strategies are such, each infoset has an action that is not pruned, no walk is under way.
@@ -118,19 +134,30 @@ class WalkCFR(Tabular[State]):
 
     def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        ways, iterate = paths(game), nested_iterations if self.traversal.nested else walk_iterations
-        entered, responses, visits = iterate(
-            ways.walked,
-            (self.player(game, state, 0), self.player(game, state, 1)),
-            arrays.worklist(ways.inner),
-            state.iteration,
-            self.weight(numbered(state.iteration, iterations)),
-            self.traversal.pruning,
-            self.turns,
-        )
+        ways = paths(game)
+        tree, players = ways.walked, (self.player(game, state, 0), self.player(game, state, 1))
+        weight = self.weight(numbered(state.iteration, iterations))
+        how = arrays.worklist(ways.inner), state.iteration, weight, self.traversal.pruning, self.turns
+        if isinstance(self.minimizer, Rule):
+            entry, calls = self.minimizer.entry, rule_calls(game, self.minimizer)
+            parts = zip(calls, state.memory, strict=True)
+            first, second = (FunctionTable(*part, np.empty_like(part[0].arguments)) for part in parts)
+            entered, responses, visits = function_iterations(tree, players, (first, second), *how)
+            del entry  # which was to be kept while its address is in use
+            check_calls(self.minimizer, calls, state.iteration, state.iteration + iterations)
+        else:
+            iterate = nested_iterations if self.traversal.nested else walk_iterations
+            entered, responses, visits = iterate(tree, players, *how)
         nodes = state.nodes + entered + responses
         counts = nodes, state.responses + responses, state.visits + visits
-        return State(state.tables, state.iteration + iterations, *counts)
+        return State(state.tables, state.iteration + iterations, *counts, state.memory)
+
+    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        report = super().report(game, state, iterate)
+        if isinstance(self.minimizer, Rule):
+            check_strategies(self.minimizer, game, self.current(game, state), state.iteration)
+        return report
 
     def average(self, game: CompiledGame, state: State) -> Strategies:
         """As ``Algorithm``."""
@@ -147,6 +174,25 @@ class WalkCFR(Tabular[State]):
     def counters(self, state: State) -> dict[str, int]:
         """As ``Algorithm``."""
         return {"response_nodes": state.responses} if self.traversal.threshold >= 0.0 else {}
+
+    def with_rule(self, rule: Rule, name: str) -> WalkCFR:
+        """The same walks with a rule that is a function, which says nothing about regrets or their bounds."""
+        pruned = self.traversal.threshold >= 0.0 or self.traversal.respond
+        if pruned or not isinstance(self.minimizer, Matching):
+            raise ParameterError(
+                f"Pruning by regret, responses in zero-reach sequences and thresholds need bounds that a rule of your"
+                f" own does not give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got"
+                f" {quoted(name)}."
+            )
+        return replace(self, minimizer=rule, name=name)
+
+    def _memory(self, game: CompiledGame) -> tuple[Floats, ...]:
+        """Of a rule that is a function, before the first iteration."""
+        if not isinstance(self.minimizer, Rule):
+            return ()
+        try_own(self.minimizer, game)
+        constants = self.minimizer.constants_of(payoff_range(game))
+        return tuple(initial_memory(self.minimizer, *places(treeplex), constants) for treeplex in game.treeplexes)
 
     def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> Tables:
         """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""
@@ -185,7 +231,7 @@ class WalkCFR(Tabular[State]):
             tables,
             arrays.open_sequences(treeplex.first, tables.pruned),
             arrays.scratch(treeplex.infosets, treeplex.sequences),
-            self.minimizer.rule(game, player),
+            (Matching() if isinstance(self.minimizer, Rule) else self.minimizer).rule(game, player),
         )
 
 

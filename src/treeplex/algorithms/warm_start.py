@@ -22,6 +22,7 @@ from treeplex.arrays import Bytes, Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.reduced import Reduced, reduced
 from treeplex.engines.sampling.cpu.count import histories
+from treeplex.engines.sampling.tree import sample_tree
 from treeplex.engines.sequence.arrays import Learner, Matching, SequenceForm
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.iterations import iterate
@@ -153,7 +154,7 @@ class WarmStart(Tabular[State]):
             learner.strategy[:], learner.plan[:] = 0.0, 0.0
             learner.strategy[own], learner.plan[own] = strategy, plan
             state.unpaid[player][:] = left.unpaid[player]
-        form = mccfr.sample_tree(game)
+        form = sample_tree(game)
         local = (np.zeros(form.sequences[0], dtype=np.int8), np.zeros(form.sequences[1], dtype=np.int8))
         for here, place, mask in zip(local, form.place, state.kept, strict=True):
             here[place] = mask

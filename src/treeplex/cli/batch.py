@@ -11,12 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from treeplex import api
 from treeplex.cli import SOLVED, UNFINISHED
-from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, Cluster, Quiet
+from treeplex.cli.options import AsJson, Quiet, Values, grouped
 from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
 from treeplex.errors import ParameterError
 from treeplex.runs.batch.results import LOGS, Row
 from treeplex.runs.batch.run import Batch, Forecast, Moment
 from treeplex.runs.progress import duration
+from treeplex.runs.schema import named
 
 SHOWN = 20
 """Jobs that failed, or of a forecast, that are listed on the screen."""
@@ -29,42 +30,39 @@ Jobs = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="The folder for results and runs; on a cluster one that all machines see.", **FOLDER),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what memory and time the jobs would take.")]
-Workers = Annotated[int, typer.Option(help="Jobs at a time; 0: as many as processors and memory allow.")]
-Retries = Annotated[int, typer.Option(help="How often to try a job again whose worker was lost.")]
+OUT = named("out")[0]._replace(help="Folder of results and runs; on a cluster one that all machines see.")
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report the memory and time that the jobs would take.")]
+Workers = Annotated[int, typer.Option(help="Number of jobs at a time; 0: as many as processors and memory allow.")]
+Retries = Annotated[int, typer.Option(help="Number of times to repeat a job whose worker was lost.")]
 
 
+@grouped
 def batch(
+    *,
     jobs: Jobs,
-    out: Out = None,
-    cluster: Cluster = None,
     dry_run: DryRun = False,
     workers: Workers = 0,
     retries: Retries = api.DEFAULT_RETRIES,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
+    given: Annotated[Values, (OUT, *named("cluster", "checkpoint_seconds"))],
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
     if dry_run:
         with working("estimating") as more:
-            told = api.forecast(jobs, cluster=cluster, workers=workers, watch=lambda n: more(f"estimating: job {n:,}"))
-        _foretell(told, as_json)
+            forecast = api.forecast(
+                jobs, cluster=given["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
+            )
+        _foretell(forecast, as_json)
         return
-    if out is None:
+    if given["out"] is None:
         raise ParameterError("Give --out FOLDER: the folder for results and runs.")
     with Bar() as bar:
         found = api.batch(
             jobs,
-            out=out,
-            cluster=cluster,
+            **given,
             workers=workers,
             retries=retries,
-            checkpoint_seconds=checkpoint_seconds,
             watch=bar.watch,
             answer=_print if as_json else None,
         )

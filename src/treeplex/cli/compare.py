@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from treeplex import api
 from treeplex.algorithms.registry import build
 from treeplex.cli import complete
-from treeplex.cli.answer import ENDINGS, exit_code
-from treeplex.cli.options import (
-    FOLDER,
-    AsJson,
-    CheckpointSeconds,
-    Cluster,
-    GameName,
-    Goal,
-    Quiet,
-    Seed,
-    as_arguments,
-    grouped,
-)
+from treeplex.cli.answer import exit_code
+from treeplex.cli.options import AsJson, GameName, Quiet, Values, grouped
 from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.cli.tabulate import Table, tabulate
 from treeplex.errors import ParameterError
 from treeplex.plots.plot import plot_convergence
+from treeplex.problems import kinds
+from treeplex.problems.exploring import DEFAULT_SECONDS
 from treeplex.runs import Solution
-from treeplex.runs.asking import default_limits, pot_of
+from treeplex.runs.asking import Arguments, solving
 from treeplex.runs.claim import claimed_for
-from treeplex.runs.loop import INTERRUPTED
+from treeplex.runs.limits import Limits
+from treeplex.runs.schema import BIG_BLIND, LIMITS, named
+from treeplex.runs.solve import execute
+from treeplex.runs.status import INTERRUPTED, SENTENCES
 from treeplex.system import answering
 
 Algorithms = Annotated[
@@ -53,9 +46,9 @@ Accuracies = Annotated[
     str | None,
     typer.Option(help="A table of what it takes to come so close, in parts of the uniform policy's NashConv."),
 ]
-Out = Annotated[
-    Path | None, typer.Option(help="The folder for plot and runs; runs/GAME-compare-N if left out.", **FOLDER)
-]
+
+OUT = named("out")[0]._replace(help="Folder of the plot and the runs. Default: runs/GAME-compare-N.")
+OPTIONS = (*LIMITS, BIG_BLIND, *named("seed", "cluster"), OUT, *named("checkpoint_seconds"))
 
 
 @grouped
@@ -63,18 +56,14 @@ def compare(
     *,
     game: GameName,
     algorithms: Algorithms = None,
-    goal: Goal,
+    given: Annotated[Values, OPTIONS],
     every: All = False,
     seeds: Seeds = None,
     accuracies: Accuracies = None,
-    seed: Seed = 0,
-    cluster: Cluster = None,
-    out: Out = None,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run algorithms side by side and plot how NashConv falls. Without a limit: to NashConv 0.001 or for 60 seconds.
+    """Run algorithms side by side and plot NashConv. Default limits: NashConv 0.001, or 60 seconds.
 
     With --all, --seeds or --accuracies: a table of nodes and seconds to several accuracies, 10 seconds for each run.
     The same comparison in the same folder continues; an algorithm that is named twice runs twice.
@@ -84,27 +73,19 @@ def compare(
     for algorithm in algorithms or ():
         build(algorithm)
     if every or seeds is not None or accuracies is not None:
-        wanted = Table(game, algorithms, seeds or 1, accuracies, cluster)
-        tabulate(wanted, goal, seed, out, checkpoint_seconds, as_json)
-    elif cluster is not None:
+        tabulate(Table(game, algorithms, seeds or 1, accuracies), given, as_json)
+    elif given.pop("cluster") is not None:
         raise ParameterError("The option --cluster is for tables: give --seeds, --accuracies or --all, too.")
     else:
-        side_by_side(game, algorithms or [], goal, seed, out, checkpoint_seconds, as_json)
+        side_by_side(game, algorithms or [], given, as_json)
 
 
-def side_by_side(
-    game: str,
-    algorithms: list[str],
-    goal: Goal,
-    seed: int,
-    out: Path | None,
-    checkpoint_seconds: float,
-    as_json: bool,
-) -> None:
+def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool) -> None:
     """Each to the same limits, and a plot of all."""
-    chosen = loaded(api.load, game)
-    pot = pot_of(chosen)
-    limits = goal.limits(pot).otherwise(replace(default_limits(chosen), seconds=api.DEFAULT_SECONDS))
+    arguments, out = Arguments.of(given), given["out"]
+    problem = loaded(lambda source, report: kinds.solving(source, report=report), game)
+    default = replace(Limits(**problem.default_limits(ends=False)), seconds=DEFAULT_SECONDS)
+    limits = arguments.limits_in(problem.pot).otherwise(default)
     solutions: dict[str, Solution] = {}
 
     def run(label: str, algorithm: str, folder: Path) -> Solution:
@@ -114,24 +95,17 @@ def side_by_side(
             if as_json:
                 print_json(solution.summary())
 
-        exact = build(algorithm).ends  # and heeds no limit on iterations and nodes: these are for the others
+        exact = build(algorithm).ends  # and supports no limit on iterations and nodes: these are for the others
         own = replace(limits, iterations=None, nodes=None) if exact else limits
-        with ProgressLine(f"{chosen.name}, {label}", own, pot) as line:
-            return api.solve(
-                chosen,
-                algorithm,
-                **as_arguments(own),
-                seed=seed,
-                out=folder,
-                checkpoint_seconds=checkpoint_seconds,
-                watch=line.watch,
-                answer=answer,
-            )
+        options: Values = {**given, "exploitability": None, **asdict(own), "out": folder}
+        request = solving(problem.game, algorithm, **options)
+        with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
+            return execute(request.watched_by(watch=line.watch, answer=answer))
 
-    purpose = {"game": chosen.name, "algorithms": algorithms, "seed": seed}
+    purpose = {"game": problem.name, "algorithms": algorithms, "seed": arguments.options.seed}
     with (
         answering() as interruption,
-        nullcontext(out) if out else new_folder(f"{chosen.name.replace(' ', '')}-compare") as free,
+        nullcontext(out) if out else new_folder(f"{problem.name.replace(' ', '')}-compare") as free,
         claimed_for(free, "comparison", purpose) as folder,
     ):
         try:
@@ -145,8 +119,8 @@ def side_by_side(
         plot = folder / "comparison.png"
         if as_json:
             runs = [solution.summary() for solution in solutions.values()]
-            print_json({"game": chosen.name, "runs": runs, "files": [str(plot)]})
-        plot_convergence({label: solution.log for label, solution in solutions.items()}, chosen.name, plot)
+            print_json({"game": problem.name, "runs": runs, "files": [str(plot)]})
+        plot_convergence({label: solution.log for label, solution in solutions.items()}, problem.name, plot)
     if not as_json:
         say(f"plot: {plot}")
     raise exit_code(limits, *solutions.values())
@@ -165,7 +139,7 @@ def _describe(solutions: dict[str, Solution]) -> None:
     rows = [
         [
             label,
-            ENDINGS[solution.status],
+            SENTENCES[solution.status],
             f"{solution.iterations:,}",
             f"{solution.nodes_touched:,}",
             f"{solution.seconds:.2f}",

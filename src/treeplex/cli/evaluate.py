@@ -10,7 +10,7 @@ import typer
 from treeplex.cli.options import AsJson, GameName
 from treeplex.cli.output import loaded, print_json, print_table, working
 from treeplex.evaluation import Policy, evaluate_policy
-from treeplex.runs.games import load_game
+from treeplex.problems.loading import load_game
 
 PolicyFile = Annotated[
     Path, typer.Argument(metavar="POLICY", help="A policy in Parquet or JSON, such as runs/.../policy.parquet.")

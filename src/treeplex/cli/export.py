@@ -15,7 +15,7 @@ from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.files import replace_text
 from treeplex.games.efg import write
-from treeplex.runs.games import load_game
+from treeplex.problems.loading import load_game
 
 Efg = Annotated[Path | None, typer.Option("--efg", help="Save the game here in Gambit's .efg format.")]
 Compiled = Annotated[Path | None, typer.Option("--compiled", help="Save the compiled game here (.safetensors).")]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
-from treeplex import api
-from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import AsJson, GameName, Goal, Quiet, Saving, Show, Threads, as_arguments, grouped
-from treeplex.games.holdem.candidates import BETS, RAISES, START_BETS, START_RAISES
+from treeplex.cli.options import AsJson, GameName, NoSave, Quiet, Show, Values, grouped
+from treeplex.cli.solve import run
+from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.growth.options import Growth
-from treeplex.runs.games import sized_game, spot_of
-from treeplex.runs.limits import Limits
+from treeplex.problems.growing import usual_algorithm
+from treeplex.runs.asking import growing
+from treeplex.runs.schema import BIG_BLIND, GROW, LIMITS
 
 Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
 Factor = Annotated[
@@ -27,7 +26,6 @@ Every = Annotated[
     int,
     typer.Option(
         "--check-every",
-        "--every",
         help="Iterations between two checks for new sizes; 0: 5, on a hold'em spot 10 and then a fifth more each.",
     ),
 ]
@@ -60,7 +58,6 @@ ByClass = Annotated[
         help="Hold'em: one menu for each class of the cards dealt (flush, pair, over, other), not one for all boards.",
     ),
 ]
-Storage = Annotated[str | None, typer.Option(help="Hold'em: float64 or float32, which is the default.")]
 Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
 
 Remove = Annotated[
@@ -76,7 +73,7 @@ Remove = Annotated[
 def grow(
     *,
     game: GameName,
-    goal: Goal,
+    given: Annotated[Values, (*LIMITS, BIG_BLIND, *GROW[len(LIMITS) :])],
     method: Method = "recovery",
     factor: Factor = 0.0,
     every: Every = 0,
@@ -90,36 +87,16 @@ def grow(
     raises: Raises = "",
     street: Street = "",
     by_class: ByClass = False,
-    storage: Storage = None,
-    threads: Threads = 0,
-    saving: Saving,
+    no_save: NoSave = False,
     show: Show = 12,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game or a hold'em spot while the bet sizes that matter are found. Ctrl-C keeps all.
+    """Solve a game or a hold'em spot, and find the bet sizes that matter. Ctrl-C keeps the results.
 
-    Without a limit: for ten seconds.
+    Default limit: ten seconds.
     """
-    spot = spot_of(game)
-    name = spot.board if spot is not None else sized_game(game).name
-    pot, usual = (float(spot.pot), api.DEFAULT_SPOT_ALGORITHM) if spot is not None else (None, "cfr")
-    limits = goal.limits(pot).otherwise(Limits(seconds=api.DEFAULT_GROWTH_SECONDS))
-    asked = algorithm or usual
     choice = (bets, raises, street, by_class)
+    asked = usual_algorithm(game) if algorithm is None else algorithm
     growth = Growth(method, factor, every, estimate, discount, asked, archive, remove, per_check, *choice)
-    note = f"it starts with bets {START_BETS} and raises {START_RAISES}"
-    note = note if spot is not None and spot.has_default_sizes else ""
-    with saving.folder(f"{name.replace(' ', '').partition('(')[0]}-grow") as folder:
-        running = partial(
-            api.grow,
-            game,
-            **as_arguments(limits),
-            growth=growth,
-            storage=storage,
-            threads=threads,
-            out=folder,
-            checkpoint_seconds=saving.checkpoint_seconds,
-        )
-        screen = Screen(folder, as_json, show, goal.big_blind, note=note)
-        raise exit_code(limits, follow(name, limits, screen, running, pot))
+    raise run(growing(game, growth=growth, **given), no_save, show, as_json)

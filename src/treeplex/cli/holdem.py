@@ -12,24 +12,25 @@ from treeplex import api
 from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
-from treeplex.cli.options import AsJson, Carrying, Folder, Force, Goal, Over, Quiet, Saving, grouped
+from treeplex.cli.options import AsJson, Folder, Force, NoSave, Quiet, Values, grouped
 from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
-from treeplex.cli.solve import Algorithm, resume, solved
+from treeplex.cli.solve import Algorithm, run
 from treeplex.cli.spots import SpotOptions
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
 from treeplex.engines.boards.solver import seconds_to_solve
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.files import read_file
-from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot
 from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
 from treeplex.poker.views.view import Row, View
-from treeplex.runs.games import locks_of
+from treeplex.runs.asking import solving
 from treeplex.runs.progress import duration
+from treeplex.runs.schema import BIG_BLIND, LIMITS, SOLVE
 from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
@@ -54,23 +55,20 @@ Line = Annotated[str, typer.Option(help='The way to the node, such as "check, be
 def solve(
     *,
     spot: SpotOptions,
-    goal: Goal,
     algorithm: Algorithm = None,
-    carrying: Carrying,
-    over: Over,
+    given: Annotated[Values, (*LIMITS, BIG_BLIND, *SOLVE[len(LIMITS) :])],
     lock: Locks = None,
-    saving: Saving,
+    no_save: NoSave = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a spot and prove how close the answer is. Without a limit: to 0.5% of the pot. Ctrl-C keeps all."""
-    given, locks = spot.read(), _locks(lock)
+    """Solve a spot and prove how close the answer is. Default target: 0.5% of the pot. Ctrl-C keeps the results."""
+    source, locks = spot.read(), _locks(lock)
     with console.status("building the tree", spinner="dots"):
-        game = load_spot(given)
-    raise solved(game, algorithm, goal, carrying, saving, 0, as_json, locks, over)
+        request = solving(source, algorithm, locks=locks, **given)
+    raise run(request, no_save, 0, as_json)
 
 
-holdem.command()(resume)
 holdem.command()(sizes)
 holdem.command()(report)
 holdem.command()(convert)
@@ -160,7 +158,7 @@ def tell_size(spot: Spot, as_json: bool) -> None:
 def _locks(path: Path | None) -> tuple[Lock, ...]:
     if path is None:
         return ()
-    return locks_of(read_file(path, "file of locks"))
+    return make_locks(read_file(path, "file of locks"))
 
 
 def _describe(view: View, rows: list[Row], by_class: bool) -> None:

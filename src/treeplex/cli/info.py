@@ -8,7 +8,7 @@ from treeplex import api
 from treeplex.cli.holdem import tell_size
 from treeplex.cli.options import AsJson, GameName
 from treeplex.cli.output import byte_count, loaded, print_json, print_table
-from treeplex.runs.games import load_game, spot_of
+from treeplex.problems.loading import load_game, spot_of
 
 
 def info(game: GameName, as_json: AsJson = False) -> None:

@@ -1,4 +1,4 @@
-"""``treeplex list``: what there is."""
+"""``treeplex list``: games and algorithms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from treeplex.algorithms.registry import ALGORITHMS
+from treeplex.algorithms.registry import ALGORITHMS, Entry
 from treeplex.cli.options import AsJson
 from treeplex.cli.output import print_json, tell
 from treeplex.games.catalog import CATALOG
@@ -27,24 +27,18 @@ def listing(
     kind: Annotated[
         Kind | None, typer.Argument(help="games or algorithms; both if left out.", show_default=False)
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All algorithms, by paper, with their parameters.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the built-in games and the algorithms."""
-    games = [
-        {"name": entry.usage, "summary": entry.summary, "source": entry.source, "values": dict(entry.values)}
-        for entry in CATALOG.values()
-    ]
-    algorithms = [
-        {"name": entry.usage, "summary": entry.summary, "source": entry.source} for entry in ALGORITHMS.values()
-    ]
-    shown = {Kind.GAMES: games, Kind.ALGORITHMS: algorithms}
-    if kind is not None:
-        shown = {kind: shown[kind]}
     if as_json:
-        print_json({str(key): entries for key, entries in shown.items()})
+        tables = {str(Kind.GAMES): _games(), str(Kind.ALGORITHMS): _algorithms()}
+        print_json(tables if kind is None else {str(kind): tables[kind]})
         return
-    for key, entries in shown.items():
-        tell(f"{key}:", *_described(entries), "")
+    if kind in (None, Kind.GAMES):
+        tell("games:", *_described(_games()), "")
+    if kind in (None, Kind.ALGORITHMS):
+        tell("algorithms:", *(_by_paper() if every else _first()), "")
     if kind in (None, Kind.GAMES):
         tell(
             "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME",
@@ -52,15 +46,51 @@ def listing(
         )
 
 
+def _games() -> list[dict[str, Any]]:
+    return [
+        {"name": entry.usage, "summary": entry.summary, "source": entry.source, "values": dict(entry.values)}
+        for entry in CATALOG.values()
+    ]
+
+
+def _algorithms() -> list[dict[str, Any]]:
+    return [{"name": entry.usage, "summary": entry.summary, "source": entry.source} for entry in ALGORITHMS.values()]
+
+
+def _first() -> Iterator[str]:
+    """The core algorithms, a line for each, and how to see the others."""
+    core = [entry for entry in ALGORITHMS.values() if entry.core]
+    yield from _rows([(entry.name, entry.summary, "") for entry in core])
+    yield f"  {len(ALGORITHMS) - len(core)} more, and parameters: treeplex list algorithms --all"
+
+
+def _by_paper() -> Iterator[str]:
+    """All algorithms, each below the paper it is of, with its parameters."""
+    papers: dict[str, list[Entry]] = {}
+    for entry in ALGORITHMS.values():
+        papers.setdefault(entry.paper, []).append(entry)
+    indent = max(map(len, ALGORITHMS)) + 4
+    for paper, entries in papers.items():
+        yield f"  {paper}:"
+        rows = [(f"  {one.name}", one.summary, one.usage.removeprefix(one.name)) for one in entries]
+        yield from _rows(rows, indent + 2)
+
+
 def _described(entries: list[dict[str, Any]]) -> Iterator[str]:
-    """Name, summary and source of each, and its parameters below, as wide as the terminal (COLUMNS, or 80)."""
-    width = max(get_terminal_size().columns, 60)
+    """Name, summary and source of each, and its parameters."""
     names = [str(entry["name"]).partition("(")[0] for entry in entries]
-    indent = max(map(len, names)) + 4
-    for name, entry in zip(names, entries, strict=True):
-        about = f"{entry['summary']} ({entry['source']})"
-        first, *rest = wrap(about, width - indent)
+    abouts = [f"{entry['summary']} ({entry['source']})" for entry in entries]
+    usages = [str(entry["name"]).removeprefix(name) for name, entry in zip(names, entries, strict=True)]
+    yield from _rows(list(zip(names, abouts, usages, strict=True)))
+
+
+def _rows(rows: list[tuple[str, str, str]], indent: int = 0) -> Iterator[str]:
+    """Names, what they are, and parameters below, as wide as the terminal (COLUMNS, or 80)."""
+    width = max(get_terminal_size().columns, 60)
+    indent = indent or max(len(name) for name, _, _ in rows) + 4
+    for name, about, usage in rows:
+        first, *rest = wrap(about, width - indent, break_on_hyphens=False)
         yield f"  {name:<{indent - 2}}{first}"
-        given = str(entry["name"]).removeprefix(name).strip("()").replace(",", ", ").replace(";", "; ")
-        for line in [*rest, *wrap(given, width - indent)]:
+        parameters = usage.strip("()").replace(",", ", ").replace(";", "; ")
+        for line in [*rest, *wrap(parameters, width - indent, break_on_hyphens=False)]:
             yield " " * indent + line

@@ -11,7 +11,7 @@ from treeplex.cli.options import AsJson, Force, GameName
 from treeplex.cli.output import check_new, check_policy_file, loaded, print_json, print_table, say
 from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.policies.merge import merge as merge_policies
-from treeplex.runs.games import load_game
+from treeplex.problems.loading import load_game
 
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policies in Parquet or JSON.")]
 To = Annotated[Path, typer.Option("--to", help="Save the merged policy here: .json or .parquet.")]

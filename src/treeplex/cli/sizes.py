@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -11,16 +10,16 @@ import typer
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.answer import Screen, exit_code, follow
-from treeplex.cli.options import FOLDER, AsJson, CheckpointSeconds, Force, Quiet, Seconds, grouped
+from treeplex.cli.options import AsJson, Force, Quiet, Values, grouped
 from treeplex.cli.output import check_files, say
 from treeplex.cli.spots import SpotOptions
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import PLAYERS, Spot
-from treeplex.poker.sizes.problem import ACCURACY, GAP, spot_name
-from treeplex.poker.sizing import sizes as find_sizes
-from treeplex.runs.limits import Limits
+from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
+from treeplex.runs.asking import choosing_sizes
+from treeplex.runs.schema import SIZES
 from treeplex.system import answering
 
 COUNTS: Final = 3  # numbers of sizes that a picture compares
@@ -71,12 +70,7 @@ def sizes(
     ] = False,
     accuracy: Annotated[str, typer.Option(help="How wide intervals of values may be.")] = f"{ACCURACY}%pot",
     gap: Annotated[str, typer.Option(help="No other menu may be better by more than this.")] = f"{GAP}%pot",
-    seconds: Seconds = None,
-    threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Save the run in this folder, so that it can be resumed.", **FOLDER)
-    ] = None,
-    checkpoint_seconds: CheckpointSeconds = 30.0,
+    given: Annotated[Values, SIZES],
     png: Annotated[Path | None, typer.Option(help="Save a picture.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per spot and size.")] = None,
     force: Force = False,
@@ -85,10 +79,7 @@ def sizes(
 ) -> None:
     """Which bet sizes matter: the best few, and proof of what the others would have been worth at most."""
     check_files(force=force, png=png, parquet=parquet)
-    spots = spot.read_all()
-    start = partial(
-        find_sizes,
-        spots,
+    question = SizeOptions(
         keep=keep,
         lose=None if lose is None else percent_of_pot("option --lose", lose),
         player=player,
@@ -100,21 +91,17 @@ def sizes(
         counts=COUNTS if png is not None else 0,
         accuracy=percent_of_pot("option --accuracy", accuracy),
         gap=percent_of_pot("option --gap", gap),
-        seconds=seconds,
-        threads=threads,
-        out=out,
-        checkpoint_seconds=checkpoint_seconds,
     )
-    title = f"{spot_name(spots[0])}, sizes" if len(spots) == 1 else f"{len(spots)} spots, sizes"
+    request = choosing_sizes(spot.read_all(), question, **given)
     with answering():  # pictures and tables are saved, too, if a signal ends the run
-        solution = follow(title, Limits(seconds=seconds), Screen(out, as_json), start)
+        solution = follow(request, Screen(given["out"], as_json))
         if png is not None:
             solution.plot(png)
         if parquet is not None:
             write_parquet(solution.to_arrow(), parquet)
     if not as_json:
         say(*(f"saved {path}" for path in (png, parquet) if path is not None))
-    raise exit_code(Limits(), solution)
+    raise exit_code(request.limits, solution)
 
 
 def _parts(name: str) -> list[str]:

@@ -11,14 +11,15 @@ import typer
 
 from treeplex import api
 from treeplex.algorithms.registry import ALGORITHMS
-from treeplex.cli.options import Goal, real_number
+from treeplex.cli.options import Values, real_number
 from treeplex.cli.output import EVERY, console, loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError, quoted
 from treeplex.runs import Solution
 from treeplex.runs.comparison import ACCURACIES, Comparison
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import INTERRUPTED, Progress
+from treeplex.runs.loop import Progress
+from treeplex.runs.status import INTERRUPTED
 from treeplex.system import answering
 
 
@@ -29,7 +30,6 @@ class Table(NamedTuple):
     algorithms: list[str] | None  # None: all
     seeds: int
     accuracies: str | None
-    cluster: str | None = None
 
 
 class Lines:
@@ -68,15 +68,16 @@ class Lines:
             self._line.stop()
 
 
-def tabulate(wanted: Table, goal: Goal, seed: int, out: Path | None, checkpoint_seconds: float, as_json: bool) -> None:
+def tabulate(wanted: Table, given: Values, as_json: bool) -> None:
     """Run, print the table, and leave it as Parquet and picture."""
-    if goal.nash_conv is not None or goal.exploitability is not None:
+    if given.pop("nash_conv") is not None or given.pop("exploitability") is not None:
         raise ParameterError("A table of accuracies has targets of its own: give --accuracies, not a target NashConv.")
+    out, _ = given.pop("out"), given.pop("big_blind")
     accuracies = ACCURACIES if wanted.accuracies is None else _numbers(wanted.accuracies)
-    seconds = api.DEFAULT_COMPARE_SECONDS if goal.seconds is None else goal.seconds
+    given["seconds"] = api.DEFAULT_COMPARE_SECONDS if given["seconds"] is None else given["seconds"]
     chosen = loaded(api.load, wanted.game)
     names = list(ALGORITHMS) if wanted.algorithms is None else list(dict.fromkeys(wanted.algorithms))
-    lines = Lines(chosen.name, names, Limits(seconds=seconds, iterations=goal.iterations, nodes=goal.nodes))
+    lines = Lines(chosen.name, names, Limits(None, given["seconds"], given["iterations"], given["nodes"]))
 
     def answer(solution: Solution) -> None:
         lines.stop()
@@ -93,13 +94,8 @@ def tabulate(wanted: Table, goal: Goal, seed: int, out: Path | None, checkpoint_
                 wanted.algorithms,
                 accuracies=accuracies,
                 seeds=wanted.seeds,
-                seconds=seconds,
-                iterations=goal.iterations,
-                nodes=goal.nodes,
-                seed=seed,
-                cluster=wanted.cluster,
+                **given,
                 out=folder,
-                checkpoint_seconds=checkpoint_seconds,
                 watch=lines.watch,
                 answer=answer,
             )

@@ -15,7 +15,7 @@ from treeplex.runs.batch.planning import needs
 from treeplex.runs.batch.results import Row
 from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, forecast, left_of, record, run_batch
 from treeplex.runs.claim import claimed_for
-from treeplex.runs.solve import Options
+from treeplex.runs.schema import Options
 
 
 def carry_out_batch(

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.registry import build
 from treeplex.arrow import Table
 from treeplex.cluster.connect import attached
 from treeplex.cluster.sweep import swept
 from treeplex.cluster.tasks import check_shared
 from treeplex.errors import TreeplexError
-from treeplex.runs import games
-from treeplex.runs.asking import carry_out
+from treeplex.runs.asking import solving
 from treeplex.runs.comparison import Ran
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import INTERRUPTED, Progress
+from treeplex.runs.loop import Progress
+from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options
+from treeplex.runs.solve import execute
+from treeplex.runs.status import INTERRUPTED
 
 CompareWatch = Callable[[str, Progress], None] | None
 
@@ -117,10 +119,12 @@ def status_and_log(game: Any, one: Wanted, options: Options, folder: Path | None
 
 def _solved(game: Any, one: Wanted, options: Options, folder: Path | None) -> Solution:
     """As ``solve`` does it."""
-    return carry_out(game, one.algorithm, one.limits, options, folder and folder / one.label, seed=one.seed)
+    request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
+    own = replace(options, seed=one.seed, out=request.options.out)
+    return execute(replace(request, options=own))
 
 
 def uniform_nash_conv(game: Any) -> float:
     """Of the strategies that the CFR family begins with."""
-    solver: Any = games.assembled("cfr+").open(game, Execution())
+    solver: Any = build("cfr+").open(game, Execution())
     return solver.report(game, solver.start(game), "current").evaluate().nash_conv

@@ -99,7 +99,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         state = copied(self.fetched_state(solution.state))
         point = solution.checkpoint
         kept = None if point is None else point._replace(state=state)
-        return replace(solution, solver=self.member, state=state, checkpoint=kept)
+        return replace(solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=kept)
 
     def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
         """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
@@ -126,6 +126,10 @@ def fleet(module: Any, game: Any, algorithm: Algorithm[Any, Any], name: str) -> 
         raise ParameterError(
             "The 'cluster' parameter is for algorithms with streams, such as 'pure-mccfr(streams=8)', and for batch and"
             f" compare; got {quoted(name)}."
+        )
+    if algorithm.rule is not None:
+        raise ParameterError(
+            f"Streams with a rule of your own run on one machine; leave 'cluster' out, got {quoted(name)}."
         )
     workers = max(1, int(sum(node.cpus for node in nodes(module))))
     return OnCluster(algorithm, name, module, module.put(game), workers)

@@ -22,7 +22,7 @@ class Evaluation(NamedTuple):
     """Each player's own payoff when best responding to the other."""
 
     extra: Mapping[str, float] = {}
-    """What else was measured, by name; empty for most games."""
+    """Further columns of the log, by name, since each kind of run has its own; empty for most games."""
 
     @property
     def exploitability(self) -> float:

@@ -30,6 +30,7 @@ from treeplex.games.sized import Abstraction
 from treeplex.growth.answer import Addition, Grown, policy
 from treeplex.growth.check import check
 from treeplex.growth.dealt import GrowingDealt
+from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game, fitted_to_rules
 from treeplex.growth.remove import Removal, remove
 from treeplex.policies.policy import Policy
@@ -118,17 +119,17 @@ class Growing(Algorithm[Abstraction, State]):
         """In the full game, where every size is legal; beside it, NashConv if only sizes in the abstraction were."""
         tree = strategies.game
         full, inside = tree.measure(), tree.measure(whole=False)
-        extra = {
-            "growing_seconds": strategies.growing,
-            "nash_conv_in_abstraction": inside.nash_conv,
-            "histories": tree.tree.histories,
-            "archived": tree.archive.histories,
-            "sizes": len(strategies.additions),
-            "removed": len(strategies.removals),
-            "weight": tree.weight,
-            "bytes": tree.tree.used_bytes,
-        }
-        return Evaluation(full.value, full.nash_conv, full.best_responses, extra)
+        figures = GrowthFigures(
+            growing_seconds=strategies.growing,
+            nash_conv_in_abstraction=inside.nash_conv,
+            histories=tree.tree.histories,
+            archived=tree.archive.histories,
+            sizes=len(strategies.additions),
+            removed=len(strategies.removals),
+            weight=tree.weight,
+            bytes=tree.tree.used_bytes,
+        )
+        return Evaluation(full.value, full.nash_conv, full.best_responses, figures._asdict())
 
     def _policy(self, game: Abstraction, strategies: State) -> Policy:
         """Of the actions that are in the abstraction now."""

@@ -14,6 +14,7 @@ from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.game import GrowingGame
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import Growth, growth_fields
 from treeplex.growth.remove import Removal
 from treeplex.growth.where import loss_if_unknown
@@ -70,13 +71,13 @@ class Grown(Extras):
 
     def summary(self) -> dict[str, Any]:
         """As ``Extras``."""
-        extra = self.evaluation.extra
+        figures = GrowthFigures.of(self.evaluation)
         return {
             "growth": growth_fields(self.growth),
-            "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "nash_conv_in_abstraction": figures.nash_conv_in_abstraction,
             "reading": self.reading,
-            "histories": extra["histories"] + extra["archived"],
-            "archived": extra["archived"],
+            "histories": figures.histories + figures.archived,
+            "archived": figures.archived,
             "removed": len(self.removals),
             "sizes": [
                 one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}

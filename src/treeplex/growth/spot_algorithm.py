@@ -26,6 +26,7 @@ from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.solver import LEARNING, OVERHEAD, PASS, SpotProfile
 from treeplex.engines.boards.tables import HandTables, check_iterations, new_learners, saved_earlier
 from treeplex.engines.boards.translated import with_tree
+from treeplex.engines.open import CPU
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.holdem.candidates import offered
@@ -33,11 +34,13 @@ from treeplex.games.holdem.grown import line_text
 from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import Translation
 from treeplex.growth.check import Grew, check
+from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import Growth, growth_fields
 from treeplex.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.growth.spots import GrowingSpot
 from treeplex.poker.views.reader import Reader
 from treeplex.tensors import TINY, Tensors, count_of, leaves, number_of, record_of, restored
+from treeplex.updates.rule import Rule
 from treeplex.updates.storage import STORAGES
 
 RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
@@ -99,12 +102,12 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
                 f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
-        if not isinstance(member, CFR) or member.rule.predict > 0.0:
+        if not isinstance(member, CFR) or isinstance(member.rule, Rule) or member.rule.predict > 0.0:
             raise ParameterError(
                 f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
-        return replace(self, solver=member.open(game, execution._replace(backend="cpu")))
+        return replace(self, solver=member.open(game, execution._replace(backend=CPU)))
 
     def start(self, game: HoldemGame, seed: int = 0) -> GrowingRun:
         """The menus of the spot; nothing learnt."""
@@ -150,17 +153,17 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         """In the real game, where every candidate may be bet; beside it, NashConv if only sizes on the menus might."""
         spot = strategies.game
         inside, taken = self._reader(spot).evaluation(), spot.taken()
-        extra = {
-            "growing_seconds": strategies.growing,
-            "nash_conv_in_abstraction": inside.nash_conv,
-            "histories": spot.game.nodes,
-            "archived": 0,
-            "sizes": len(strategies.additions),
-            "removed": len(strategies.removals),
-            "weight": float(np.prod([share for _, share in spot.cuts])),
-            "bytes": spot.game.memory(self._solver.storage, threads=1),
-        }
-        return Evaluation(inside.value, max(sum(taken) - spot.game.spot.pot, 0.0), taken, extra)
+        figures = GrowthFigures(
+            growing_seconds=strategies.growing,
+            nash_conv_in_abstraction=inside.nash_conv,
+            histories=spot.game.nodes,
+            archived=0,
+            sizes=len(strategies.additions),
+            removed=len(strategies.removals),
+            weight=float(np.prod([share for _, share in spot.cuts])),
+            bytes=spot.game.memory(self._solver.storage, threads=1),
+        )
+        return Evaluation(inside.value, max(sum(taken) - spot.game.spot.pot, 0.0), taken, figures._asdict())
 
     def fingerprint(self, game: HoldemGame) -> str:
         """Of the spot at the start; its candidates are options of the run."""
@@ -198,7 +201,7 @@ class GrowingHoldem(Algorithm[HoldemGame, GrowingRun]):
         state, solver = self.start(game, seed), self._solver
         spot = state.game
         spot.game = load_spot(replace(game.spot, line_sizes=counts["line_sizes"]), like=game)
-        learners = new_learners(spot.game, solver.storage, predict=False)
+        learners = new_learners(spot.game, solver.storage, solver.scheme)
         fresh = HandTables(learners, 0, saved_earlier(learners, tensors))
         spot.state = check_iterations(restored(fresh, "state", tensors))
         spot.touched, state.growing = count_of(counts["touched"]), number_of(counts["growing"])
@@ -296,10 +299,10 @@ class GrownSpot(HoldemExtras):
 
     def summary(self) -> dict[str, Any]:
         """As ``Extras``."""
-        extra = self.evaluation.extra
+        figures = GrowthFigures.of(self.evaluation)
         return super().summary() | {
             "growth": growth_fields(self.growth),
-            "nash_conv_in_abstraction": extra["nash_conv_in_abstraction"],
+            "nash_conv_in_abstraction": figures.nash_conv_in_abstraction,
             "reading": "secret",
             "removed": len(self.removals),
             "sizes": [one.addition._asdict() | {"frequency": one.frequency} for one in self.found],

@@ -27,12 +27,12 @@ from treeplex.algorithms.mccfr import (
     mccfr_external,
     pure_cfr,
     pure_mccfr,
-    sample_tree,
 )
 from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
+from treeplex.engines.sampling.tree import sample_tree
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.updates.schedules import linear, power

@@ -19,7 +19,7 @@ from treeplex.growth.options import Growth
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
-from treeplex.runs.games import sized_game
+from treeplex.problems.loading import sized_game
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Outcome
 

@@ -9,12 +9,10 @@ from typing import Any
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
-from treeplex.runs.claim import folder_of
-from treeplex.runs.limits import Limits
+from treeplex.runs.asking import choosing_sizes
 from treeplex.runs.loop import Progress
-from treeplex.runs.sizing import size_search
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options, execute
+from treeplex.runs.solve import execute
 
 
 def sizes(
@@ -66,6 +64,5 @@ def sizes(
     (('a',), True)
     """
     question = SizeOptions(keep, lose, player, street, bets, raises, restrict, per_decision, counts, accuracy, gap)
-    options = Options(threads, checkpoint_seconds=checkpoint_seconds, watch=watch, answer=answer)
-    kept = None if out is None else folder_of(out, "out")
-    return execute(*size_search(spots, question, Limits(seconds=seconds)), options, kept)
+    options = {"threads": threads, "out": out, "checkpoint_seconds": checkpoint_seconds}
+    return execute(choosing_sizes(spots, question, seconds=seconds, **options, watch=watch, answer=answer))

@@ -2,7 +2,7 @@
 
 from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
+from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options
 
 __all__ = ["Limits", "Options", "Progress", "Solution"]

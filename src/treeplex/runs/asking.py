@@ -1,170 +1,160 @@
-"""What a user asks for, as a run: the game, the algorithm and the limits, by whatever names they are given."""
+"""Requests, made from options by the names that ``runs.schema`` gives them: the same for every door."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.registry import canonical, family, settled
-from treeplex.errors import ParameterError, TreeplexError, quoted
+from treeplex.algorithms.registry import ALGORITHMS, Choice, choose, with_parameters
+from treeplex.errors import ParameterError, TreeplexError, within
 from treeplex.games.holdem.locks import Lock
-from treeplex.games.protocol import name_of
-from treeplex.runs import games
+from treeplex.problems import kinds
+from treeplex.problems.protocol import Problem
+from treeplex.runs.claim import folder_of
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.games import Source
 from treeplex.runs.limits import Limits
-from treeplex.runs.request import GAME, SPOT, Request, seed_of
-from treeplex.runs.solution import Solution
-from treeplex.runs.solve import Options, execute
+from treeplex.runs.request import Record, Request
+from treeplex.runs.schema import LIMITS, SOLVE, Options
 from treeplex.runs.targets import nash_conv_of
 from treeplex.spec import parse
 
-DEFAULT_ALGORITHM = "auto"
-DEFAULT_NASH_CONV = 1e-3
-"""The target when nothing says when to stop; at most a thousandth of the largest payoff, at least a millionth."""
-
-DEFAULT_SPOT_TARGET = "0.5%pot"
-"""The same for a hold'em spot."""
+DEFAULT_ALGORITHM: Final = "auto"
 
 
-def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
-    """Compile a game and check it.
+class Arguments(NamedTuple):
+    """Options of a request, checked before a game is loaded."""
 
-    Args:
-        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
-            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
-            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
+    limits: Limits
+    exploitability: float | str | None
+    big_blind: float | None
+    options: Options
 
-    >>> load("kuhn").summary()["infosets"]
-    [6, 6]
-    """
-    if is_spot_game(source):
-        return source
-    spot = games.spot_of(source)
-    return games.load_game(source, report) if spot is None else games.spot_game(spot)
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> Arguments:
+        """From values by name."""
+        rest = dict(values)
+        limits = {field.name: rest.pop(field.name, None) for field in LIMITS}
+        exploitability, big_blind = limits.pop("exploitability"), rest.pop("big_blind", None)
+        if big_blind is not None:
+            within(float, "big_blind", big_blind, "a number of chips > 0", 1e-9, 1e9)
+        checked = Limits(**limits)
+        if rest.get("out") is not None:
+            rest["out"] = folder_of(rest["out"], "out")
+        return Arguments(checked, exploitability, big_blind, Options(**rest))
 
-
-class Asked(NamedTuple):
-    """A run that is asked for: the game, the algorithm, and what will be written down. Nothing is computed yet."""
-
-    game: Any
-    algorithm: Algorithm[Any, Any]
-    request: Request
+    def limits_in(self, pot: float | None) -> Limits:
+        """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
+        if self.exploitability is None:
+            return self.limits
+        if self.limits.nash_conv is not None:
+            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+        return replace(self.limits, nash_conv=nash_conv_of(self.exploitability, pot, self.big_blind))
 
 
 def solving(
-    game: Source | Any,
-    algorithm: str | Algorithm[Any, Any] | None,
-    given: Limits,
-    exploitability: float | str | None = None,
-    seed: int = 0,
-    iterate: str = "average",
-    storage: str | None = None,
-    threads: int = 0,
+    game: Any,
+    algorithm: Any = None,
+    *,
     locks: Sequence[Lock] = (),
-) -> Asked:
-    """What ``solve`` carries out, by the same arguments; refuses what it refuses."""
-    if algorithm is not None:
-        games.assembled(algorithm)  # whatever is wrong is said before a large game is compiled
-    loaded = load(game)
-    spot = loaded.spot if is_spot_game(loaded) else None
-    if locks:
-        if spot is None:
-            raise ParameterError("The 'locks' parameter is for hold'em spots.")
-        locks = games.locks_of(locks)
-        loaded = replace(loaded, locks=locks)
-    limits = limits_of(given, exploitability, pot_of(loaded))
-    wanted = algorithm or default_algorithm(loaded)
-    asked = wanted if isinstance(wanted, str) else name_of(wanted)
-    wanted = settled(wanted, limits.iterations) if isinstance(wanted, str) else wanted
-    solver = games.assembled(wanted)
-    if spot is not None and not isinstance(solver, CFR | Auto):
-        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(asked)}.")
-    request = Request(
-        kind=GAME if spot is None else SPOT,
-        game=loaded.name,
-        source=loaded.source if spot is None else spot.summary(),
-        fingerprint=loaded.fingerprint,
-        algorithm=canonical(wanted) if isinstance(wanted, str) else name_of(wanted),
-        asked=asked,
-        seed=seed_of(seed),
-        storage=storage,
-        iterate=iterate,
-        options={"locks": [lock._asdict() for lock in locks]} if locks else {},
-        limits=limits.otherwise(default_limits(loaded, solver)),
-        threads=threads,
+    parameters: Mapping[str, Any] | None = None,
+    report: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Request:
+    """A request to solve a game or a spot. ``parameters``: of the algorithm; ``report``: as in ``load``."""
+    arguments = Arguments.of(options)
+    if parameters:
+        algorithm = _with_parameters(algorithm, parameters)
+    choice = _chosen(algorithm or DEFAULT_ALGORITHM, arguments)  # before a large game is compiled
+    problem = kinds.solving(game, locks, report)
+    return requested(problem, problem.fit(choice), arguments)
+
+
+def growing(game: Any, *, growth: Any = None, **options: Any) -> Request:
+    """A request to solve a game or a spot whose sizes are found; ``growth``: how."""
+    from treeplex.problems.growing import growing as problem_of  # noqa: PLC0415 - few runs grow
+
+    arguments = Arguments.of(options)
+    problem = problem_of(game, growth)
+    return requested(problem, problem.choice, arguments)
+
+
+def exploring(game: Any, algorithm: str | None = None, *, responses: int | None = None, **options: Any) -> Request:
+    """A request to learn a game from its rules."""
+    from treeplex.problems.exploring import exploration  # noqa: PLC0415 - seldom needed
+
+    arguments = Arguments.of(options)
+    problem = exploration(game, algorithm, responses)
+    return requested(problem, problem.choice, arguments)
+
+
+def choosing_sizes(spots: Any, question: Any, **options: Any) -> Request:
+    """A request to find which sizes of spots matter; ``question``: a ``SizeOptions``."""
+    from treeplex.problems.sizing import size_search  # noqa: PLC0415 - seldom needed
+
+    arguments = Arguments.of(options)
+    problem = size_search(spots, question)
+    return requested(problem, problem.choice, arguments)
+
+
+def requested(problem: Problem, choice: Choice, arguments: Arguments) -> Request:
+    """A request, with the problem's default limits if there are none."""
+    default = Limits(**problem.default_limits(choice.algorithm.ends))  # pyright: ignore[reportArgumentType]
+    limits = arguments.limits_in(problem.pot).otherwise(default)
+    return Request(problem, choice, limits, arguments.options, big_blind=arguments.big_blind)
+
+
+def resuming(folder: str | Path, *, algorithm: Any = None, game: Any = None, **options: Any) -> Request:
+    """A request to continue the run in a folder, to new limits or to those it had."""
+    arguments = Arguments.of(options)
+    kept = RunFolder.open(folder)
+    record = kept.record
+    limits = arguments.limits_in(record.pot)
+    problem = kinds.reopened(record, kept.path, game)
+    fixed: dict[str, Any] = {"out": kept.path, "seed": record.seed, "iterate": record.iterate}
+    return Request(
+        problem,
+        _choice_of(record, problem, algorithm),
+        limits.otherwise(record.limits),
+        replace(arguments.options, **fixed, storage=record.storage),
+        record,
+        limits.any,
+        big_blind=arguments.big_blind,
     )
-    return Asked(loaded, solver, request)
 
 
-def carry_out(
-    game: Source | Any,
-    algorithm: str | Algorithm[Any, Any] | None,
-    given: Limits,
-    options: Options,
-    kept: str | Path | None,
-    over: Callable[[Asked], Algorithm[Any, Any]] | None = None,
-    **more: Any,
-) -> Solution:
-    """Ask for a run and carry it out, in the folder ``kept`` if there is one.
-
-    ``over``: what carries the algorithm out in its place, on other machines. ``more``: as ``solving`` takes it.
-    """
-    if isinstance(algorithm, str) and kept is not None:
-        algorithm = as_begun(algorithm, kept)
-    asked = solving(game, algorithm, given, threads=options.threads, **more)
-    return execute(asked.game, asked.algorithm if over is None else over(asked), asked.request, options, kept)
+def _choice_of(record: Record, problem: Problem, replacement: Any) -> Choice:
+    """The algorithm of a run; ``replacement``: the user's own, if the run was started with one."""
+    choice: Choice | None = getattr(problem, "choice", None)
+    if choice is None and replacement is None and parse(record.algorithm)[0] not in ALGORITHMS:
+        raise ParameterError(f"The run was made by a rule of your own, '{record.asked}'; give it as algorithm=.")
+    choice = choice or choose(record.algorithm if replacement is None else replacement)
+    return choice._replace(name=record.algorithm, label=record.asked)
 
 
-def limits_of(
-    given: Limits, exploitability: float | str | None, pot: float | None = None, big_blind: float | None = None
-) -> Limits:
-    """Limits with ``exploitability``, which is another way to say ``nash_conv``, among them."""
-    if exploitability is None:
-        return given
-    if given.nash_conv is not None:
-        raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-    return replace(given, nash_conv=nash_conv_of(exploitability, pot, big_blind))
-
-
-def pot_of(game: Any) -> float | None:
-    """Of a hold'em spot that is loaded; None for any other game."""
-    return float(game.spot.pot) if is_spot_game(game) else None
-
-
-def default_limits(game: Any, algorithm: str | Algorithm[Any, Any] | None = None) -> Limits:
-    """What ``solve`` goes to when nothing says when to stop: no limit for an algorithm that ends by itself."""
-    if algorithm is not None and games.assembled(algorithm).ends:
-        return Limits()
-    pot = pot_of(game)
-    if pot is not None:
-        return Limits(nash_conv_of(DEFAULT_SPOT_TARGET, pot))
-    largest = game.largest_payoff * game.unit or 1.0
-    return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
-
-
-def default_algorithm(game: Any) -> str:
-    """What ``solve`` takes when no algorithm is named."""
-    return DEFAULT_ALGORITHM
-
-
-def as_begun(algorithm: str, kept: str | Path) -> str:
-    """``algorithm`` with the horizon that the run in a folder began with, if it is the run of this very algorithm."""
+def _chosen(algorithm: Any, arguments: Arguments) -> Choice:
+    """The algorithm, with the horizon that the run in the folder began with, if that is of this very algorithm."""
+    choice, out = choose(algorithm, arguments.limits.iterations), arguments.options.out
     try:
-        begun = RunFolder.open(kept).request.algorithm
-        horizon = dict(parse(begun)[1]).get("horizon")
+        begun = "" if out is None else RunFolder.open(out).record.algorithm
+        horizon = dict(parse(begun)[1]).get("horizon") if begun else None
     except TreeplexError:
-        return algorithm
-    meant = settled(algorithm, horizon) if isinstance(horizon, int) else algorithm
-    return meant if meant != algorithm and canonical(meant) == begun else algorithm
+        return choice
+    earlier = choose(algorithm, horizon) if isinstance(horizon, int) and horizon > 0 else choice
+    return earlier if earlier.name == begun else choice
 
 
-def is_spot_game(game: object) -> bool:
-    """Is this a hold'em spot that is loaded?"""
-    return type(game).__name__ == "HoldemGame"
+def _with_parameters(algorithm: Any, values: Mapping[str, Any]) -> str:
+    """A name with the parameters that were given as keywords."""
+    known = ["algorithm", "locks", *(field.name for field in SOLVE), "watch", "answer"]
+    near = [name for key in values for name in get_close_matches(key, known, n=1)]
+    if isinstance(algorithm, str):
+        try:
+            return with_parameters(algorithm, values)
+        except ParameterError:
+            if not near:
+                raise
+    advice = f"; did you mean '{near[0]}'?" if near else "; name the algorithm whose parameter it is."
+    raise ParameterError(f"'{next(iter(values))}' is not an option of solve{advice}")

@@ -10,7 +10,8 @@ import numpy as np
 
 from treeplex.algorithms.protocol import Algorithm, Game, Report, State
 from treeplex.errors import FormatError
-from treeplex.runs.log import LogRow
+from treeplex.runs.log import LogRow, read_rows, written_rows
+from treeplex.runs.request import identified
 from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, number_of, restored, write_tensors
 
 DAMAGES: Final = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -43,7 +44,7 @@ def save_checkpoint(
         tensors |= {name: np.ascontiguousarray(leaf) for name, leaf in leaves(point.best.report.arrays, "best")}
     about = {
         "run": dict(identity),
-        "rows": [row.fields() for row in point.rows],
+        **written_rows(point.rows),
         "seconds": point.seconds,
         "evaluating": point.evaluating,
         "best": None if point.best is None else point.best.nash_conv,
@@ -57,12 +58,12 @@ def load_checkpoint(
     """Read a checkpoint of this very run."""
     try:
         with mapped_tensors(path, CHECKPOINT) as (tensors, about):
-            owner: dict[str, Any] = about["run"]
+            owner = identified(about["run"])
             other = next((key for key in identity if owner.get(key) != identity[key]), None)
             if other is not None:
                 raise ValueError(f"its {other} is {owner.get(other)!r}, not {identity[other]!r}")
             state = algorithm.restore(game, tensors, seed)
-            rows, work = [LogRow.of(row) for row in about["rows"]], algorithm.work(game, state)
+            rows, work = read_rows(about), algorithm.work(game, state)
             if any(not 1 <= row.iteration <= max(work[:2]) for row in rows):
                 raise ValueError("its log is of iterations that were not done")
             best = None

@@ -6,14 +6,16 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import family
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LostError, Shards
 from treeplex.errors import ParameterError, quoted
-from treeplex.runs.request import Request
+
+if TYPE_CHECKING:
+    from treeplex.runs.request import Request
 
 RETRIES: Final = 5  # failures in a row without a checkpoint between them, after which a run gives up
 
@@ -37,11 +39,11 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Sharding) -> Cutting
     if getattr(solver, "engine", None) is None:
         raise ParameterError(
             f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
-            f" game is cut; got {quoted(request.asked)}."
+            f" game is cut; got {quoted(request.choice.label)}."
         )
-    known = [request.fingerprint, request.algorithm, solver.storage]
+    known = [request.problem.fingerprint, request.choice.name, solver.storage]
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
-    return Cutting(how.shards, how.workers, how.threads, how.memory, request.algorithm, run)
+    return Cutting(how.shards, how.workers, how.threads, how.memory, request.choice.name, run)
 
 
 def describe(solver: Any, how: Sharding) -> None:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.arrow import write_parquet
-from treeplex.compile.game import CompiledGame
-from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import FormatError, ParameterError
 from treeplex.files import parse_json, replace_text
 from treeplex.plots.plot import plot_convergence
 from treeplex.policies.policy import Policy
+from treeplex.problems.protocol import Problem
 from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
 from treeplex.runs.claim import claimed, folder_of
 from treeplex.runs.limits import Limits
-from treeplex.runs.request import Request
+from treeplex.runs.request import Record
 
 if TYPE_CHECKING:
     from treeplex.runs.solution import Solution
@@ -35,38 +34,37 @@ class RunFolder(NamedTuple):
     """A folder with ``run.json`` in it."""
 
     path: Path
-    request: Request
+    record: Record
 
     @staticmethod
     @contextmanager
-    def claim(folder: str | Path, request: Request, game: object) -> Generator[RunFolder]:
+    def claim(folder: str | Path, record: Record, problem: Problem) -> Generator[RunFolder]:
         """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
 
         A folder that holds anything else is refused: what is not ours is never touched. Nobody else writes into it
         while this lasts.
         """
-        with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, request)) as path:
-            kept = RunFolder(path, request)
-            kept.record()  # first: without it nothing else would be known as ours
-            if request.source is None and isinstance(game, CompiledGame):
-                save_compiled(game, path / "game.safetensors")
+        with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, record)) as path:
+            kept = RunFolder(path, record)
+            kept.write()  # first: without it nothing else would be known as ours
+            problem.save(path)
             yield kept
 
     @contextmanager
     def reclaimed(self) -> Generator[RunFolder]:
         """The same run, to be continued: nobody else writes into its folder while this lasts."""
-        with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.request)) as path:
+        with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.record)) as path:
             yield RunFolder.open(path)
 
     def limited(self, limits: Limits, threads: int, backend: str) -> RunFolder:
         """The same run, to be continued to other limits by so many threads there, as ``run.json`` then says."""
-        kept = RunFolder(self.path, replace(self.request, limits=limits, threads=threads, backend=backend))
-        kept.record()
+        kept = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
+        kept.write()
         return kept
 
-    def record(self) -> None:
+    def write(self) -> None:
         """Write ``run.json``."""
-        fields = {"format": FORMAT} | asdict(self.request)
+        fields = {"format": FORMAT} | asdict(self.record)
         replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
 
     @staticmethod
@@ -80,25 +78,25 @@ class RunFolder(NamedTuple):
             form = fields.pop("format")
             if form not in (FORMAT, *FIRST_FORMATS):
                 raise ValueError(f"its format is {form!r}, not {FORMAT!r}")
-            request = Request.of(fields) if form == FORMAT else None
+            record = Record.of(fields) if form == FORMAT else None
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
         except DAMAGES as error:
             raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
-        if request is None:
+        if record is None:
             raise _too_old(path)
-        return RunFolder(path, request)
+        return RunFolder(path, record)
 
     def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
         """Replace the checkpoint."""
-        save_checkpoint(self.path / "checkpoint.safetensors", self.request.identity, algorithm, point)
+        save_checkpoint(self.path / "checkpoint.safetensors", self.record.identity, algorithm, point)
 
     def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
         """Where to continue, or None if the run was ended before its first checkpoint."""
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
             return None
-        return load_checkpoint(path, self.request.identity, algorithm, game, self.request.seed)
+        return load_checkpoint(path, self.record.identity, algorithm, game, self.record.seed)
 
     def finish(self, solution: Solution, picture: bool = True) -> Path:
         """Leave the answer."""
@@ -113,21 +111,21 @@ class RunFolder(NamedTuple):
             write_parquet(table, path / f"{name}.parquet")
         for name, document in solution.extras.documents().items():
             replace_text(path / f"{name}.json", json.dumps(document, indent=0) + "\n")
-        title = f"{self.request.game}, {self.request.asked}"
+        title = self.record.title
         known = picture and any(not math.isnan(row.nash_conv) for row in solution.rows)
         if not known:
             del files["convergence.png"]
         about = solution.extras.note()
         replace_text(path / "README.md", _explanation(title, files | solution.extras.files(), about))
         if known:
-            plot_convergence({self.request.asked: solution.log}, title, path / "convergence.png")
+            plot_convergence({self.record.asked: solution.log}, title, path / "convergence.png")
         return path
 
 
-def _check_same(path: Path, request: Request) -> None:
+def _check_same(path: Path, record: Record) -> None:
     """Refuse a folder that holds another run."""
-    before = RunFolder.open(path).request
-    other = next((key for key, value in request.identity.items() if before.identity[key] != value), None)
+    before = RunFolder.open(path).record
+    other = next((key for key, value in record.identity.items() if before.identity[key] != value), None)
     if other is not None:
         what = {"kind": "kind of game", "options": "set of options"}.get(other, other)
         raise ParameterError(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -26,19 +26,43 @@ class LogRow(NamedTuple):
     exploitability: float  # nash_conv / 2
     extra: Mapping[str, float] = {}  # further columns of this kind of run
 
-    def fields(self) -> list[Any]:
-        """For JSON, which has no nan."""
-        return [None if isinstance(x, float) and math.isnan(x) else x for x in self[:-1]] + [dict(self.extra)]
-
     @staticmethod
-    def of(fields: list[Any]) -> LogRow:
-        """The opposite of ``fields``, or ValueError; columns that were not known then are left out."""
-        iteration, nodes, *common, extra = fields
-        numbers = [math.nan if x is None else number_of(x) for x in common]
-        columns: dict[str, Any] = dict(extra)
-        if not all(type(x) in (int, float) for x in columns.values()):
+    def of(fields: Mapping[str, Any]) -> LogRow:
+        """From values by name, or ValueError. Columns that are not there are nan, unknown ones are left out."""
+        values: dict[str, Any] = dict.fromkeys(LogRow._fields[:-1], math.nan)
+        for name in values:
+            found = fields[name] if name in WHOLE else fields.get(name)
+            if found is not None:
+                values[name] = count_of(found) if name in WHOLE else number_of(found)
+        extra: dict[str, Any] = dict(fields.get("extra", {}))
+        if not all(type(x) in (int, float) for x in extra.values()):
             raise ValueError("a row of its log has columns that are not numbers")
-        return LogRow(count_of(iteration), count_of(nodes), *numbers, extra=columns)
+        return LogRow(**values, extra=extra)
+
+
+FIRST_COLUMNS: Final = (
+    "iteration",
+    "nodes_touched",
+    "seconds",
+    "evaluation_seconds",
+    "value",
+    "nash_conv",
+    "exploitability",
+    "extra",
+)
+"""Columns of checkpoints that do not name them, as those of 0.2."""
+
+
+def written_rows(rows: Sequence[LogRow]) -> dict[str, Any]:
+    """Rows as a checkpoint has them: names of the columns, then their values; JSON has no nan."""
+    values = [[None if isinstance(x, float) and math.isnan(x) else x for x in row[:-1]] for row in rows]
+    return {"columns": LogRow._fields, "rows": [[*row, dict(log.extra)] for row, log in zip(values, rows, strict=True)]}
+
+
+def read_rows(about: Mapping[str, Any]) -> list[LogRow]:
+    """The opposite of ``written_rows``, or ValueError, TypeError or LookupError if there are no such rows."""
+    columns = about.get("columns", FIRST_COLUMNS)
+    return [LogRow.of(dict(zip(columns, row, strict=True))) for row in about["rows"]]
 
 
 def to_table(rows: list[LogRow]) -> Table:

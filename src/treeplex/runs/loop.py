@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Generic, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm, Cost, Game, Report, State, Stop, Work, never
@@ -16,16 +16,13 @@ from treeplex.runs.checkpoint import Best, Checkpoint
 from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.schedule import next_evaluation
+from treeplex.runs.schema import Options
+from treeplex.runs.status import INTERRUPTED, MISSED, SOLVED
 from treeplex.system import Interruption, ctrl_c
 from treeplex.tensors import copied
 
 SAVING: Final = 10.0  # between two checkpoints at least this many times what the last one took to write
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
-
-SOLVED: Final = "solved"
-MISSED: Final = "missed"
-INTERRUPTED: Final = "interrupted"
-
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
@@ -46,7 +43,7 @@ class Progress(NamedTuple):
 class Outcome(NamedTuple, Generic[State]):
     """How a run ended."""
 
-    status: str  # "solved", or what stopped it: "iterations", "seconds", "nodes", "interrupted"; "missed": see Solution
+    status: str  # one of ``status.SENTENCES``
     state: State
     work: Work
     rows: list[LogRow]
@@ -57,15 +54,11 @@ class Outcome(NamedTuple, Generic[State]):
 
 @dataclass(frozen=True)
 class Plan(Generic[State]):
-    """How to run: when to stop, what to report, whom to tell, where to keep checkpoints and how often."""
+    """How to run: when to stop, what to report, where checkpoints go."""
 
     limits: Limits
-    iterate: str = "average"
-    threads: int = 0
-    seed: int = 0
-    watch: Callable[[Progress], None] | None = None
+    options: Options = field(default_factory=Options)
     keep: Callable[[Checkpoint[State]], None] | None = None
-    keep_every: float = 30.0  # seconds
     schedule: Schedule = next_evaluation
     stop: Stop = never  # asked as often as Ctrl-C is: end with the answer so far
 
@@ -80,11 +73,11 @@ def run(
     """
 
     def compiling(kernels: int) -> None:
-        if plan.watch is not None:
-            plan.watch(Progress(0, 0.0, [], kernels))
+        if plan.options.watch is not None:
+            plan.options.watch(Progress(0, 0.0, [], kernels))
 
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
-        point = resumed or Checkpoint(algorithm.start(game, plan.seed), [], 0.0, 0.0)
+        point = resumed or Checkpoint(algorithm.start(game, plan.options.seed), [], 0.0, 0.0)
         return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed).go()
 
 
@@ -104,8 +97,9 @@ class _Run(Generic[Game, State]):
         self.interruption, self.pressed = interruption, lambda: interruption.is_set() or plan.stop()
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
         iteration, evaluation = algorithm.cost(game)
-        self.cost = Cost(iteration, 2.0 * evaluation if plan.iterate == "best" else evaluation)  # of both iterates
-        self.pace, self.kept, self.pause = 1.0, clock.total(), plan.keep_every
+        both = plan.options.iterate == "best"
+        self.cost = Cost(iteration, 2.0 * evaluation if both else evaluation)
+        self.pace, self.kept, self.pause = 1.0, clock.total(), plan.options.checkpoint_seconds
         self._answerable()
 
     def go(self) -> Outcome[State]:
@@ -178,20 +172,20 @@ class _Run(Generic[Game, State]):
 
     def _report(self) -> tuple[Report, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
-        iterate = self.plan.iterate
+        iterate = self.plan.options.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
         measured = [self._evaluated(kind) for kind in ("average", "current")]
         report, evaluation = min(measured, key=lambda pair: pair[1].nash_conv)
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             best = self.best.report
-            return best, best.evaluate(self.plan.threads), self.best
+            return best, best.evaluate(self.plan.options.threads), self.best
         best = report.replace(copied(report.arrays))
         return report, evaluation, Best(evaluation.nash_conv, best)
 
     def _evaluated(self, iterate: str) -> tuple[Report, Evaluation]:
         report = self.algorithm.report(self.game, self.state, iterate)
-        return report, report.evaluate(self.plan.threads)
+        return report, report.evaluate(self.plan.options.threads)
 
     def _logged(self, evaluation: Evaluation) -> list[LogRow]:
         work = self.work
@@ -204,10 +198,10 @@ class _Run(Generic[Game, State]):
         return [*self.rows, LogRow(*work[:2], *spent, value, nash_conv, nash_conv / 2.0, extra)]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
-        if self.plan.watch:
-            work = self.work
+        watch, work = self.plan.options.watch, self.work
+        if watch:
             told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
-            self.plan.watch(told._replace(evaluation=evaluation))
+            watch(told._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):
@@ -215,7 +209,8 @@ class _Run(Generic[Game, State]):
             began = self.clock.total()
             self.plan.keep(point)
             self.kept = self.clock.total()
-            self.pause = max(self.plan.keep_every, SAVING * (self.kept - began)) if self.plan.keep_every else 0.0
+            every = self.plan.options.checkpoint_seconds
+            self.pause = max(every, SAVING * (self.kept - began)) if every else 0.0
 
 
 class _Clock:

@@ -1,35 +1,35 @@
-"""What was asked for: which run this is, and how it is to be carried out."""
+"""What was asked for. A ``Request`` goes from the door to the run loop; a ``Record`` of it is in ``run.json``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Final, cast
 
-from treeplex.algorithms.protocol import ITERATES
-from treeplex.errors import ParameterError, quoted, real, within
+from treeplex.algorithms.protocol import ITERATES, Algorithm
+from treeplex.algorithms.registry import Choice
+from treeplex.engines.open import CPU
+from treeplex.errors import ParameterError, quoted, real
+from treeplex.problems.kinds import KINDS
+from treeplex.problems.protocol import SIZES, SPOT, Problem
+from treeplex.problems.spots import named_on_spots
+from treeplex.runs.cut import Sharding
 from treeplex.runs.limits import Limits
+from treeplex.runs.schema import Options
 from treeplex.version import __version__
 
-GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
-KINDS: Final = (GAME, SPOT, GROWTH, EXPLORATION, SIZES)
-UNTARGETED: Final = {
-    EXPLORATION: "explore: it is only estimated",
-    SIZES: "sizes: every menu has a game of its own; give seconds",
-}
-"""Kinds of runs that have no target NashConv, and why."""
 IDENTITY: Final = ("kind", "game", "fingerprint", "algorithm", "seed", "storage", "iterate", "options")
 """What makes a run this run. Limits, threads, backend and version are recorded beside it and may change."""
 
 
 @dataclass(frozen=True)
-class Request:
-    """A run, as ``run.json`` records it."""
+class Record:
+    """A run, as ``run.json`` has it."""
 
-    kind: str  # of game: see KINDS
-    game: str  # its name
-    source: Any  # how to load it again: a name, a spot's fields; None: from game.safetensors in the folder
+    kind: str  # of problem: see ``problems.kinds``
+    game: str  # the problem's name
+    source: Any  # how to load it again: a name, fields of a spot or spots; None: from game.safetensors in the folder
     fingerprint: str
     algorithm: str  # with every parameter
     asked: str  # the algorithm as the user wrote it
@@ -39,55 +39,129 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # locks of a spot, how an abstraction grows
     limits: Limits = field(default_factory=Limits)
     threads: int = 0
-    backend: str = "cpu"
+    backend: str = CPU
     version: str = __version__
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ParameterError(f"The kind of a run must be one of {', '.join(KINDS)}, got {quoted(self.kind)}.")
-        object.__setattr__(self, "seed", seed_of(self.seed))
+        object.__setattr__(self, "seed", Options(seed=self.seed).seed)
 
     @property
-    def is_spot(self) -> bool:
-        """Is it about a hold'em spot, whether that is solved or grows?"""
-        return self.kind == SPOT or isinstance(self.source, dict)
+    def spot(self) -> dict[str, Any] | None:
+        """Fields of the hold'em spot that was solved or grown; None for other games."""
+        source: Any = self.source
+        return cast(dict[str, Any], source) if isinstance(source, dict) else None
+
+    @property
+    def pot(self) -> float | None:
+        """Chips in the pot of the spot; None for other games."""
+        return None if self.spot is None else float(self.spot["pot"])
+
+    @property
+    def has_strategies(self) -> bool:
+        """Does the run save strategies, of one game? A search for bet sizes solves a game for every menu."""
+        return self.kind != SIZES
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.game}, {self.asked}"
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Two requests with the same identity are the same run."""
+        """Two records with the same identity are the same run."""
         every = asdict(self)
         return json.loads(json.dumps({name: every[name] for name in IDENTITY}))
 
     @staticmethod
-    def of(record: Mapping[str, Any]) -> Request:
-        """From the fields of ``run.json``; ValueError, KeyError or TypeError if they are not a request's."""
-        json.dumps(record, ensure_ascii=False).encode()  # half a character cannot be written down again
-        known = {entry.name for entry in fields(Request)}
-        strange = set(record) - known
+    def of(table: Mapping[str, Any]) -> Record:
+        """From the fields of ``run.json``; ValueError, KeyError or TypeError if they are not a record's."""
+        json.dumps(table, ensure_ascii=False).encode()  # half a character cannot be written down again
+        strange = set(table) - {entry.name for entry in fields(Record)}
         if strange:
             raise ValueError(f"{min(strange)!r} is not a field of a run")
-        given: dict[str, Any] = dict(record)
-        given["limits"] = Limits(**record["limits"])
-        request = Request(**given)
-        if not isinstance(request.options, dict):
+        values: dict[str, Any] = dict(table)
+        values["limits"] = Limits(**table["limits"])
+        values["algorithm"] = identified(table)["algorithm"]
+        record = Record(**values)
+        if not isinstance(record.options, dict):
             raise ValueError("options must be a table")
-        words: list[Any] = [request.game, request.algorithm, request.asked, request.fingerprint]
+        words: list[Any] = [record.game, record.algorithm, record.asked, record.fingerprint]
         if not all(isinstance(word, str) for word in words):
             raise ValueError("game, algorithm and fingerprint must be text")
-        if not isinstance(request.options.get("locks", []), list):
+        if not isinstance(record.options.get("locks", []), list):
             raise ValueError("locks must be a list")
-        if request.is_spot and not (real(request.source["pot"]) or 0.0) > 0.0:
+        if record.kind == SPOT and record.spot is None:
+            raise ValueError("the source of a spot must be its fields")
+        if record.spot is not None and not (real(record.spot["pot"]) or 0.0) > 0.0:
             raise ValueError("the pot of a spot must be a number > 0")
-        return request
+        return record
 
 
-def seed_of(seed: Any) -> int:
-    """A seed, or a refusal."""
-    return within(int, "seed", seed, "an integer >= 0", 0, 2**63 - 1)
+def identified(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a run with the name that its algorithm has today."""
+    known = dict(table)
+    if known["kind"] == SPOT and isinstance(known["algorithm"], str):
+        known["algorithm"] = named_on_spots(known["algorithm"])
+    return known
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that is asked for; nothing is computed yet."""
+
+    problem: Problem
+    choice: Choice  # the algorithm and its names
+    limits: Limits
+    options: Options
+    record: Record | None = None  # of the run in ``options.out`` that is resumed
+    renewed: bool = True  # are the limits new, not those of the record?
+    sharding: Sharding | None = None  # over workers of a cluster
+    big_blind: float | None = None  # chips, for results in mbb
+
+    @property
+    def iterate(self) -> str:
+        """Which strategies are reported."""
+        return self.problem.iterate or self.options.iterate
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.problem.name}, {self.choice.label}"
+
+    @property
+    def stem(self) -> str:
+        """The name of a run folder, to which a number is added."""
+        name, noun = self.problem.name.replace(" ", ""), self.problem.noun
+        return f"{name.partition('(')[0]}-{noun}" if noun else f"{name}-{self.choice.label}"
+
+    def recorded(self, solver: Algorithm[Any, Any]) -> Record:
+        """As ``run.json`` has it; ``solver``: the algorithm as it was opened."""
+        problem, options = self.problem, self.options
+        return Record(
+            kind=problem.kind,
+            game=problem.name,
+            source=problem.source,
+            fingerprint=problem.fingerprint,
+            algorithm=self.choice.name,
+            asked=self.choice.label,
+            seed=options.seed,
+            storage=solver.storage,
+            iterate=self.iterate,
+            options=problem.options,
+            limits=self.limits,
+            threads=options.threads,
+            backend=solver.backend,
+        )
+
+    def watched_by(self, **listeners: Any) -> Request:
+        """The same with other ``watch`` and ``answer``."""
+        return replace(self, options=replace(self.options, **listeners))
 
 
 def check_iterate(iterate: Any, legal: tuple[str, ...] = ITERATES) -> None:
-    """Refuse what is not one of an algorithm's iterates."""
+    """Reject anything but an algorithm's iterates."""
     if iterate not in legal:
         names = ", ".join(f'"{name}"' for name in legal)
         raise ParameterError(f"The 'iterate' parameter must be one of {names}, got {quoted(iterate)}.")

@@ -17,7 +17,8 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
-from treeplex.runs.request import Request
+from treeplex.runs.loop import Outcome
+from treeplex.runs.request import Record, Request
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,24 +29,15 @@ class Solution:
     asked of the solution itself.
     """
 
-    game: Any
     request: Request
-    # "solved", or what stopped the run: "iterations", "seconds", "nodes", "interrupted"; "missed" where an algorithm
-    # ended by itself with an answer that is worse than the target
-    status: str
-    iterations: int  # each updates every player once
-    nodes_touched: int  # histories entered
-    seconds: float  # spent in all, without compiling kernels
-    evaluation: Evaluation
-    rows: list[LogRow]  # the log, one row per evaluation
-    solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was carried out
-    state: Any = field(repr=False)  # the solver's own
-    report: Report = field(repr=False)  # both players' strategies, on the host
+    record: Record  # as ``run.json`` has it
+    outcome: Outcome[Any]
+    solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was opened
     checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if nothing is left to do
 
     def __repr__(self) -> str:
         return (
-            f"Solution({self.request.game}, {self.algorithm}: {self.status}, value {self.value:.6g}, NashConv"
+            f"Solution({self.record.title}: {self.status}, value {self.value:.6g}, NashConv"
             f" {self.nash_conv:.3g}, {self.iterations:,} iterations, {self.seconds:.2f} s)"
         )
 
@@ -60,7 +52,7 @@ class Solution:
             ("NashConv", f"{self.nash_conv:.3g}"),
             ("exploitability (NashConv / 2)", f"{self.exploitability:.3g}"),
         ]
-        title = f"{self.request.game}, {self.algorithm}"
+        title = self.record.title
         shown = sum(row.nash_conv > 0.0 for row in self.rows) > 1  # a single row is no curve
         picture = html_picture(self.plot().png(), f"{title}: NashConv") if shown else ""
         return html_table(title, ("", ""), rows) + picture
@@ -73,19 +65,64 @@ class Solution:
         return getattr(self.extras, name)
 
     @property
+    def game(self) -> Any:
+        """The game as algorithms take it."""
+        return self.request.problem.game
+
+    @property
+    def status(self) -> str:
+        """How the run ended: one of ``treeplex.runs.status.SENTENCES``."""
+        return self.outcome.status
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations; each updates every player once."""
+        return self.outcome.work.iterations
+
+    @property
+    def nodes_touched(self) -> int:
+        """Number of histories that traversals entered."""
+        return self.outcome.work.nodes
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent in all, without compiling kernels."""
+        return self.outcome.seconds
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Value, best responses and NashConv of the strategies."""
+        return self.outcome.evaluation
+
+    @property
+    def rows(self) -> list[LogRow]:
+        """The log, one row per evaluation."""
+        return self.outcome.rows
+
+    @property
+    def state(self) -> Any:
+        """The solver's own state."""
+        return self.outcome.state
+
+    @property
+    def report(self) -> Report:
+        """Both players' strategies, on the host."""
+        return self.outcome.report
+
+    @property
     def algorithm(self) -> str:
-        """As it was asked for."""
-        return self.request.asked
+        """The algorithm as the user wrote it."""
+        return self.record.asked
 
     @property
     def seed(self) -> int:
-        """Of random numbers."""
-        return self.request.seed
+        """Seed of the random numbers."""
+        return self.record.seed
 
     @property
     def iterate(self) -> str:
         """Which strategies are reported: "average", "current" or "best"."""
-        return self.request.iterate
+        return self.record.iterate
 
     @property
     def value(self) -> float:
@@ -129,10 +166,10 @@ class Solution:
 
     def summary(self) -> dict[str, Any]:
         """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
-        request, evaluation = self.request, self.evaluation
+        record, evaluation = self.record, self.evaluation
         return {
-            "game": request.game,
-            "algorithm": request.asked,
+            "game": record.game,
+            "algorithm": record.asked,
             "iterations": self.iterations,
             "nodes_touched": self.nodes_touched,
             "seconds": self.seconds,
@@ -141,11 +178,11 @@ class Solution:
             "exploitability": _known(evaluation.exploitability),
             "best_response_values": [_known(value) for value in evaluation.best_response_values],
             "status": self.status,
-            "backend": request.backend,
-            "threads": request.threads,
-            "storage": request.storage,
-            "seed": request.seed,
-            "iterate": request.iterate,
+            "backend": record.backend,
+            "threads": record.threads,
+            "storage": record.storage,
+            "seed": record.seed,
+            "iterate": record.iterate,
         } | self.extras.summary()
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -154,11 +191,7 @@ class Solution:
         Of bet sizes: what each alone would lose, and how often it is bet.
         """
         own = self.extras.plot(path)
-        return (
-            own
-            if own is not None
-            else plot_convergence({self.algorithm: self.log}, f"{self.request.game}, {self.algorithm}", path)
-        )
+        return own if own is not None else plot_convergence({self.algorithm: self.log}, self.record.title, path)
 
     def to_pandas(self) -> Any:
         """The log as a pandas DataFrame, one row per evaluation. The strategies: ``policy.to_pandas()``."""
@@ -168,8 +201,8 @@ class Solution:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
         if not self.solver.portable:
             raise ParameterError("A run over several machines is kept in the folder it was started with: give out=.")
-        solver = self.solver.open(self.game, Execution(storage=self.request.storage, threads=self.request.threads))
-        with RunFolder.claim(folder, self.request, self.game) as kept:
+        solver = self.solver.open(self.game, Execution(storage=self.record.storage, threads=self.record.threads))
+        with RunFolder.claim(folder, self.record, self.request.problem) as kept:
             point = kept.checkpoint(solver, self.game)
             done = 0 if point is None else solver.work(self.game, point.state).iterations
             if done > self.iterations:

@@ -11,12 +11,13 @@ from typing import Any, Final
 import pyarrow as pa
 
 from treeplex.arrow import ArrowError, numbers, read_parquet
-from treeplex.runs.log import WHOLE, LogRow
+from treeplex.runs.log import WHOLE, LogRow, read_rows
 
 LONGEST: Final = 2**24  # bytes of the head of a checkpoint, and of a log
 
 MOST: Final = 100_000  # rows of a log
-TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in LogRow._fields[:-1]}
+READ: Final = ("iteration", "nodes_touched", "seconds", "nash_conv")
+TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in READ}
 
 Columns = dict[str, list[Any] | None]
 
@@ -62,8 +63,8 @@ def about_checkpoint(path: Path) -> dict[str, Any]:
 def rows_of_checkpoint(path: Path) -> list[LogRow]:
     """The rows in the head of a checkpoint; none if there are none that can be read."""
     try:
-        return [LogRow.of(row) for row in about_checkpoint(path).get("rows", ())]
-    except (ValueError, TypeError, IndexError, AttributeError, OverflowError):
+        return read_rows(about_checkpoint(path))
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
         return []
 
 
@@ -75,12 +76,16 @@ def _told(path: Path) -> list[LogRow]:
         columns = [numbers(table, name).tolist() for name in TYPES]
     except (OSError, ValueError, TypeError, ArrowError):
         return []
-    return [LogRow(int(row[0]), int(row[1]), *row[2:]) for row in zip(*columns, strict=True)]
+    return [_row(*values) for values in zip(*columns, strict=True)]
 
 
 def _of_job(row: Sequence[Any]) -> LogRow:
     iteration, seconds, nash_conv, nodes = row
-    return LogRow(iteration, nodes, seconds, 0.0, math.nan, math.nan if nash_conv is None else nash_conv, math.nan)
+    return _row(iteration, nodes, seconds, math.nan if nash_conv is None else nash_conv)
+
+
+def _row(iteration: float, nodes: float, seconds: float, nash_conv: float) -> LogRow:
+    return LogRow(int(iteration), int(nodes), seconds, 0.0, math.nan, nash_conv, math.nan)
 
 
 def _known(number: float) -> float | None:

@@ -14,8 +14,9 @@ from treeplex.compile.memory import GIB, available
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.spot import make_spot
+from treeplex.poker.solving import check_spot
 from treeplex.web.directory import Directory
-from treeplex.web.runs import request_of
+from treeplex.web.runs import record_of
 
 MOST: Final = 6  # runs
 SHARE: Final = 0.5  # of the memory that is free
@@ -90,9 +91,7 @@ class OpenedRuns:
 
     def _entry(self, run: str) -> Entry:
         folder = self.directory.folder(run)
-        request = request_of(folder)
-        if not request.is_spot:
-            raise ParameterError(f"The run {quoted(run)} is about {request.game}, not a hold'em spot.")
+        check_spot(record_of(folder), quoted(run))
         stamp = _stamp(folder, run)
         with self._lock:
             entry = self._entries.get(run)
@@ -128,7 +127,7 @@ class OpenedRuns:
                 f"The run {quoted(entry.run)} takes at least {size / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are"
                 " free; wait for solves to end."
             )
-        betting_tree(make_spot(request_of(folder).source), min(LARGEST, max(size, SMALLEST)))
+        betting_tree(make_spot(record_of(folder).source), min(LARGEST, max(size, SMALLEST)))
 
     def _opener(self) -> Opener:
         if self.opener is None:

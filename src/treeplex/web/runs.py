@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 from treeplex.errors import ParameterError, TreeplexError, quoted
 from treeplex.files import LOCK
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.request import Request
+from treeplex.runs.request import Record
 from treeplex.system import is_alive
 from treeplex.web.directory import Directory
 from treeplex.web.logs import about_checkpoint, percent_of, rows_of_checkpoint
@@ -68,12 +68,12 @@ class Runs:
     def whole(self, run: str) -> dict[str, Any]:
         """One run, with what was asked, the result and the names of its files."""
         folder = self.directory.folder(run)
-        request = request_of(folder)
+        record = record_of(folder)
         files = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
         return self._row(run, folder) | {
             "request": json_file(folder / "run.json"),
             "result": json_file(folder / "result.json"),
-            "spot": spot_of(folder, request),
+            "spot": spot_of(folder, record),
             "files": files,
         }
 
@@ -94,26 +94,17 @@ class Runs:
         return look.row | {"status": status, "job": self.job_of(run)}
 
 
-def request_of(folder: Path) -> Request:
-    """What was asked for."""
+def record_of(folder: Path) -> Record:
+    """The record of a run."""
     path = folder / "run.json"
     if path.stat().st_size > LARGEST:
         raise ParameterError(f"The file {path.name} of {quoted(folder.name)} has more than {LARGEST:,} bytes.")
-    return _readable(folder.name, lambda: RunFolder.open(folder).request)
+    return _readable(folder.name, lambda: RunFolder.open(folder).record)
 
 
-def spot_of(folder: Path, request: Request) -> dict[str, Any] | None:
+def spot_of(folder: Path, record: Record) -> dict[str, Any] | None:
     """The fields of the spot, with the sizes that growth found; None for other games."""
-    if not request.is_spot:
-        return None
-    grown = json_file(folder / "spot.json")
-    return grown if grown is not None else dict(request.source)
-
-
-def pot_of(request: Request) -> float | None:
-    """Chips in the pot; None for other games than hold'em spots."""
-    pot = number_of(request.source["pot"]) if request.is_spot else None
-    return None if pot is None else float(pot)
+    return record.spot and (json_file(folder / "spot.json") or dict(record.spot))
 
 
 def json_file(path: Path, largest: int = LARGEST) -> dict[str, Any] | None:
@@ -151,13 +142,13 @@ def _readable(run: str, read: Callable[[], Answer]) -> Answer:
 
 
 def _read(run: str, folder: Path) -> dict[str, Any]:
-    request = request_of(folder)
-    pot, locks = pot_of(request), request.options.get("locks")
+    record = record_of(folder)
+    pot, locks = record.pot, record.options.get("locks")
     row: dict[str, Any] = {
         "run": run,
-        "kind": request.kind,
-        "game": request.game,
-        "algorithm": request.asked,
+        "kind": record.kind,
+        "game": record.game,
+        "algorithm": record.asked,
         **_result(folder),
         "changed": max((stamp[0] for stamp in _stamps(folder)[:-1] if stamp is not None), default=0) / 1e9,
         "locks": len(cast(list[Any], locks)) if isinstance(locks, list) else 0,

@@ -16,8 +16,8 @@ from treeplex.games.dealt import DealtGame
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 from treeplex.games.sized import Abstraction, Menu
 from treeplex.policies.policy import Policy
-from treeplex.runs.games import sized_game
-from treeplex.runs.request import GROWTH, SIZES, Request
+from treeplex.problems.loading import sized_game
+from treeplex.runs.request import Record
 from treeplex.web.jobs.wanted import named_game
 from treeplex.web.runs import json_file
 
@@ -124,36 +124,34 @@ class Trees:
         self._last: tuple[Any, Tree] | None = None
         self._lock = threading.Lock()
 
-    def of(self, folder: Path, request: Request) -> Tree:
+    def of(self, folder: Path, record: Record) -> Tree:
         """The tree of a run's game."""
         grown = folder / "sizes.json"
-        key = (folder, request.fingerprint, grown.stat().st_mtime_ns if grown.is_file() else 0)
+        key = (folder, record.fingerprint, grown.stat().st_mtime_ns if grown.is_file() else 0)
         with self._lock:
             if self._last is None or self._last[0] != key:
-                self._last = key, tree_of(folder, request)
+                self._last = key, tree_of(folder, record)
             return self._last[1]
 
 
-def tree_of(folder: Path, request: Request) -> Tree:
+def tree_of(folder: Path, record: Record) -> Tree:
     """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
-    if request.is_spot:
+    if record.spot is not None:
         raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
-    if request.kind == SIZES:
+    if not record.has_strategies:
         raise ParameterError("A search for bet sizes has no tree of its own; its answer is in its result.")
-    if request.source is None:
+    if record.source is None:
         path = folder / "game.safetensors"
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             raise ParameterError("The game of this run is not kept in its folder, or too large to be shown as a tree.")
         return Stored(load_compiled(path))
-    name = named_game(str(request.source))
-    return _grown(folder, name) if request.kind == GROWTH else make(name)
+    name = named_game(str(record.source))
+    return _grown(folder, name) if (folder / "sizes.json").is_file() else make(name)
 
 
 def _grown(folder: Path, name: str) -> Game:
     """The finite game with the sizes that were found."""
-    sizes, start = json_file(folder / "sizes.json"), sized_game(name)
-    if sizes is None:
-        return DealtGame(start)
+    sizes, start = json_file(folder / "sizes.json") or {}, sized_game(name)
     return DealtGame(Abstraction(start.rules, Menu(by_line={k: tuple(v) for k, v in sizes.items()}), start.name))
 
 

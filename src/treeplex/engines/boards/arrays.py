@@ -113,9 +113,9 @@ class HandLearner(NamedTuple):
     decision are ``scale`` times what is stored.
     """
 
-    regret: npt.NDArray[Any]  # [S] float64, float32 or int16
+    regret: npt.NDArray[Any]  # [S] float64, float32 or int16; of a rule that is called, its memory: see ``Calls``
     average: npt.NDArray[Any]  # [S] of the same type
-    predicted: npt.NDArray[Any]  # [S] regrets that predictive rules play from; empty for others
+    predicted: npt.NDArray[Any]  # [S] what is played where that is not regrets: predicted ones, or a rule's strategies
     last: Ints  # [decisions] the iteration of the last update
     regret_scale: npt.NDArray[np.float32]  # [decisions], empty unless 16-bit
     average_scale: npt.NDArray[np.float32]
@@ -206,16 +206,36 @@ class Schedules(NamedTuple):
     weight: Floats  # of an iteration's strategies in the average
 
 
-class Rule(NamedTuple):
+class PassRule(NamedTuple):
     """What else differs between algorithms."""
 
     predict: float  # how much of the last instantaneous regret is expected again
     prune: bool  # is what the opponent never reaches left alone?
 
 
-def plain_rule() -> Rule:
+def plain_rule() -> PassRule:
     """For passes that do not learn."""
-    return Rule(0.0, True)
+    return PassRule(0.0, True)
+
+
+class Calls(NamedTuple):
+    """A rule that is called in place of the family's arithmetic (``updates.rule``), for every hand of a decision.
+
+    Its memory is kept in ``HandLearner.regret`` [rows S], where that of a decision whose numbers begin at ``start``
+    begins at ``rows * start``: [rows, actions, H]. ``HandLearner.predicted`` has its strategies, zeros before the first
+    update.
+    """
+
+    code: Offsets  # [2] the address of the rule, 0 if there is none; rows of memory
+    constants: Floats  # [2, C] of either player
+    failed: Offsets  # [3] player, iteration and actions of the first call that raised; -1: none did
+    astray: Offsets  # [1] the first iteration in which a call left no probabilities; 0: none did
+    arguments: Floats  # [(2 + rows) A] of that call, as the rule has left them, if it has raised
+
+
+def no_calls() -> Calls:
+    """No rule is called."""
+    return Calls(np.zeros(2, np.int64), np.zeros((2, 0)), np.full(3, -1), np.zeros(1, np.int64), np.zeros(0))
 
 
 class Pass(NamedTuple):
@@ -249,7 +269,7 @@ class Results(NamedTuple):
     kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
     passes: Offsets  # [., 4] what to do: see ``Pass``, and which phases of it
-    rule: Floats  # [2] see ``Rule``
+    rule: Floats  # [2] see ``PassRule``
     chosen: Offsets  # [2] level and board of the snapshot; -1: none
     sync: Offsets  # see ``engines.boards.cpu.tasks``
     mail: Offsets

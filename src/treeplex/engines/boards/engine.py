@@ -17,17 +17,19 @@ from treeplex.engines.boards.arrays import (
     WHOLE,
     Betting,
     BoardIndex,
+    Calls,
     Level,
     Offsets,
+    PassRule,
     Player,
     Playing,
     Results,
-    Rule,
     Schedules,
     Scratch,
     Snapshot,
     Tables,
     Worker,
+    no_calls,
 )
 from treeplex.engines.boards.cpu.addresses import new_table, tabled
 from treeplex.engines.boards.cpu.passes import run_passes
@@ -86,21 +88,23 @@ class Engine:
     def run(
         self,
         playing: Playing,
-        rule: Rule,
+        rule: PassRule,
         passes: Sequence[tuple[int, int, int]],
         snapshot: Snapshot | None = None,
         start: tuple[Array, Array] | None = None,
         *,
         schedules: Schedules | None = None,
+        calls: Calls | None = None,
         keep: bool = False,
         phase: int = WHOLE,
     ) -> Floats:
         """Passes (who learns, mode, iteration), one after the other, on all threads.
 
-        Passes that learn need ``schedules``. With ``keep``, returns [passes, H] what each found for the learner's hands
-        at the root, not divided by anything. ``phase``: of one pass, what of it.
+        Passes that learn need ``schedules``, and ``calls`` if they do so by a rule that is called. With ``keep``,
+        returns [passes, H] what each found for the learner's hands at the root, not divided by anything. ``phase``: of
+        one pass, what of it.
         """
-        given = schedules or Schedules(*np.ones((3, 1)))
+        given, told = schedules or Schedules(*np.ones((3, 1))), calls or no_calls()
         if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):
             raise ValueError("Passes that learn need discounts and weights of their iterations.")
         taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
@@ -126,14 +130,14 @@ class Engine:
                 mail=crew.mail,
             )
             if stored.name not in self._crews:  # kernels are compiled, if need be, before threads wait for each other
-                self._tell(crew, players, results._replace(passes=results.passes[:0]), given)
+                self._tell(crew, players, results._replace(passes=results.passes[:0]), given, told)
                 crew.run(0, alone=True)
                 self._crews[stored.name] = crew
-            self._tell(crew, players, results, given)
+            self._tell(crew, players, results, given, told)
             if self._threads == 1:
                 crew.run(0)
             else:
-                HELPERS.run(crew, sync, keep=(self, players, results, given))
+                HELPERS.run(crew, sync, keep=(self, players, results, given, told))
         return values
 
     def entering(self, player: int) -> tuple[Array, Array]:
@@ -174,13 +178,14 @@ class Engine:
         value = np.zeros(rows[player] * width[player], self._work)
         return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
-    def _tell(self, crew: Crew, players: list[Player], results: Results, given: Schedules) -> None:
+    def _tell(self, crew: Crew, players: list[Player], results: Results, given: Schedules, told: Calls) -> None:
         """Write the tables of all threads."""
         once = new_table()
         for k in (0, 1):
             tabled(once, k, players[k], self._work, players[k].source.dtype)
         tabled(once, 0, results, self._work)
         tabled(once, 0, given, self._work)
+        tabled(once, 0, told, self._work)
         for table, own in zip(crew.tables, self._tables, strict=True):
             np.copyto(table, np.where(once, once, own))  # each has rows of zeros where the other has none
 

@@ -105,6 +105,11 @@ class HoldemGame:
         return int((known == texture if texture >= 0 else known // len(CLASSES) == whatever_after(texture)).sum())
 
     @property
+    def action_counts(self) -> list[int]:
+        """How many actions decisions have, each number once."""
+        return sorted({len(decision.node.actions) for street in self.streets for decision in street.decisions})
+
+    @property
     def nodes(self) -> int:
         """Public nodes, after suit isomorphism of the cards to come."""
         return sum(self.counts()["nodes_by_kind"].values())
@@ -129,17 +134,17 @@ class HoldemGame:
             "showdown_terminals": sum(by_street["showdown"]),
         }
 
-    def stored(self, storage: str, predict: bool = False) -> int:
-        """Bytes of regrets, averages, with ``predict`` predicted regrets, and tables of hands."""
+    def stored(self, storage: str, beside: int = 0) -> int:
+        """Bytes of regrets, averages, ``beside`` more numbers per action and hand, and tables of hands."""
         size, _, scaled = STORAGES[storage]
-        numbers = (3 if predict else 2) * sum(self.elements(player) for player in (0, 1)) * size
+        numbers = (2 + beside) * sum(self.elements(player) for player in (0, 1)) * size
         return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + _tables(self.boards)
 
-    def memory(self, storage: str, predict: bool = False, threads: int = 0) -> int:
+    def memory(self, storage: str, beside: int = 0, threads: int = 0) -> int:
         """Bytes that a solve takes: what is ``stored``, and what its threads work in."""
         locks = sum(self.decisions(player) for player in (0, 1)) * LOCK
         working = working_bytes(self.streets, self.boards, STORAGES[storage].work, threads_for(self, threads))
-        return self.stored(storage, predict) + locks + working
+        return self.stored(storage, beside) + locks + working
 
 
 def threads_for(game: HoldemGame, threads: int = 0) -> int:
@@ -202,13 +207,13 @@ def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
     return int(total)
 
 
-def require_memory(game: HoldemGame, storage: str, predict: bool = False, threads: int = 0) -> None:
+def require_memory(game: HoldemGame, storage: str, beside: int = 0, threads: int = 0) -> None:
     """Refuse what does not fit, before it is allocated."""
-    need, free = game.memory(storage, predict, threads), available()
+    need, free = game.memory(storage, beside, threads), available()
     if need > free:
         advice = "fewer or larger bet sizes, or narrower ranges"
         least = game.memory(SMALLEST, threads=threads)
-        if storage != SMALLEST and not predict and least <= free:
+        if storage != SMALLEST and not beside and least <= free:
             advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB)'
         raise GameError(
             f"Solving {game.name} with {storage} numbers takes {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB"

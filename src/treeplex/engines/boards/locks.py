@@ -43,7 +43,7 @@ def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner
             parts[player].append(_stored(rows, storage).ravel())
     for learner, (places, numbers) in zip(learners or (), told(game, storage), strict=False):
         for target in (learner.regret, learner.predicted, learner.average):
-            if len(target):
+            if len(target) == len(learner.average):  # not memory of several rows, which locked hands never use
                 target[places] = numbers
     first, second = (np.concatenate([*part, np.zeros(0)]).astype(storage) for part in parts)
     return Locked(where, Sources(first, second))

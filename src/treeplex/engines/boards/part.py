@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import BELOW, DOWN, UP, Playing, Rule, Schedules, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import (
+    BELOW,
+    DOWN,
+    UP,
+    PassRule,
+    Playing,
+    Schedules,
+    Sources,
+    no_learner,
+    plain_rule,
+)
 from treeplex.engines.boards.cut import FIRST_STREET, Run, carry, locked_part, part_of
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
@@ -21,7 +31,6 @@ from treeplex.engines.boards.tables import (
     new_learners,
     pass_rule,
     played_sources,
-    predicts,
     rescale,
     rescale_to_units,
     saved_earlier,
@@ -42,7 +51,7 @@ class BoardPass(NamedTuple):
 
     player: int
     playing: Playing
-    rule: Rule
+    rule: PassRule
     step: tuple[int, int, int]
     schedules: Schedules | None
 
@@ -62,7 +71,7 @@ class BoardPart:
 
     def host_tables(self) -> HandTables:
         """The same as host arrays."""
-        learners = new_learners(self.game, self.storage, predicts(self.scheme))
+        learners = new_learners(self.game, self.storage, self.scheme)
         locked_part(self.whole, self.storage, self.run, learners)
         return HandTables(learners, 0)
 

@@ -24,8 +24,8 @@ from treeplex.engines.boards.arrays import (
     VALUE_KEPT,
     HandLearner,
     Locked,
+    PassRule,
     Playing,
-    Rule,
     Schedules,
     Sources,
     no_learner,
@@ -101,7 +101,7 @@ def recover(
     where = hand_rows(game, player)[depth, decision.texture].actions(decision.slot, 2)
     numbers = learners[player].regret
     playing = Playing(learners, Sources(learners[0].regret, learners[1].regret), frozen)
-    runner, rule = engine(game, storage, threads), Rule(0.0, prune=True)
+    runner, rule = engine(game, storage, threads), PassRule(0.0, prune=True)
     ones = np.ones(iterations + 1)
     schedules = Schedules(ones, 0.0 * ones, np.arange(iterations + 1.0))
     regret = np.zeros((2, len(alternative)))  # of leaving and of entering

@@ -8,6 +8,9 @@ the storage, and what is played and added to next is what was kept:
 - int16: whole numbers and one float32 scale per decision, for all its actions and hands (``updates.storage``). What
   is added before numbers are rounded down (``Rules.dither``) depends on where the kernels keep them.
 
+With ``Rules.rule`` a rule is called for every hand that is not locked (``updates.rule``), with its counterfactual
+values in chips, times the opponent's weights and the chance of the cards that were dealt.
+
 Regrets are kept as they were after the last update, and discounted when they are next updated: R <- D R + r, where r
 is the instantaneous regret and D is the product of the discounts of all iterations since. In floating point that is
 discounting after every iteration; in 16 bits it decides what is rounded.
@@ -24,12 +27,14 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.updates.reference import matched
+from treeplex.updates.rule import Rule
 from treeplex.updates.storage import AVERAGE, REGRET, packed
 
 Strength = Callable[[tuple[int, ...], npt.NDArray[np.int64]], npt.NDArray[np.int64]]
 Key = tuple[Any, ...]
 """A decision on a board: its player, the board, and the line that leads to it."""
 
+NONE: Final[Floats] = np.zeros(0)
 TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
 
 
@@ -53,6 +58,8 @@ class Rules(NamedTuple):
     storage: str = "float64"
     dither: Callable[[Key, int, int], Floats | float] = lambda key, t, array: 0.5  # [actions, H] before rounding down
     prune: bool = False  # is what the opponent never reaches left alone?
+    rule: Rule | None = None  # called in place of all that has to do with regrets
+    constants: tuple[Floats, Floats] = (NONE, NONE)  # of that rule, for either player
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
     leaving: Mapping[Key, Floats] = MappingProxyType({})  # [H] what a recovery game pays for leaving it: action 0
     child: Callable[[Any, tuple[int, ...], int], Any] = lambda node, board, card: node.children[0]  # None: left out
@@ -73,9 +80,9 @@ class Stored(NamedTuple):
 class Memory(NamedTuple):
     """What CFR keeps between iterations, by decision."""
 
-    regret: dict[Key, Stored]  # as they were after the last update
+    regret: dict[Key, Stored]  # as they were after the last update; the memory of a rule that is called
     last: dict[Key, int]  # the iteration of the last update
-    predicted: dict[Key, Stored]  # what predictive rules play from
+    predicted: dict[Key, Stored]  # what predictive rules play from; the strategies of a rule that is called
     average: dict[Key, Stored]  # sums of weight times reach times strategy
     entered: dict[Key, Floats]  # [H] of a recovery game: sums of weight times the value of entering: action 1
 
@@ -97,7 +104,7 @@ def shares(numbers: Floats) -> Floats:
 
 def strategy(rules: Rules, memory: Memory, key: Key, size: tuple[int, int]) -> Floats:
     """[actions, H] what is played at a decision: shares of regrets, or of predicted ones; uniform before an update."""
-    kept = (memory.predicted if rules.predict else memory.regret).get(key)
+    kept = (memory.predicted if rules.predict or rules.rule else memory.regret).get(key)
     free = shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
     if key not in rules.locked:
         return free
@@ -177,7 +184,10 @@ def _pass(
             memory.entered[key] = memory.entered.get(key, 0.0) + rules.weight(t) * values[1]
         expected = (sigma * values).sum(axis=0)
         if key not in rules.locked or not held(rules, key).all():
-            _learn(rules, memory, t, key, values - expected)
+            if rules.rule is None:
+                _learn(rules, memory, t, key, values - expected)
+            else:
+                _call(rules, rules.rule, memory, t, key, values, sigma)
         return expected
     played = sigma * reach
     _remember(rules, memory, t, key, played)
@@ -200,6 +210,23 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
     memory.last[key] = t
     if rules.predict:
         memory.predicted[key] = store(discounted(rules, regret, t, t) + rules.predict * instantaneous, rules.storage)
+
+
+def _call(rules: Rules, rule: Rule, memory: Memory, t: int, key: Key, values: Floats, sigma: Floats) -> None:
+    """Each hand's strategy and memory after ``rule`` by plain Python; ``sigma``: the strategies just played."""
+    actions, hands = values.shape
+    who: int = key[0]
+    constants: Floats = rules.constants[who]
+    if key in memory.regret:
+        numbers = memory.regret[key].value.reshape(rule.memory, actions, hands)
+    else:
+        numbers: Floats = np.repeat(rule.initial(actions, constants)[:, :, None], hands, axis=2)
+    after = sigma.copy()
+    for h in np.flatnonzero(~held(rules, key) if key in rules.locked else np.ones(hands, np.bool_)).tolist():
+        played, own = sigma[:, h].copy(), np.ascontiguousarray(numbers[:, :, h])
+        rule.apply(float(t), np.ascontiguousarray(values[:, h]), played, own, constants)
+        after[:, h], numbers[:, :, h] = played, own
+    memory.predicted[key], memory.regret[key] = store(after, rules.storage), store(numbers, rules.storage)
 
 
 def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) -> None:

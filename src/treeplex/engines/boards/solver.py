@@ -20,13 +20,15 @@ from treeplex.engines.boards.tables import (
     Array,
     HandTables,
     bounded_weight,
+    calls_of,
+    check_calls,
     check_iterations,
     check_scheme,
     fold_blocks,
     new_learners,
+    numbers_beside,
     pass_rule,
     played_sources,
-    predicts,
     rescale,
     rescale_to_units,
     saved_earlier,
@@ -94,6 +96,11 @@ class SpotProfile(Profile):
         """As ``Profile``."""
         return self
 
+    @property
+    def trunk(self) -> SpotProfile:
+        """At least the strategies of the first street, on the host."""
+        return self
+
     def replace(self, arrays: Sources) -> SpotProfile:
         """As ``Profile``."""
         return SpotProfile(self.game, Sources(*arrays), self.frozen, self.storage, self.threads)
@@ -117,7 +124,7 @@ class BoardsEngine(Engine):
 
     def memory(self, scheme: Scheme) -> int:
         """Bytes that a solve takes."""
-        return self.game.memory(self.storage, predicts(scheme), self.threads)
+        return self.game.memory(self.storage, numbers_beside(scheme), self.threads)
 
     def check(self, scheme: Scheme) -> None:
         """As ``Engine``."""
@@ -125,8 +132,8 @@ class BoardsEngine(Engine):
 
     def tables(self, scheme: Scheme) -> HandTables:
         """As ``Engine``; locked decisions as they are locked."""
-        require_memory(self.game, self.storage, predicts(scheme), self.threads)
-        learners = new_learners(self.game, self.storage, predicts(scheme))
+        require_memory(self.game, self.storage, numbers_beside(scheme), self.threads)
+        learners = new_learners(self.game, self.storage, scheme)
         fix(self.game, self.storage, learners)
         return HandTables(learners, 0)
 
@@ -135,11 +142,12 @@ class BoardsEngine(Engine):
         learners, done, earlier = tables
         playing = Playing(learners, played_sources(learners, scheme), fix(self.game, self.storage))
         runner, rule = engine(self.game, self.storage, self.threads), pass_rule(scheme, prune=self.prune)
-        known = schedules(scheme, self.storage, done + iterations)
+        known, calls = schedules(scheme, self.storage, done + iterations), calls_of(self.game, scheme)
         for count, fade in stretches(bounded_weight(scheme, self.storage), done, iterations, self.storage):
             rescale(learners, fade, earlier)
             passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
-            runner.run(playing, rule, passes, schedules=known)
+            runner.run(playing, rule, passes, schedules=known, calls=calls)
+            check_calls(calls, scheme.rule, done + 1, done + count)
             done += count
             earlier = fold_blocks(learners, done, self.storage, earlier)
         return HandTables(learners, done, earlier)

@@ -8,14 +8,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import aligned
+from treeplex.arrays import Floats, aligned
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import HandLearner, Rule, Schedules, Sources
+from treeplex.engines.boards.arrays import Calls, HandLearner, PassRule, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
 from treeplex.errors import GameError, ParameterError
+from treeplex.kernels.calls import RuleCall
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
+from treeplex.updates.rule import Rule, zero_memory
 from treeplex.updates.schedules import Schedule, bounded, discounts_at, unit_before, weights_at
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
@@ -39,23 +42,100 @@ class HandTables(NamedTuple):
         return self
 
 
-def new_learners(game: HoldemGame, storage: str, predict: bool) -> HandLearners:
+def new_learners(game: HoldemGame, storage: str, scheme: Scheme) -> HandLearners:
     """Both players before their first iteration."""
-    first, second = (_new_learner(game, storage, predict, player) for player in (0, 1))
+    first, second = (_new_learner(game, storage, scheme, player) for player in (0, 1))
     return first, second
 
 
-def _new_learner(game: HoldemGame, storage: str, predict: bool, player: int) -> HandLearner:
-    size, decisions = game.elements(player), game.decisions(player)
+def _new_learner(game: HoldemGame, storage: str, scheme: Scheme, player: int) -> HandLearner:
+    rule, size, decisions = scheme.rule, game.elements(player), game.decisions(player)
     scales = decisions if STORAGES[storage].scaled else 0
-    regret, average, predicted = (aligned(count, storage) for count in (size, size, size if predict else 0))
+    regret, average, predicted = (aligned(count * size, storage) for count in array_counts(scheme))
+    if isinstance(rule, Rule) and rule.start is not zero_memory:
+        _start(game, player, rule, regret)
     last, scale, other = np.zeros(decisions, np.int32), np.zeros(scales, np.float32), np.zeros(scales, np.float32)
     return HandLearner(regret, average, predicted, last, scale, other)
 
 
-def predicts(scheme: Scheme) -> bool:
-    """Are there predicted regrets?"""
-    return scheme.rule.predict > 0.0
+def _start(game: HoldemGame, player: int, rule: Rule, memory: Array) -> None:
+    """Write the memory of a rule before its first iteration: see ``Calls`` for its places."""
+    constants, known = rule.constants_of(value_range(game, player)), hand_rows(game, player)
+    for depth, street in enumerate(game.streets):
+        storage = game.boards[depth].hands[player].storage
+        for decision in street.decisions:
+            if decision.player == player:
+                hands, actions = known[depth, decision.texture], len(decision.node.actions)
+                number = hands.first - storage[hands.board]
+                starts = rule.memory * (hands.at(decision.slot) - number) + number
+                numbers = rule.initial(actions, constants).reshape(-1, 1)
+                memory[starts + np.arange(len(numbers))[:, None] * hands.width] = numbers
+
+
+def value_range(game: HoldemGame, player: int) -> float:
+    """By how much counterfactual values of ``player`` may differ: both stacks and the pot, times all opponents' hands.
+
+    In chips of the spot's unit, with weights of order one, as passes compute them.
+    """
+    spot = game.spot
+    return float(game.weights(1 - player).sum() * (spot.pot + 2.0 * spot.effective_stack) / spot.chip)
+
+
+def plays_apart(scheme: Scheme) -> bool:
+    """Is what is played kept beside regrets: predicted regrets, or the strategies of a rule that is called?"""
+    return isinstance(scheme.rule, Rule) or scheme.rule.predict > 0.0
+
+
+def array_counts(scheme: Scheme) -> tuple[int, int, int]:
+    """Numbers per action and hand of ``HandLearner.regret``, ``average`` and ``predicted``."""
+    return memory_rows(scheme), 1, int(plays_apart(scheme))
+
+
+def memory_rows(scheme: Scheme) -> int:
+    """Numbers per action and hand in what ``HandLearner.regret`` has: regrets, or the memory of a rule."""
+    return scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+
+
+def numbers_beside(scheme: Scheme) -> int:
+    """Numbers that are kept per action and hand, beside a regret and a sum of strategies."""
+    return sum(array_counts(scheme)) - 2
+
+
+def constants_of(game: HoldemGame, rule: Rule) -> tuple[Floats, Floats]:
+    """[C] The constants of a rule for either player."""
+    return rule.constants_of(value_range(game, 0)), rule.constants_of(value_range(game, 1))
+
+
+def calls_of(game: HoldemGame, scheme: Scheme) -> Calls | None:
+    """What passes need of a rule that is called; None if none is."""
+    rule = scheme.rule
+    if not isinstance(rule, Rule):
+        return None
+    constants = np.stack(constants_of(game, rule))
+    code = np.array((rule.entry.address, rule.memory), dtype=np.int64)
+    return Calls(
+        code, constants, np.full(3, -1), np.zeros(1, np.int64), np.zeros((2 + rule.memory) * game.action_counts[-1])
+    )
+
+
+def astray(rule: Any, iteration: int) -> ParameterError:
+    """The error of a rule that has left what are not probabilities."""
+    return ParameterError(
+        f"The rule '{rule.name}' must leave probabilities that add up to 1 in 'strategy': at some hand it does not, in"
+        f" iteration {iteration:,}."
+    )
+
+
+def check_calls(calls: Calls | None, rule: Any, first: int, last: int) -> None:
+    """Reject a rule that has raised in iterations ``first`` to ``last``."""
+    if calls is None:
+        return
+    if calls.astray[0] > 0:
+        raise astray(rule, int(calls.astray[0]))
+    if calls.failed[0] >= 0:
+        constants = calls.constants[calls.failed[0]]
+        call = RuleCall(np.uint64(calls.code[0]), np.uint64(calls.code[1]), constants, calls.failed, calls.arguments)
+        raise rule.failure(call, f"in iterations {first:,} to {last:,}")
 
 
 def check_scheme(scheme: Scheme, storage: str) -> None:
@@ -64,15 +144,19 @@ def check_scheme(scheme: Scheme, storage: str) -> None:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
     if scheme.order == NEXT:
         raise ParameterError("On hold'em spots averages take the strategies that are faced; leave out order=next.")
-    if predicts(scheme) and STORAGES[storage].scaled:
-        raise ParameterError(
-            f"The 'storage' parameter must be float64 or float32 with predictive rules, got {storage!r}."
-        )
+    if plays_apart(scheme) and STORAGES[storage].scaled:
+        kind = f"the rule '{scheme.rule.name}'" if isinstance(scheme.rule, Rule) else "predictive rules"
+        raise ParameterError(f"The 'storage' parameter must be float64 or float32 with {kind}, got {storage!r}.")
 
 
-def pass_rule(scheme: Scheme, *, prune: bool = True) -> Rule:
-    """What passes need beside discounts and weights. A prediction changes also where nothing is gained."""
-    return Rule(scheme.rule.predict, prune and not predicts(scheme))
+def pass_rule(scheme: Scheme, *, prune: bool = True) -> PassRule:
+    """What passes need beside discounts and weights.
+
+    Predictions and rules that are called change also where nothing is gained: every hand of every free decision is
+    updated in every iteration, those that are never reached included.
+    """
+    predict = 0.0 if isinstance(scheme.rule, Rule) else scheme.rule.predict
+    return PassRule(predict, prune and not plays_apart(scheme))
 
 
 def bounded_weight(scheme: Scheme, storage: str) -> Schedule:
@@ -84,12 +168,14 @@ def schedules(scheme: Scheme, storage: str, last: int) -> Schedules:
     """Discounts and weights of iterations 0 to ``last``."""
     t = np.arange(last + 1, dtype=np.float64)
     t[0] = 1.0  # there is no iteration 0; its numbers are never used
-    return Schedules(*discounts_at(scheme.rule, t), weights_at(bounded_weight(scheme, storage), t))
+    one = np.ones_like(t)
+    discounts = (one, one) if isinstance(scheme.rule, Rule) else discounts_at(scheme.rule, t)
+    return Schedules(*discounts, weights_at(bounded_weight(scheme, storage), t))
 
 
 def played_sources(learners: HandLearners, scheme: Scheme) -> Sources:
     """What the next strategies are normalised from."""
-    first, second = (learner.predicted if predicts(scheme) else learner.regret for learner in learners)
+    first, second = (learner.predicted if plays_apart(scheme) else learner.regret for learner in learners)
     return Sources(first, second)
 
 

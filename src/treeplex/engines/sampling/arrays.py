@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sampling.tree import Longs, SampleTree, Sampling
+from treeplex.kernels.calls import RuleCall
 
 MATCH: Final = 0  # regret matching, uniform without positive regret
 MATCH_OR_PICK: Final = 1  # regret matching, a random pure strategy without positive regret
 PURE: Final = 2  # the action of the greatest regret or value
+
+NO_RULE: Final = RuleCall(np.uint64(0), np.uint64(0), np.zeros(1), np.full(3, -1, dtype=np.int64), np.zeros(1))
 
 BOTH: Final = 2  # in place of a player: both learn from one walk
 
@@ -23,7 +26,7 @@ class Table(NamedTuple):
     Arrays that an algorithm does not use have length one.
     """
 
-    regret: Floats  # [S] weighted sums of sampled instantaneous regrets, or of values for pure strategies
+    regret: Floats  # [S] weighted sums of sampled regrets, or of values for pure strategies; of a function: strategies
     average: Floats  # [S] weighted sums of strategies, by reach
     pick: Ints  # [S] at the first sequence of an infoset: the action a pure strategy plays
     baseline: Floats  # [S] running means of sampled values, player 0's
@@ -48,6 +51,13 @@ class Log(NamedTuple):
     visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
     seen: Bytes  # [S] at the first sequence: in ``visited`` already?
     filled: Longs  # [1] how many are in ``visited``
+    rule: RuleCall  # of a ``FunctionLog``
+    memory: Floats  # [rows * S] of that rule
+    iteration: Floats  # [1] counted for that rule
+
+
+class FunctionLog(Log):
+    """The same for a rule that is a function; what waits are values. A type of its own, as kernels are compiled."""
 
 
 class Batch(NamedTuple):
@@ -89,8 +99,16 @@ def frames(sampling: Sampling) -> Frames:
 
 def log(sequences: int, *, regrets: bool) -> Log:
     """Empty; with room for regrets, or for the names of infosets alone."""
-    waiting = sequences if regrets else 1
-    return Log(
+    return Log(*_waiting(sequences, sequences if regrets else 1), NO_RULE, np.zeros(1), np.zeros(1))
+
+
+def function_log(sequences: int, rule: RuleCall, memory: Floats, done: int) -> FunctionLog:
+    """Empty, after ``done`` iterations."""
+    return FunctionLog(*_waiting(sequences, sequences), rule, memory, np.array([float(done)]))
+
+
+def _waiting(sequences: int, waiting: int) -> tuple[Floats, Longs, Bytes, Longs]:
+    return (
         np.zeros(waiting),
         np.empty((sequences, 2), dtype=np.int64),
         np.zeros(waiting, dtype=np.int8),

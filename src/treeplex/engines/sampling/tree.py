@@ -7,7 +7,9 @@ single deal. So nothing as large as the set of histories is stored for a dealt g
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,7 @@ TERMINAL_NODE: Final = 3
 ACTOR_BITS: Final = 2
 WIDTH_BITS: Final = 24
 
+STORED_NODES: Final = 10_000_000  # a dealt game without a name that is larger has no history tree to go on with
 BYTES_PER_DEAL: Final = 60  # measured peak
 BYTES_PER_MOVE: Final = 60  # of a chance node in a deal, where each has a place of its own
 
@@ -263,3 +266,32 @@ def _alias(row: Floats) -> tuple[Floats, Ints]:
         if row[slot] == 0.0:
             threshold[slot], alias[slot] = 0.0, int(np.argmax(row))
     return threshold, alias
+
+
+def last_moves(tree: SampleTree) -> tuple[Ints, Ints]:
+    """[S] of both players: the number of an infoset's last action, at the first of its sequences; 0 elsewhere."""
+    node, found = tree.packed[:, NODE], list[Ints]()
+    for player in (0, 1):
+        own = node % 2**ACTOR_BITS == player
+        width = ((node[own] >> ACTOR_BITS) % 2**WIDTH_BITS)[:, None]
+        place = tree.packed[own, START][:, None] + width * np.arange(int(tree.hands[player].max()) + 1)
+        last = np.zeros(int((place + width).max(initial=1)), dtype=np.int32)
+        last[place] = width - 1
+        found.append(last)
+    return found[0], found[1]
+
+
+_FORMS: WeakKeyDictionary[CompiledGame, dict[bool, Sampling]] = WeakKeyDictionary()
+
+
+def sample_tree(game: CompiledGame, apart: bool = False) -> Sampling:
+    """The sample tree of a game, made when first asked for and kept beside it; ``apart``: for correlated draws.
+
+    From the public tree of a game that can be loaded again by its name. A run of any other game is resumed from the
+    game in its folder, which has no public tree, so such a game is sampled by its histories while these fit.
+    """
+    forms = _FORMS.setdefault(game, {})
+    if apart not in forms:
+        stored = game.source is None and game.nodes <= STORED_NODES
+        forms[apart] = (correlated if apart else sampling)(replace(game, dealt=None) if stored else game)
+    return forms[apart]

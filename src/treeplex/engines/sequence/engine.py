@@ -36,7 +36,7 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
-from treeplex.engines.sequence.rules import check_strategies, rule_calls, rule_learners
+from treeplex.engines.sequence.rules import check_calls, check_strategies, rule_calls, rule_learners
 from treeplex.engines.sequence.tiles import TiledGame, laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
@@ -224,10 +224,8 @@ class SequenceEngine(Engine):
             rules = family or calls
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
             result = SequenceTables(own, done, tables.earlier)
-        for call in calls:
-            if call.failed[0] >= 0:
-                during = f"in iterations {tables.iteration + 1:,} to {done:,}"
-                raise scheme.rule.failure(call, during)
+        if isinstance(scheme.rule, Rule):
+            check_calls(scheme.rule, calls, tables.iteration, done)
         return result
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:

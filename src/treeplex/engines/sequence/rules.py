@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats, Ints
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
+from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import RuleLearner
 from treeplex.engines.sequence.learners import Strategies, initial_learners
 from treeplex.errors import ParameterError, quoted
@@ -26,18 +28,27 @@ def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple
     """The rule's own memory before the first iteration, uniform strategies."""
     constants = rule.constants_of(payoff_range(game))
     first, second = (
-        RuleLearner(initial_memory(rule, treeplex.first, constants, dtype), *learner[1:])
+        RuleLearner(initial_memory(rule, *places(treeplex), constants, dtype), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game, dtype), strict=True)
     )
     return first, second
 
 
-def initial_memory(rule: Rule, first: Ints, constants: Floats, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """[rows S] The memory of all infosets, whose sequences begin at ``first`` [I + 1]."""
-    memory, actions = np.zeros(rule.memory * int(first[-1]), dtype), np.diff(first)
-    for width in np.unique(actions).tolist():
-        begin = rule.memory * first[:-1][actions == width].astype(np.int64)
-        memory[begin[:, None] + np.arange(rule.memory * width)] = rule.initial(width, constants).ravel()
+def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
+    """Where infosets begin, how many actions they have, and how many sequences there are."""
+    return treeplex.first[:-1], treeplex.actions, treeplex.sequences
+
+
+def initial_memory(
+    rule: Rule, first: Ints, actions: Ints, sequences: int, constants: Floats, dtype: npt.DTypeLike = np.float64
+) -> npt.NDArray[Any]:
+    """[rows S] The memory of infosets that have ``actions`` and begin at ``first`` [I], in any order."""
+    memory = np.zeros(rule.memory * sequences, dtype)
+    for width in np.unique(actions[actions > 0]).tolist():
+        numbers = rule.initial(width, constants).ravel()
+        if numbers.any():  # pages that are never touched take no memory
+            begin = rule.memory * first[actions == width].astype(np.int64)
+            memory[begin[:, None] + np.arange(len(numbers))] = numbers
     return memory
 
 
@@ -47,6 +58,13 @@ def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:
         rule.call(payoff_range(game), int(treeplex.actions.max(initial=1))) for treeplex in game.treeplexes
     )
     return first, second
+
+
+def check_calls(rule: Rule, calls: Iterable[RuleCall], done: int, upto: int) -> None:
+    """ParameterError if a call has failed in the iterations after ``done``, up to ``upto``."""
+    for call in calls:
+        if call.failed[0] >= 0:
+            raise rule.failure(call, f"in iterations {done + 1:,} to {upto:,}")
 
 
 def check_strategies(rule: Rule, game: CompiledGame, strategies: Strategies, iteration: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from treeplex.engines.boards.cut import Run, board_work, part_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import blocks_of
-from treeplex.engines.boards.tables import predicts
+from treeplex.engines.boards.tables import numbers_beside
 from treeplex.engines.protocol import Engine, Scheme
 from treeplex.engines.sharded.session import PROCESS, Cutting, sized, split
 from treeplex.engines.sharded.shards import BOARDS, Order
@@ -18,13 +18,13 @@ from treeplex.kernels.vectors import LANES
 from treeplex.updates.storage import STORAGES
 
 
-def planned(game: HoldemGame, storage: str, predict: bool, cutting: Cutting) -> list[Run]:
+def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> list[Run]:
     """Which boards each worker has: so that the largest part is as small as can be."""
     work, most = board_work(game), cutting.memory
     fewest = min(cutting.workers, len(work))
     for count in range(fewest, (fewest if most is None else len(work)) + 1):
         runs = [Run(*each) for each in split(work, count)]
-        need = max(shard_memory(game, storage, predict, run, cutting.threads) for run in runs)
+        need = max(shard_memory(game, storage, beside, run, cutting.threads) for run in runs)
         if most is None or need <= most:
             if len(runs) <= cutting.workers:
                 return runs
@@ -34,7 +34,7 @@ def planned(game: HoldemGame, storage: str, predict: bool, cutting: Cutting) -> 
                 " or storage=int16."
             )
     each = [Run(board, board + 1) for board in range(len(work))]
-    need = max(shard_memory(game, storage, predict, run, cutting.threads) for run in each)
+    need = max(shard_memory(game, storage, beside, run, cutting.threads) for run in each)
     raise ParameterError(
         f"One board of {game.name} with all below it takes a worker of {sized(need)}, but workers have"
         f" {sized(most or 0)}; give more with worker_memory, or storage=int16."
@@ -50,7 +50,7 @@ def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, r
         "storage": inner.storage,
         "threads": cutting.threads,
     }
-    memory = [shard_memory(game, inner.storage, predicts(scheme), run, cutting.threads) for run in runs]
+    memory = [shard_memory(game, inner.storage, numbers_beside(scheme), run, cutting.threads) for run in runs]
     own = [{"part": list(run), "memory": need} for run, need in zip(runs, memory, strict=True)]
     return [Order(BOARDS, common | each, {}, inner.backend) for each in own]
 
@@ -74,6 +74,6 @@ def device_exchange(game: HoldemGame, runs: Sequence[Run], storage: str, player:
     return len(runs) * roots * (size * wide + 1) + size * roots * int(game.boards[1].hands[player].start[-1])
 
 
-def shard_memory(game: HoldemGame, storage: str, predict: bool, run: Run, threads: int) -> int:
+def shard_memory(game: HoldemGame, storage: str, beside: int, run: Run, threads: int) -> int:
     """Bytes that a worker takes for a run of boards."""
-    return PROCESS + part_of(game, run).memory(storage, predict, threads)
+    return PROCESS + part_of(game, run).memory(storage, beside, threads)

@@ -21,7 +21,7 @@ from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.part import BoardPart, TrunkPart, carry_part
 from treeplex.engines.boards.solver import SpotProfile
-from treeplex.engines.boards.tables import Array, HandTables, new_learners, predicts, saved_earlier
+from treeplex.engines.boards.tables import Array, HandTables, new_learners, numbers_beside, saved_earlier
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
 from treeplex.engines.sharded.board_plan import device_exchange, exchanged, ordered, planned
@@ -29,6 +29,7 @@ from treeplex.engines.sharded.session import MANIFEST, Cutting, Session, files_o
 from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, leaves, restored
+from treeplex.updates.rule import Rule
 
 
 class ShardedSpotProfile(Profile):
@@ -209,7 +210,11 @@ def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) 
     game: HoldemGame = inner.game
     if len(game.streets) == 1:
         raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
-    runs = planned(game, inner.storage, predicts(scheme), cutting)
+    if isinstance(scheme.rule, Rule):
+        raise ParameterError(
+            f"The option 'cluster' takes rules of the regret matching family, not '{scheme.rule.name}'; leave it out."
+        )
+    runs = planned(game, inner.storage, numbers_beside(scheme), cutting)
     orders = ordered(game, inner, scheme, cutting, runs)
     return ShardedBoards(inner, scheme, Session(cutting.shards, orders, cutting.run, folder), tuple(runs))
 
@@ -218,9 +223,9 @@ def join_spot(
     game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
 ) -> Tensors:
     """The checkpoint of a spot that was cut, as one machine saves it."""
-    fresh = new_learners(part_of(game, FIRST_STREET), storage, predicts(scheme))
+    fresh = new_learners(part_of(game, FIRST_STREET), storage, scheme)
     trunk = restored(HandTables(fresh, 0, saved_earlier(fresh, tensors, "trunk")), "trunk", tensors)
-    tables = HandTables(new_learners(game, storage, predicts(scheme)), trunk.iteration)
+    tables = HandTables(new_learners(game, storage, scheme), trunk.iteration)
     for file in files_of(tensors, folder):
         with opened_part(file, trunk.iteration) as part:
             tables = carry_part(game, part, Run(*file["part"]), tables, whole(game))

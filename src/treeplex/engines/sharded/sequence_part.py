@@ -12,16 +12,19 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.protocol import Scheme
-from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, Step
+from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, RuleLearner, Step
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.engine import SequenceEngine
 from treeplex.engines.sequence.learners import steps
+from treeplex.engines.sequence.rules import initial_memory
 from treeplex.engines.sharded.session import files_of, opened_part
 from treeplex.engines.sharded.shards import Given
+from treeplex.kernels.calls import RuleCall
 from treeplex.tensors import Tensors, check
 from treeplex.updates.blocks import due, fold
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 
@@ -34,16 +37,28 @@ SIGNS: Final = (1.0, -1.0)
 class Part:
     """A trunk or shard with what is learnt there: learners, and scratch."""
 
-    def __init__(self, sides: tuple[Side, Side], storage: str, scheme: Scheme) -> None:
-        self.sides, self.storage = sides, storage
+    def __init__(self, sides: tuple[Side, Side], storage: str, scheme: Scheme, payoffs: float) -> None:
+        self.sides, self.storage, self.payoffs = sides, storage, payoffs  # the last: the range of payoffs of the game
         self.scheme = scheme._replace(weight=bounded(scheme.weight, storage))
         self.dtype = np.dtype("float32" if storage == "float32" else "float64")
-        self.rule = Matching(scheme.rule.predict)
+        self.rules = [self._rule(side) for side in sides]
         self.rows = [side.rows for side in sides]
         self.stored: list[Any] = [rows._replace(data=rows.data.astype(self.dtype)) for rows in self.rows]  # pyright: ignore[reportArgumentType]
         self.values = [np.empty(max(len(side.places), 1), self.dtype) for side in sides]
         self.boundary = [np.zeros(len(side.infosets)) for side in sides]
         self.learners: Learners = self.fresh()
+
+    def _rule(self, side: Side) -> Matching | RuleCall:
+        rule = self.scheme.rule
+        if isinstance(rule, Rule):
+            return rule.call(self.payoffs, int(np.diff(side.first).max(initial=1)))
+        return Matching(rule.predict)
+
+    def check(self, t: int, player: int) -> None:
+        """Raise if a rule that is a function has failed in iteration ``t``."""
+        rule, call = self.scheme.rule, self.rules[player]
+        if isinstance(rule, Rule) and isinstance(call, RuleCall) and call.failed[0] >= 0:
+            raise rule.failure(call, f"in iteration {t:,}")
 
     def fresh(self) -> Learners:
         """No regret, uniform strategies; plans are not made yet. Sums over earlier blocks are dropped."""
@@ -59,6 +74,11 @@ class Part:
         size, scaled = max(len(side.places), 1), STORAGES[self.storage].scaled
         even = normalised(side, np.zeros(size))
         rest: list[Any] = [np.zeros(size, self.dtype), even.astype(self.dtype), np.zeros(size, self.dtype)]
+        rule = self.scheme.rule
+        if isinstance(rule, Rule):
+            constants = rule.constants_of(self.payoffs)
+            where = side.first[:-1], np.diff(side.first), int(side.first[-1])
+            return RuleLearner(initial_memory(rule, *where, constants, self.dtype), *rest)
         if scaled:
             return Learner16(np.zeros(size, np.int16), np.zeros(len(side.infosets), np.float32), *rest)
         return Learner(np.zeros(size, self.dtype), *rest)
@@ -116,9 +136,10 @@ class Part:
         for player, side in enumerate(self.sides):
             begin, end = side.own.tolist()
             found[f"places.{player}"], found[f"infosets.{player}"] = side.places[begin:end], _own_infosets(side)
+            if isinstance(self.scheme.rule, Rule):
+                found[f"memory.{player}"] = _memory_places(side, self.scheme.rule.memory)
             for name, array in self.learners[player]._asdict().items():
-                own = array[_mine(side)] if name == "scale" else array[begin:end]
-                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(own)
+                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(array[self._here(side, name)])
             if self.earlier[player] is not None:
                 found[f"state.earlier.{player}"] = self.earlier[player][begin:end].copy()
         return found
@@ -127,22 +148,35 @@ class Part:
         """Take what a file has of it; returns how many numbers of sequences."""
         count = 0
         for player, side in enumerate(self.sides):
-            begin, end = side.own.tolist()
             arrays = {f"learners.{player}.{name}": one for name, one in self.learners[player]._asdict().items()}
             if f"state.earlier.{player}" in tensors:
                 arrays[f"earlier.{player}"] = self._earlier(player)
             for name, array in arrays.items():
-                by_infoset = name.endswith("scale")
-                given = tensors[f"state.{name}"]
-                key = f"{'infosets' if by_infoset else 'places'}.{player}"
+                given, key, here = tensors[f"state.{name}"], f"{_kind(name)}.{player}", self._here(side, name)
                 there = tensors[key] if key in tensors else np.arange(len(given))
-                wanted = _own_infosets(side) if by_infoset else side.places[begin:end]
+                wanted = self._wanted(side, name)
                 at = np.searchsorted(there, wanted)
                 met = np.append(there, -1)[at] == wanted
-                here: Array = np.flatnonzero(_mine(side)) if by_infoset else np.arange(begin, end, dtype=np.int64)
                 array[here[met]] = given[at[met]]
-                count += int(met.sum()) if name.endswith("regret") else 0
+                count += int(met.sum()) if name.endswith("strategy") else 0
         return count
+
+    def _here(self, side: Side, name: str) -> Array:
+        """Where numbers that are its own are in an array of a learner."""
+        begin, end = side.own.tolist()
+        if _kind(name) == "infosets":
+            return np.flatnonzero(_mine(side))
+        rows = self.scheme.rule.memory if isinstance(self.scheme.rule, Rule) and _kind(name) == "memory" else 1
+        return np.arange(rows * begin, rows * end, dtype=np.int64)
+
+    def _wanted(self, side: Side, name: str) -> Array:
+        """Where the same numbers are in an array of the whole game."""
+        begin, end = side.own.tolist()
+        if _kind(name) == "infosets":
+            return _own_infosets(side)
+        if isinstance(self.scheme.rule, Rule) and _kind(name) == "memory":
+            return _memory_places(side, self.scheme.rule.memory)
+        return side.places[begin:end]
 
     @property
     def size(self) -> int:
@@ -174,7 +208,7 @@ def join_game(
         if f"state.earlier.{player}" in tensors:
             arrays[f"state.earlier.{player}"] = np.zeros_like(learner.average)
         for key, array in arrays.items():
-            places = f"{'infosets' if key.endswith('scale') else 'places'}.{player}"
+            places = f"{_kind(key)}.{player}"
             array[tensors[places]] = tensors[key]
             for file in files_of(tensors, folder):
                 with opened_part(file, iteration) as part:
@@ -188,6 +222,23 @@ def normalised(side: Side, weights: Floats) -> Floats:
     made = np.ones(len(weights))
     normalise(side.treeplex, weights, made)
     return made
+
+
+def _kind(name: str) -> str:
+    """What the places of an array of a learner count: "places" of sequences, "infosets", or "memory" of a rule."""
+    return {"scale": "infosets", "memory": "memory"}.get(name.rpartition(".")[2], "places")
+
+
+def _memory_places(side: Side, rows: int) -> Array:
+    """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
+    begin, end = side.own.tolist()
+    first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
+    head = np.zeros(rows * (end - begin), dtype=np.int64)
+    if head.size and len(first):
+        moved = rows * (side.places[first].astype(np.int64) - first)
+        inside = slice(rows * (int(first[0]) - begin), None)  # before it: the empty sequence of the trunk
+        head[inside] = np.repeat(moved, rows * actions)
+    return head + np.arange(rows * begin, rows * end)
 
 
 def _mine(side: Side) -> npt.NDArray[np.bool_]:

@@ -38,7 +38,7 @@ class SequenceShard:
 
     def __init__(self, order: Order, scheme: Scheme) -> None:
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
-        self.part = Part((sides[0], sides[1]), order.words["storage"], scheme)
+        self.part = Part((sides[0], sides[1]), order.words["storage"], scheme, order.words["payoffs"])
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
         self.index, self.iteration, self.turn = order.words["part"], 0, 0
         self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made
@@ -86,7 +86,7 @@ class SequenceShard:
             who, t = self.behind
             if who != player:
                 raise OutOfStepError(f"Plans of player {who} are to be made next, not those of player {player}.")
-            kernels.follow_below(side.treeplex, learner, self.part.rule, self.part.step(t))
+            kernels.follow_below(side.treeplex, learner, self.part.rules[who], self.part.step(t))
             self.part.fold(t, player)
             self.behind = None
 
@@ -104,11 +104,12 @@ class SequenceShard:
             SIGNS[player],
             plan,
             part.learners[player],
-            part.rule,
+            part.rules[player],
             part.values[player],
             part.boundary[player],
             part.step(stamp.iteration),
         )
+        part.check(stamp.iteration, player)
         self.behind, self.turn = (player, stamp.iteration), opponent
         if player == 1:
             self.iteration = stamp.iteration

@@ -24,11 +24,13 @@ from treeplex.engines.sequence.cpu.treeplex import realization_plan
 from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
+from treeplex.engines.sequence.rules import payoff_range
 from treeplex.engines.sharded.sequence_part import SIGNS, Part, filled, own_places
 from treeplex.engines.sharded.session import MANIFEST, PROCESS, Cutting, Session, files_of, sized
 from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
+from treeplex.updates.rule import Rule
 from treeplex.updates.turns import ALTERNATING
 
 Array = npt.NDArray[Any]
@@ -124,11 +126,12 @@ class ShardedSequences(Engine):
             SIGNS[player],
             plan,
             trunk.learners[player],
-            trunk.rule,
+            trunk.rules[player],
             trunk.values[player],
             trunk.boundary[player],
             trunk.step(t),
         )
+        trunk.check(t, player)
 
     def _known_of(self, player: int, shard: int) -> Given:
         return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
@@ -241,7 +244,8 @@ def cut_game(inner: SequenceEngine, scheme: Scheme, cutting: Cutting, folder: Pa
     parts = cut_at(game, cutting.workers)
     if parts is None:
         raise ParameterError(f"The game {game.name} has nothing below its first decisions to cut; leave out 'cluster'.")
-    orders = [_order(sides, parts, k, inner.storage, cutting) for k, sides in enumerate(parts.shards)]
+    payoffs = payoff_range(game)
+    orders = [_order(sides, parts, k, inner.storage, scheme, payoffs) for k, sides in enumerate(parts.shards)]
     need = max(order.words["memory"] for order in orders)
     if cutting.memory is not None and need > cutting.memory:
         raise ParameterError(
@@ -249,13 +253,14 @@ def cut_game(inner: SequenceEngine, scheme: Scheme, cutting: Cutting, folder: Pa
             f" {sized(cutting.memory)}; give more workers or more worker_memory."
         )
     session = Session(cutting.shards, orders, cutting.run, folder)
-    return ShardedSequences(inner, session, parts, Part(parts.trunk, inner.storage, scheme))
+    return ShardedSequences(inner, session, parts, Part(parts.trunk, inner.storage, scheme, payoffs))
 
 
-def _order(sides: tuple[Side, Side], parts: CutGame, k: int, storage: str, cutting: Cutting) -> Order:
+def _order(sides: tuple[Side, Side], parts: CutGame, k: int, storage: str, scheme: Scheme, payoffs: float) -> Order:
     arrays = {f"{player}.{name}": array for player, side in enumerate(sides) for name, array in side._asdict().items()}
     arrays |= {f"{player}.shown": parts.links[k][player].shown for player in (0, 1)}
     numbers = sum(len(side.places) for side in sides)
-    memory = PROCESS + 2 * sum(array.nbytes for array in arrays.values()) + 10 * 8 * numbers
-    words = {"algorithm": cutting.algorithm, "storage": storage, "part": [k], "memory": memory}
-    return Order(SEQUENCES, words, arrays)
+    rows = scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+    memory = PROCESS + 2 * sum(array.nbytes for array in arrays.values()) + (9 + rows) * 8 * numbers
+    words = {"storage": storage, "part": [k], "memory": memory, "payoffs": payoffs}
+    return Order(SEQUENCES, words, arrays, scheme=scheme)

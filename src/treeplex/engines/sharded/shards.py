@@ -48,6 +48,7 @@ class Order(NamedTuple):
     words: Mapping[str, Any]  # as JSON has them
     arrays: Mapping[str, Array]
     backend: str = "cpu"
+    scheme: Any = None  # what iterations do, of SEQUENCES: an object, since a user's rule has no name
 
     @property
     def needs_gpu(self) -> bool:

@@ -25,6 +25,22 @@ from treeplex.kernels.jit import CACHE_FOLDERS
 
 cuda: Any = module()
 
+
+class _Simulated:
+    """Arrays of a thread under the simulator, which has them in kernels alone and not in what they call."""
+
+    class local:  # noqa: N801
+        """As ``cuda.local``."""
+
+        @staticmethod
+        def array(shape: Any, dtype: Any) -> Any:
+            """Numbers of a thread's own."""
+            return np.zeros(shape)
+
+
+own: Any = _Simulated if SIMULATED else cuda
+"""Where parts of kernels that are in files of their own take ``local.array`` from."""
+
 LANES: Final = 32
 BLOCK: Final = LANES if SIMULATED else 128
 """Threads of a block where whole warps work on their own. Measured on an H200: 256 are up to 9 % slower."""
@@ -37,15 +53,16 @@ ALL: Final = 0xFFFFFFFF
 WIDE: Final = 64  # bits of an address
 
 
-def kernel(function: Callable[..., None], **options: Any) -> Any:
+def kernel(function: Callable[..., None], *, kept: bool = True, **options: Any) -> Any:
     """A kernel; it is compiled at its first launch for the types of its arguments, and its machine code kept on disk.
 
-    Where that is: ``treeplex.kernels.jit``.
+    Where that is: ``treeplex.kernels.jit``. ``kept``: False for kernels with a user's function inside.
     """
     if SIMULATED:
         return cuda.jit()(function)
     compiled = cuda.jit(**options)(function)
-    enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
+    if kept:
+        enable_cache(compiled, importlib.import_module("numba.cuda.dispatcher").CUDACache, CACHE_FOLDERS)
     return compiled
 
 

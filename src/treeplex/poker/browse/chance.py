@@ -14,7 +14,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_of
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_at
 from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.reader import Reader, shares_of
@@ -60,7 +60,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
             played.append((told, dict(zip(names, frequencies, strict=True))))
             told |= {"frequencies": frequencies, "to_act": PLAYERS[to.node.player]}
         else:
-            pot = pot_of(game, to.node) - game.spot.rake(pot_of(game, to.node))
+            pot = pot_at(game, to.node) - game.spot.rake(pot_at(game, to.node))
             ev = [None, None] if equity is None else [equity * pot, (1.0 - equity) * pot]
         told |= {"ev": ev, "equity": [equity, None if equity is None else 1.0 - equity], "often": often}
         cards.append(told)
@@ -69,7 +69,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
             weight += often
     for each in cards:
         each["often"] /= weight or 1.0
-    pot = pot_of(game, place.node)
+    pot = pot_at(game, place.node)
     ranges = {name: _range(reach[k], totals[:, k] / weight if weight else None, pot) for k, name in enumerate(PLAYERS)}
     actions = _all_actions(game, menus)
     for told, frequencies in played:

@@ -72,7 +72,7 @@ def crumbs(game: HoldemGame, place: Place) -> tuple[list[dict[str, Any]], str]:
                 "kind": DECISION,
                 "line": line,
                 "player": PLAYERS[node.player],
-                "pot": pot_of(game, node),
+                "pot": pot_at(game, node),
                 "actions": actions_at(game, node, line),
                 "taken": step.action,
             }
@@ -82,7 +82,7 @@ def crumbs(game: HoldemGame, place: Place) -> tuple[list[dict[str, Any]], str]:
     return found, line
 
 
-def pot_of(game: HoldemGame, node: Node) -> float:
+def pot_at(game: HoldemGame, node: Node) -> float:
     """All chips in the pot at a node, an uncalled bet included."""
     return game.spot.rounded(game.spot.pot + 2 * node.paid + node.to_call)
 

@@ -18,7 +18,7 @@ from treeplex.games.holdem.cards import card_name, hand_number, parse_card
 from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS, STREETS
 from treeplex.plots.grid import RANKS, SIDE, class_name
-from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_of, stacks_of
+from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_at, stacks_of
 from treeplex.poker.views.reader import Reader, shares_of
 from treeplex.poker.views.view import Row, View, average, class_of
 
@@ -73,7 +73,7 @@ def _common(game: HoldemGame, place: Place) -> dict[str, Any]:
         "line": line,
         "board": [card_name(card) for card in place.cards],
         "street": STREETS[len(place.cards) - 3],
-        "pot": pot_of(game, place.node),
+        "pot": pot_at(game, place.node),
         "stacks": stacks_of(game, place.node),
         "to_call": place.node.to_call,
         "crumbs": steps,
@@ -125,7 +125,7 @@ def shown_down(reader: Reader, place: Place) -> dict[str, Any]:
     """Both ranges at a node after which nobody bets any more."""
     reach = [reader.reach(place, player) for player in (0, 1)]
     equity = average(reader.equities.at(place, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
-    pot = pot_of(reader.game, place.node)
+    pot = pot_at(reader.game, place.node)
     left = pot - reader.game.spot.rake(pot)
     parts = [None, None] if equity is None else [equity, 1.0 - equity]
     return {

@@ -15,7 +15,7 @@ from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_of, stacks_of, word
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_at, stacks_of, word
 from treeplex.poker.views.equity import met
 from treeplex.poker.views.reader import Reader, shares_of
 
@@ -58,7 +58,7 @@ def mark(reader: Reader, given: Mapping[str, Any], action: int) -> dict[str, Any
             f"The 'action' parameter must be from 0 to {len(place.node.actions) - 1}, got {quoted(action)}."
         )
     view, hand = reader.at(line), deal.hands[deal.player]
-    values, pot = view.ev[:, hand], pot_of(reader.game, place.node)
+    values, pot = view.ev[:, hand], pot_at(reader.game, place.node)
     known = ~np.isnan(values)
     lost = float(np.nanmax(values) - values[action]) if known[action] else 0.0
     after = extended(line, word(reader.game, place.node, action))
@@ -125,7 +125,7 @@ def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
         "node": {
             "crumbs": steps,
             "board": [card_name(card) for card in place.cards],
-            "pot": pot_of(game, place.node),
+            "pot": pot_at(game, place.node),
             "stacks": stacks_of(game, place.node),
             "to_call": place.node.to_call,
             "actions": actions_at(game, place.node, line),
@@ -136,7 +136,7 @@ def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
 def _over(reader: Reader, place: Place, deal: Deal, line: str) -> dict[str, Any]:
     """How a hand has ended: chips that the player takes of the pot."""
     game, node, spot = reader.game, place.node, reader.game.spot
-    pot = pot_of(game, node)
+    pot = pot_at(game, node)
     if node.kind == FOLD:
         won, how = (0.0 if node.player == deal.player else 1.0), f"{PLAYERS[node.player]} folds"
     else:

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import Any, ClassVar, Final
 
@@ -38,6 +39,7 @@ class Searching:
     """A search, and how far it has come; modified in place."""
 
     def __init__(self, problem: SizeSearch, threads: int, answers: Any = ()) -> None:
+        self.problem, self.threads = problem, threads
         self.search = Search(problem, threads)
         self.walk: Walk[Sizes] = Walk(self.search.run(), answers)
         self.overhead = 0.0  # seconds of the last ``advance`` that were not iterations
@@ -46,6 +48,11 @@ class Searching:
     def answer(self) -> Sizes:
         """As far as it is known."""
         return self.walk.result or self.search.so_far()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Steps that wait for an answer cannot be pickled; what a checkpoint has, can."""
+        algorithm = ChoosingSizes(self.threads)
+        return algorithm.restore, (self.problem, algorithm.save(self))
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,8 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         return Cost(1.0, 0.0)
 
     def report(self, game: SizeSearch, state: Searching, iterate: str) -> LiveReport:
-        """As ``Algorithm``: the best menu so far. No strategies: there is a game for every menu."""
-        return LiveReport(lambda: _evaluation(game, state.answer), lambda: None, lambda _: state.answer)
+        """As ``Algorithm``: the best menu so far."""
+        return LiveReport(partial(_evaluation, game, state), _no_policy, partial(_answer, state))
 
     def save(self, state: Searching) -> Tensors:
         """As ``Algorithm``: all answers so far, and what was learned in games that are still solved or read."""
@@ -131,8 +138,18 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         return state
 
 
-def _evaluation(game: SizeSearch, answer: Sizes) -> Evaluation:
+def _no_policy() -> None:
+    """No strategies: there is a game for every menu."""
+
+
+def _answer(state: Searching, evaluation: Evaluation) -> Sizes:
+    """The best menu so far, and what is proved of it."""
+    return state.answer
+
+
+def _evaluation(game: SizeSearch, state: Searching) -> Evaluation:
     """Player 0's share of the pot with all candidates, the mean over spots; and what the best menu so far loses."""
+    answer = state.answer
     shares = [fmean(spot.ev_rich) for spot in answer.spots]
     if game.candidates.player:
         shares = [spot.pot - share for spot, share in zip(answer.spots, shares, strict=True)]

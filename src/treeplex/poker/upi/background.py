@@ -13,7 +13,9 @@ from treeplex.errors import TreeplexError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import INTERRUPTED, SOLVED, Outcome, Plan, Progress, run
+from treeplex.runs.loop import Outcome, Plan, Progress, run
+from treeplex.runs.schema import Options
+from treeplex.runs.status import INTERRUPTED, SOLVED
 
 EVERY: Final = 1.0  # seconds between two blocks of progress
 REASONS: Final = {SOLVED: "required accuracy reached", INTERRUPTED: "requested"}
@@ -65,7 +67,7 @@ class Background:
         def keep(point: Checkpoint[Any]) -> None:
             self.point = point
 
-        plan = Plan(limits, "average", threads, 0, watch, keep, stop=self._stop.is_set)
+        plan = Plan(limits, Options(threads=threads, watch=watch), keep, stop=self._stop.is_set)
         try:
             outcome = run(game, solver, plan, point)
         except (TreeplexError, MemoryError) as error:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from treeplex import api
 from treeplex.algorithms.protocol import Algorithm, Execution
+from treeplex.algorithms.registry import build
 from treeplex.compile.memory import available
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import ParameterError, TreeplexError, quoted
@@ -18,8 +18,8 @@ from treeplex.games.holdem.formats.pio_header import Header, write_header
 from treeplex.games.holdem.spot import NEEDED, make_spot
 from treeplex.poker.upi.background import Background, results
 from treeplex.poker.upi.nodes import Nodes
+from treeplex.runs.asking import DEFAULT_ALGORITHM
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.games import assembled
 from treeplex.runs.limits import Limits
 from treeplex.runs.targets import nash_conv_of
 from treeplex.version import __version__
@@ -45,7 +45,7 @@ class Tree:
     @property
     def solver(self) -> Algorithm[Any, Any]:
         """The algorithm that spots are solved by, with the threads that were asked for."""
-        named = assembled(api.default_algorithm(self.game))
+        named = build(DEFAULT_ALGORITHM)
         return named.open(self.game, Execution(threads=self.threads))
 
     @property

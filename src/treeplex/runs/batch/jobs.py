@@ -9,21 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.registry import family
+from treeplex.algorithms.registry import Choice, choose
+from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError, TreeplexError, brief, quoted
 from treeplex.files import parse_json
 from treeplex.games.holdem.spot import Spot, make_spot
-from treeplex.runs import games
-from treeplex.runs.asking import DEFAULT_ALGORITHM, limits_of
+from treeplex.problems.loading import spot_of
+from treeplex.problems.spots import fit_spot
+from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments
 from treeplex.runs.limits import Limits
-from treeplex.runs.request import check_iterate, seed_of
+from treeplex.runs.request import check_iterate
+from treeplex.runs.schema import JOB, LIMITS, Options
 from treeplex.spec import unknown
 from treeplex.updates.storage import STORAGES
 
-LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
-FIELDS: Final = ("id", "game", "spot", "algorithm", *LIMITS, "storage", "seed", "iterate")
+FIELDS: Final = ("id", "game", "spot", "algorithm", *(field.name for field in JOB))
 ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_+.=,-]{0,79}(?<!\.)")
 TAKEN: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names of devices on Windows
 FILES: Final = (".efg", ".safetensors")
@@ -49,8 +49,17 @@ class Job(NamedTuple):
     def limits(self) -> Limits:
         """When to stop; nothing if the job does not say so."""
         pot = float(self.fields["spot"]["pot"]) if "spot" in self.fields else None
-        given = Limits(**{name: self.fields.get(name) for name in LIMITS if name != "exploitability"})
-        return limits_of(given, self.fields.get("exploitability"), pot)
+        return Arguments.of(self.options).limits_in(pot)
+
+    @property
+    def source(self) -> Any:
+        """The game or spot, as ``solve`` takes it."""
+        return self.fields["spot"] if "spot" in self.fields else self.fields["game"]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Limits and options by the names that ``solve`` has for them."""
+        return {field.name: self.fields[field.name] for field in JOB if field.name in self.fields}
 
     @property
     def targeted(self) -> bool:
@@ -59,7 +68,8 @@ class Job(NamedTuple):
 
     def same_run(self, other: Job) -> bool:
         """Would it go on in the other's folder? Limits may change."""
-        ours, theirs = ({k: v for k, v in job.fields.items() if k not in LIMITS} for job in (self, other))
+        limits = {field.name for field in LIMITS}
+        ours, theirs = ({k: v for k, v in job.fields.items() if k not in limits} for job in (self, other))
         return ours == theirs
 
 
@@ -104,13 +114,13 @@ def job_of(fields: Any) -> Job:
     algorithm = given.get("algorithm", DEFAULT_ALGORITHM)
     if not isinstance(algorithm, str):
         raise ParameterError(f"The 'algorithm' parameter must be a name, got {quoted(algorithm)}.")
-    solver = games.assembled(algorithm)
-    seed_of(given.get("seed", 0))
-    check_iterate(given.get("iterate", "average"), solver.iterates)
+    choice = choose(algorithm)
+    Options(seed=given.get("seed", 0))
+    check_iterate(given.get("iterate", "average"), choice.algorithm.iterates)
     if "game" in given:
         given |= _game(given["game"])
     if "spot" in given:
-        _check_spot(given, solver, algorithm)
+        _check_spot(given, choice)
     job = Job(name, given)
     _ = job.text, job.limits
     return job
@@ -122,27 +132,26 @@ def _game(source: Any) -> dict[str, Any]:
         raise ParameterError(f"The 'game' of a job must be a name or a file, got {quoted(source)}.")
     if source.lower().endswith(FILES):
         return {"game": str(Path(source).absolute())}
-    if games.spot_of(source) is not None:
+    if spot_of(source) is not None:
         raise ParameterError(f"{quoted(source)} is a hold'em spot: give it as 'spot'.")
-    games.rules_of(source)
+    rules_of(source)
     return {"game": source}
 
 
-def _check_spot(given: dict[str, Any], solver: Any, algorithm: str) -> None:
+def _check_spot(given: dict[str, Any], choice: Choice) -> None:
     """Make a spot's fields whole; refuse what hold'em spots are not solved by."""
-    spot = games.spot_of(given["spot"])
+    spot = spot_of(given["spot"])
     if spot is None:
         raise ParameterError(f"The 'spot' of a job must be its fields or a file, got {quoted(given['spot'])}.")
     given["spot"] = json.loads(json.dumps(spot.summary()))
     storage = given.get("storage")
     if storage is not None and storage not in STORAGES:
         raise ParameterError(f"The 'storage' parameter must be one of {', '.join(STORAGES)}, got {quoted(storage)}.")
-    if not isinstance(solver, CFR | Auto):
-        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(algorithm)}.")
-    if isinstance(solver, CFR):
+    scheme: Any = getattr(fit_spot(choice).algorithm, "scheme", None)
+    if scheme is not None:
         from treeplex.engines.boards.tables import check_scheme  # noqa: PLC0415 - its kernels take time to load
 
-        check_scheme(solver.scheme, storage or "float32")
+        check_scheme(scheme, storage or "float32")
 
 
 def _lines(path: Path) -> list[tuple[str, Any]]:

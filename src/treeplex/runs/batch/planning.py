@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from treeplex.algorithms.auto import Auto
-from treeplex.algorithms.protocol import Algorithm
-from treeplex.runs.asking import load, solving
+from treeplex.engines.open import CPU
+from treeplex.problems.loading import load
+from treeplex.runs.asking import solving
 from treeplex.runs.batch.jobs import Job, told_at
-from treeplex.runs.solve import Options, checked
+from treeplex.runs.solve import checked
 
 PROCESS: Final = 400 * 2**20
 """Bytes of a process before it has a game: Python, Numba, Arrow."""
@@ -82,16 +82,13 @@ def _between(known: dict[str, int], percent: float) -> float:
 
 
 def _of_game(job: Job, loaded: dict[str, Any]) -> Need:
-    source, fields = job.fields["game"], job.fields
+    source = job.fields["game"]
     if source not in loaded:
         loaded.clear()  # jobs about one game stand together, and large games side by side would not fit
         loaded[source] = load(source)
-    given = ("seed", "iterate", "storage")
-    more = {name: fields[name] for name in given if name in fields}
-    asked = solving(loaded[source], fields.get("algorithm"), job.limits, **more)
-    solver: Algorithm[Any, Any] = checked(asked.game, asked.algorithm, asked.request, Options(1, "cpu"))
-    limits, game = asked.request.limits, asked.game
-    each = 0.0 if isinstance(solver, Auto) or solver.ends else solver.cost(game).iteration * NANOSECOND
+    request = solving(loaded[source], job.fields.get("algorithm"), **job.options, threads=1, backend=CPU)
+    limits, game, solver = request.limits, request.problem.game, checked(request)
+    each = 0.0 if not solver.steady or solver.ends else solver.cost(game).iteration * NANOSECOND
     counted = math.inf if limits.iterations is None or not each else limits.iterations * each
     seconds = min(counted, math.inf if limits.seconds is None else limits.seconds)
     streams = getattr(solver, "streams", 1)

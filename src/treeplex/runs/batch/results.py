@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from treeplex.arrow import ArrowError, Table, records, write_parquet
 from treeplex.arrow import read_row as read_parquet_row
 from treeplex.runs.batch.jobs import Job
-from treeplex.runs.loop import SOLVED
 from treeplex.runs.solution import Solution
+from treeplex.runs.status import SOLVED
 
 RESULTS: Final = "results"
 RUNS: Final = "runs"

@@ -21,20 +21,25 @@ PATIENCE: Final = 60.0  # seconds in which a worker of a driver that was killed 
 
 def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: float) -> bool:
     """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
-    from treeplex.runs.asking import carry_out  # noqa: PLC0415 - takes a second or two
+    from treeplex.engines.open import CPU  # noqa: PLC0415
+    from treeplex.runs.asking import solving  # noqa: PLC0415 - takes a second or two
     from treeplex.runs.batch.jobs import Job  # noqa: PLC0415
     from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
-    from treeplex.runs.loop import INTERRUPTED  # noqa: PLC0415
-    from treeplex.runs.solve import Options  # noqa: PLC0415
+    from treeplex.runs.solve import execute  # noqa: PLC0415
+    from treeplex.runs.status import INTERRUPTED  # noqa: PLC0415
 
     job, folder = Job(fields["id"], fields), Path(out)
     (folder / RUNS).mkdir(exist_ok=True)
-    more = {name: fields[name] for name in ("seed", "iterate", "storage") if name in fields}
-    options, until = Options(threads, "cpu", checkpoint_seconds, picture=False), time.monotonic() + PATIENCE
+    here: dict[str, Any] = {
+        "threads": threads,
+        "backend": CPU,
+        "checkpoint_seconds": checkpoint_seconds,
+        "picture": False,
+    }
+    here["out"], until = folder / RUNS / job.id, time.monotonic() + PATIENCE
     while True:
         try:
-            source = fields["spot"] if "spot" in fields else fields["game"]
-            run = carry_out(source, fields.get("algorithm"), job.limits, options, folder / RUNS / job.id, **more)
+            run = execute(solving(job.source, fields.get("algorithm"), **job.options, **here))
         except BusyError:
             if time.monotonic() > until:
                 raise

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from treeplex import api
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.locks import fix
 from treeplex.errors import ParameterError, quoted
@@ -22,22 +21,21 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
 from treeplex.growth.options import Growth
 from treeplex.poker.sizes.problem import SizeOptions
-from treeplex.runs.asking import DEFAULT_ALGORITHM, solving
-from treeplex.runs.games import sized_game
+from treeplex.problems.growing import usual_algorithm
+from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments, choosing_sizes, growing, solving
 from treeplex.runs.limits import Limits
-from treeplex.runs.request import SIZES, Request
-from treeplex.runs.sizing import size_search
-from treeplex.runs.solve import Options, checked
+from treeplex.runs.request import Request
+from treeplex.runs.schema import JOB, LIMITS, Field, named
+from treeplex.runs.solve import checked
 from treeplex.web.directory import Directory
 from treeplex.web.refusals import sentence_of
-from treeplex.web.runs import pot_of, request_of
-from treeplex.web.schema.jobs import GrowJob, JobForm, LimitFields, ResumeJob, SizesJob, SolveJob
+from treeplex.web.runs import record_of
+from treeplex.web.schema.jobs import GrowJob, JobForm, ResumeJob, SizesJob, SolveJob
 
 FILES: Final = (".efg", ".safetensors", ".json", ".toml")
 PLAIN: Final = re.compile(r"[\w+.=,-]{1,80}")
 OPENSPIEL: Final = re.compile(rf"{PREFIX}[a-z0-9_]+")
 FORMS: Final[TypeAdapter[Any]] = TypeAdapter(JobForm)
-LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
 
 
 class Wanted(NamedTuple):
@@ -75,7 +73,7 @@ def check_request(fields: Any, run: str | None, directory: Directory) -> None:
     """Refuse a request that reads anything but the folder that is served. Jobs lie on disk before they run."""
     form = form_of(fields)
     resumes = isinstance(form, ResumeJob)
-    game = request_of(directory.folder(run or "")).source if resumes else getattr(form, "game", None)
+    game = record_of(directory.folder(run or "")).source if resumes else getattr(form, "game", None)
     if isinstance(game, str):
         named_game(game)
 
@@ -92,62 +90,55 @@ def named_game(name: str) -> str:
     return name
 
 
-def _limits(form: LimitFields) -> Limits:
-    given: dict[str, Any] = {name: getattr(form, name) for name in LIMITS if name != "exploitability"}
-    return Limits(**given)
+def _values(form: Any, listed: tuple[Field, ...]) -> dict[str, Any]:
+    """Options of a form by name."""
+    return {each.name: getattr(form, each.name) for each in listed}
 
 
 def _solve(form: SolveJob) -> Wanted:
-    options, locks = _options(form.threads), make_locks(form.locks or ())
-    given, kept = _limits(form), form.model_dump()
-    if _is_spot(form):
-        spot = make_spot(form.spot)
-        more: Any = (form.exploitability, form.seed, form.iterate, form.storage, options.threads, locks)
-        asked = solving(spot, form.algorithm, given, *more)
-        solver = checked(asked.game, asked.algorithm, asked.request, options)
+    values, locks, kept = _values(form, (*JOB, *named("threads"))), make_locks(form.locks or ()), form.model_dump()
+    _check_subject(form)
+    if form.spot is not None:
+        request = solving(make_spot(form.spot), form.algorithm, locks=locks, **values)
+        solver = checked(request)
         if locks:
-            fix(asked.game, solver.storage)
-        kept["spot"] = spot.summary()
-        return _new(form, asked.request, kept, "")
+            fix(request.problem.game, solver.storage)
+        kept["spot"] = request.problem.source
+        return _new(form, request, kept)
     game = named_game(str(form.game))
     if form.algorithm is not None:
         build(form.algorithm)
     if locks:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
-    limits, asked_for = api.limits_of(given, form.exploitability), form.algorithm or DEFAULT_ALGORITHM
-    name = _name(form) or f"{game}-{asked_for}"
-    return Wanted(f"{game}, {asked_for}", kept, game, stem=name, limits=_given(limits))
+    limits, label = Arguments.of(values).limits_in(None), form.algorithm or DEFAULT_ALGORITHM
+    return Wanted(f"{game}, {label}", kept, game, stem=_name(form) or f"{game}-{label}", limits=_given(limits))
 
 
 def _grow(form: GrowJob) -> Wanted:
-    _options(form.threads)
-    given, kept = _limits(form), form.model_dump()
-    spot = make_spot(form.spot) if _is_spot(form) else None
-    usual = api.DEFAULT_SPOT_ALGORITHM if spot is not None else "cfr"
-    growth = growth_of(kept | {"algorithm": form.algorithm or usual})
-    if spot is not None:
-        kept["spot"] = spot.summary()
-    else:
-        sized_game(named_game(str(form.game)))
-    asked = api.growing(spot or form.game, growth, given, form.exploitability, form.storage)
-    checked(asked.game, asked.algorithm, asked.request, _options(form.threads))
-    return _new(form, asked.request, kept, "-grow")
+    kept = form.model_dump()
+    _check_subject(form)
+    if form.spot is not None:
+        kept["spot"] = make_spot(form.spot).summary()
+    source: Any = named_game(str(form.game)) if form.spot is None else kept["spot"]
+    request = growing(source, growth=growth_of(kept, source), **_values(form, (*LIMITS, *named("storage", "threads"))))
+    checked(request)
+    return _new(form, request, kept)
 
 
-def growth_of(request: dict[str, Any]) -> Growth:
-    """How to grow."""
-    names = ("algorithm", "bets", "raises", "street", "factor", "every", "per_check")
-    return Growth(**{name: request[name] for name in names})
+def growth_of(request: dict[str, Any], source: Any) -> Growth:
+    """How to grow a spot or a game."""
+    names = ("bets", "raises", "street", "factor", "every", "per_check")
+    return Growth(algorithm=request["algorithm"] or usual_algorithm(source), **{name: request[name] for name in names})
 
 
 def _sizes(form: SizesJob) -> Wanted:
-    _options(form.threads)
     spot, kept = make_spot(form.spot), form.model_dump()
     kept |= {"spot": spot.summary(), "bets": form.bets or BETS, "raises": form.raises or RAISES}
     kept["lose"] = percent_of_pot("field 'lose'", form.lose) if isinstance(form.lose, str) else form.lose
-    request = size_search([spot], SizeOptions(**size_options(kept)), Limits(seconds=form.seconds)).request
-    stem = _name(form) or f"{request.game.replace(' ', '')}-sizes"
-    return Wanted(f"{request.game}, which {form.restrict}", kept, stem=stem, limits=_given(request.limits))
+    question = SizeOptions(**size_options(kept))
+    request = choosing_sizes([spot], question, seconds=form.seconds, threads=form.threads)
+    title = f"{request.problem.name}, which {form.restrict}"
+    return Wanted(title, kept, stem=_name(form) or request.stem, limits=_given(request.limits))
 
 
 def size_options(request: dict[str, Any]) -> dict[str, Any]:
@@ -158,24 +149,22 @@ def size_options(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _resume(form: ResumeJob, directory: Directory) -> Wanted:
-    request = request_of(directory.folder(form.run))
-    _options(form.threads)
-    if isinstance(request.source, str):
-        named_game(request.source)
-    pot = pot_of(request)
-    limits = api.limits_of(_limits(form), form.exploitability, pot).otherwise(request.limits)
-    title = f"{request.game}, {request.asked}"
-    game = None if request.is_spot or request.kind == SIZES else request.game
-    return Wanted(title, form.model_dump(), game, run=form.run, pot=pot, limits=_given(limits))
+    record = record_of(directory.folder(form.run))
+    if isinstance(record.source, str):
+        named_game(record.source)
+    arguments = Arguments.of(_values(form, (*LIMITS, *named("threads"))))
+    limits = arguments.limits_in(record.pot).otherwise(record.limits)
+    game = record.game if record.spot is None and record.has_strategies else None
+    return Wanted(record.title, form.model_dump(), game, run=form.run, pot=record.pot, limits=_given(limits))
 
 
-def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any], ending: str) -> Wanted:
+def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any]) -> Wanted:
     """A job that starts a run."""
-    plain = request.asked.partition("(")[0]
-    stem = _name(form) or f"{request.game.replace(' ', '').partition('(')[0]}{ending or f'-{plain}'}"
-    title = f"{request.game}, {plain}{', growing' if ending else ''}"
-    game = None if request.is_spot else request.game
-    return Wanted(title, kept, game, stem=stem, pot=pot_of(request), limits=_given(request.limits))
+    problem, plain = request.problem, request.choice.label.partition("(")[0]
+    stem = _name(form) or f"{problem.name.replace(' ', '').partition('(')[0]}-{problem.noun or plain}"
+    title = f"{problem.name}, {plain}{', growing' if problem.noun else ''}"
+    game = problem.name if form.spot is None else None
+    return Wanted(title, kept, game, stem=stem, pot=problem.pot, limits=_given(request.limits))
 
 
 def _name(form: SolveJob | GrowJob | SizesJob) -> str | None:
@@ -187,14 +176,9 @@ def _name(form: SolveJob | GrowJob | SizesJob) -> str | None:
     return form.name
 
 
-def _is_spot(form: SolveJob | GrowJob) -> bool:
+def _check_subject(form: SolveJob | GrowJob) -> None:
     if (form.spot is None) == (form.game is None):
         raise ParameterError("Give either a 'spot' or a 'game'.")
-    return form.spot is not None
-
-
-def _options(threads: Any) -> Options:
-    return Options(threads=threads)
 
 
 def _given(limits: Limits) -> dict[str, Any]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 NICE: Final = 5  # the page comes first
 EVERY: Final = 0.25  # seconds between two words of progress
 CHECKPOINTS: Final = 15.0  # seconds
-LIMITS: Final = ("nash_conv", "exploitability", "seconds", "iterations", "nodes")
 
 
 def main() -> None:
@@ -76,19 +75,19 @@ def carry_out(folder: Path, root: Path) -> dict[str, Any]:
     solution = calls[job["what"]](request, out, folder, tell)
     tell.flush()
     summary = solution.summary()
-    answer = {"result": summary} if solution.request.kind == "sizes" else {}
+    answer = {} if solution.record.has_strategies else {"result": summary}
     return {"status": solution.status, "nash_conv": summary["nash_conv"]} | answer
 
 
 def _solve(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
     from treeplex import api  # noqa: PLC0415 - the lock comes first
+    from treeplex.runs.schema import JOB  # noqa: PLC0415
 
-    names = ("seed", "iterate", "storage", "threads")
     return api.solve(
         request["spot"] or request["game"],
         request["algorithm"],
-        **_limits(request),
-        **{name: request[name] for name in names},
+        **{each.name: request[each.name] for each in JOB},
+        threads=request["threads"],
         locks=_locks(request),
         out=out,
         checkpoint_seconds=CHECKPOINTS,
@@ -100,11 +99,11 @@ def _grow(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any
     from treeplex import api  # noqa: PLC0415
     from treeplex.web.jobs.wanted import growth_of  # noqa: PLC0415
 
-    usual = api.DEFAULT_SPOT_ALGORITHM if request["spot"] else "cfr"
+    source = request["spot"] or request["game"]
     return api.grow(
-        request["spot"] or request["game"],
+        source,
         **_limits(request),
-        growth=growth_of(request | {"algorithm": request["algorithm"] or usual}),
+        growth=growth_of(request, source),
         storage=request["storage"],
         threads=request["threads"],
         out=out,
@@ -154,7 +153,9 @@ def _sizes(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> An
 
 
 def _limits(request: dict[str, Any]) -> dict[str, Any]:
-    return {name: request[name] for name in LIMITS if request[name] is not None}
+    from treeplex.runs.schema import LIMITS  # noqa: PLC0415 - the lock comes first
+
+    return {each.name: request[each.name] for each in LIMITS if request[each.name] is not None}
 
 
 def _locks(request: dict[str, Any]) -> Any:

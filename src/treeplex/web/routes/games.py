@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from treeplex.web.answers import reply
 from treeplex.web.policies import MOST, infosets
 from treeplex.web.routes.common import RunName, router
-from treeplex.web.runs import request_of
+from treeplex.web.runs import record_of
 from treeplex.web.schema.nodes import Infosets, TreeNode
 from treeplex.web.site import OnSite
 from treeplex.web.trees import node
@@ -41,6 +41,6 @@ def show_tree(
 ) -> Response:
     """A node of a game's tree."""
     folder = site.directory.folder(run)
-    tree = site.trees.of(folder, request_of(folder))
+    tree = site.trees.of(folder, record_of(folder))
     policy = site.policies.of(folder, run) if (folder / "policy.parquet").is_file() else None
     return reply(node(tree, policy, path))

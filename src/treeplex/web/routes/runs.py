@@ -7,7 +7,7 @@ from fastapi import Response
 from treeplex.web.answers import reply
 from treeplex.web.logs import log_of
 from treeplex.web.routes.common import RunName, router
-from treeplex.web.runs import pot_of, request_of
+from treeplex.web.runs import record_of
 from treeplex.web.schema.runs import Log, OpenRun, OpenState, RunList, WholeRun
 from treeplex.web.site import OnSite
 
@@ -30,7 +30,7 @@ def show_run(site: OnSite, run: RunName) -> Response:
 def show_log(site: OnSite, run: RunName) -> Response:
     """How NashConv fell; while a run goes on, as far as its job has told, or its last checkpoint."""
     folder = site.directory.folder(run)
-    return reply({"columns": log_of(folder, pot_of(request_of(folder)), site.queue.rows_of(run))})
+    return reply({"columns": log_of(folder, record_of(folder).pot, site.queue.rows_of(run))})
 
 
 @routes.post("/open", response_model=OpenState)

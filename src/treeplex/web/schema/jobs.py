@@ -1,55 +1,58 @@
-"""Jobs: what can be asked for, and how far it has come."""
+"""Jobs: the forms that start them, and their progress."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from treeplex.runs import schema
 from treeplex.web.schema.common import Asked, Loose, Number, SpotFields, Told, Whole
 
 
-class LimitFields(Asked):
-    """When to stop: the first limit that is reached."""
+def _form(name: str, listed: tuple[schema.Field, ...]) -> Any:
+    """A form with fields of ``runs.schema``: a JSON number may be anything that a parameter checks later."""
+    values: dict[str, Any] = {}
+    for each in listed:
+        kinds = set(get_args(each.type)) or {each.type}
+        text = str if str in kinds else None
+        number = None if kinds <= {str, type(None)} else Whole if each.type is int else Number
+        kind: Any = text | number if text and number else text or number  # pyright: ignore[reportOperatorIssue]
+        values[each.name] = (kind | None if type(None) in kinds else kind, Field(each.default, description=each.help))
+    return create_model(name, __base__=Asked, **values)
 
-    exploitability: str | Number | None = Field(None, description="Such as 0.3%pot, or chips; half of NashConv.")
-    nash_conv: Number | None = None
-    seconds: Number | None = None
-    iterations: Number | None = None
-    nodes: Number | None = None
+
+SolveFields: Any = _form("SolveFields", (*schema.JOB, *schema.named("threads")))
+GrowFields: Any = _form("GrowFields", (*schema.LIMITS, *schema.named("storage", "threads")))
+ResumeFields: Any = _form("ResumeFields", (*schema.LIMITS, *schema.named("threads")))
 
 
-class Subject(LimitFields):
-    """What is to be solved: a spot or a game."""
+class Subject(Asked):
+    """A spot or a game to solve."""
 
     spot: SpotFields | None = None
     game: str | None = Field(None, description="name(parameter=value,...) of the catalog.")
     algorithm: str | None = None
-    storage: str | None = None
-    threads: Whole = 0
-    name: str | None = Field(None, description="Of the run folder; left out: the game and a number.")
+    name: str | None = Field(None, description="Name of the run folder. Default: the game and a number.")
 
 
-class SolveJob(Subject):
+class SolveJob(Subject, SolveFields):
     """Find an equilibrium."""
 
     what: Literal["solve"]
-    seed: Whole = 0
-    iterate: str = "average"
     locks: list[dict[str, Any]] | None = Field(
         None, description="Locked decisions: a line, and a strategy by range: {range: {action: share}}."
     )
 
 
-class ResumeJob(LimitFields):
-    """Go on with a run; without limits to those it had."""
+class ResumeJob(ResumeFields):
+    """Continue a run. Default limits: those it had."""
 
     what: Literal["resume"]
     run: str
-    threads: Whole = 0
 
 
-class GrowJob(Subject):
+class GrowJob(Subject, GrowFields):
     """Solve while the bet sizes that matter are found."""
 
     what: Literal["grow"]

@@ -21,7 +21,17 @@ from llvmlite import ir
 from numba import types
 from numba.np.arrayobj import populate_array
 
-from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Offsets, Player, Results, Schedules, Scratch
+from treeplex.engines.boards.arrays import (
+    Betting,
+    BoardIndex,
+    Calls,
+    Hands,
+    Offsets,
+    Player,
+    Results,
+    Schedules,
+    Scratch,
+)
 from treeplex.kernels.jit import instruction
 
 LEVELS: Final = 3
@@ -45,14 +55,15 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
     Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), (WORK, 2), ("bool", 2), _L2, _F1, _L1, _L1, _L1),
     Schedules: (_F1, _F1, _F1),
+    Calls: (_L1, _F2, _L1, _L1, _F1),
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 
-WRITTEN: Final = (Scratch, Player, Results)
-READ: Final = ("source", "where", "locked", "start", "part", "passes", "rule", "chosen")
+WRITTEN: Final = (Scratch, Player, Results, Calls)
+READ: Final = ("source", "where", "locked", "start", "part", "passes", "rule", "chosen", "code", "constants")
 """What kernels write to, and which arrays of these they only read."""
 
-ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1, 1)
+ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1, 1, 1)
 """How many rows of each there are, in the order of ``KINDS``."""
 
 FIRST: Final = dict(zip(KINDS, np.cumsum((0, *ROWS)).tolist(), strict=False))
@@ -126,3 +137,4 @@ scratch_at = _reader(Scratch)
 player_at = _reader(Player)
 results_at = _reader(Results)
 schedules_at = _reader(Schedules)
+calls_at = _reader(Calls)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Pass, Place, Rule, Tables, Worker
+from treeplex.engines.boards.arrays import Pass, PassRule, Place, Tables, Worker
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, player_at, results_at, scratch_at
 from treeplex.engines.boards.cpu.chance import (
     add_boards,
@@ -88,7 +88,7 @@ def _copy_rows(tables: Tables, place: Place, part: int, player: int) -> None:
 
 @callee
 def _tile(
-    tables: Tables, leaf: Place, part: int, chance: float, rule: Rule, step: Pass, out: Array, entry: Array,
+    tables: Tables, leaf: Place, part: int, chance: float, rule: PassRule, step: Pass, out: Array, entry: Array,
     alive: Array,
 ) -> None:  # fmt: skip
     """Down and up one tile of a board of the last street, if its roots are open there."""
@@ -106,7 +106,7 @@ def _tile(
 
 
 @callee
-def _down(tables: Tables, place: Place, chance: float, rule: Rule, step: Pass) -> None:
+def _down(tables: Tables, place: Place, chance: float, rule: PassRule, step: Pass) -> None:
     """Down a board of the second street; its reach rows are put where all threads find them."""
     top, scratch, results = scratch_at(tables, 0), scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
@@ -121,7 +121,7 @@ def _down(tables: Tables, place: Place, chance: float, rule: Rule, step: Pass) -
 
 
 @callee
-def _up(tables: Tables, place: Place, first: int, stop: int, rule: Rule, step: Pass, held: bool) -> None:
+def _up(tables: Tables, place: Place, first: int, stop: int, rule: PassRule, step: Pass, held: bool) -> None:
     """Up a board of the second street, whose parts are done; unless ``held``, its reach rows are fetched again."""
     scratch, results = scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
@@ -143,7 +143,7 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
     """One pass after the other; False if another thread has failed."""
     results = results_at(tables, 0)
     found, values, parts, passes = results.found, results.values, results.part, results.passes
-    rule = Rule(results.rule[0], results.rule[1] > 0.0)
+    rule = PassRule(results.rule[0], results.rule[1] > 0.0)
     nil: Any = np.int64(0)  # literals would compile everything below a second time
     one: Any = np.int64(1)
     last: Any = np.int64(2)

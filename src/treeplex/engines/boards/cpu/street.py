@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Pass, Place, Player, Rule, Schedules, Scratch, Tables
-from treeplex.engines.boards.cpu.addresses import betting_at, hands_at, player_at, schedules_at, scratch_at
+from treeplex.engines.boards.arrays import Pass, PassRule, Place, Player, Schedules, Scratch, Tables
+from treeplex.engines.boards.cpu.addresses import betting_at, calls_at, hands_at, player_at, schedules_at, scratch_at
+from treeplex.engines.boards.cpu.called import call
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
@@ -117,7 +118,7 @@ def fetch_last(tables: Tables, place: Place, part: int, step: Pass) -> None:
 
 
 @callee
-def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> None:
+def descend(tables: Tables, place: Place, part: int, rule: PassRule, step: Pass) -> None:
     """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
 
     Rows that are zero for every hand are marked, and nothing below them is touched.
@@ -142,7 +143,7 @@ def descend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> 
 
 
 @callee
-def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> None:
+def ascend(tables: Tables, place: Place, part: int, rule: PassRule, step: Pass) -> None:
     """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
     level, board = place.level, place.board
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + step.player)
@@ -173,6 +174,9 @@ def ascend(tables: Tables, place: Place, part: int, rule: Rule, step: Pass) -> N
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
+            if calls_at(tables, 0).code[0] != 0:
+                call(calls_at(tables, 0), player, step, start, number, actions, width, hands.held[board], values)
+                continue
             shift = hands.shift[board]
             _learn(
                 player, rule, schedules, step.t, lowest, start, shift, number, actions, width, values, scratch, locked
@@ -191,7 +195,7 @@ def _record(kept: Array, start: int, size: int, values: Array) -> None:
 
 @inlined
 def _learn(
-    player: Player, rule: Rule, schedules: Schedules, t: int, lowest: int, start: int, shift: int, number: int,
+    player: Player, rule: PassRule, schedules: Schedules, t: int, lowest: int, start: int, shift: int, number: int,
     actions: int, width: int, values: Array, scratch: Scratch, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""

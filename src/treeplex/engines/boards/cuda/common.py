@@ -39,6 +39,7 @@ class Common(NamedTuple):
     fetch: Any
     shared_out: Any
     value: Any
+    expect: Any
 
 
 def part(function):
@@ -116,7 +117,22 @@ def common(storage: str, locks: bool) -> Common:
             total += betting.chips[k] * rows[uint32(betting.item[k] * stride)]
         return total
 
-    return Common(part(word), part(closed), part(is_locked), part(lock_of), part(fetch), part(shared_out), part(value))
+    value = part(value)
+
+    def expect(betting, item, mine, stride, source, at, actions, width):
+        """The value of a decision to a hand, by the strategy that ``source`` is normalised to, from ``at`` on."""
+        total, weighted, plain, a = zero, zero, zero, uint32(0)
+        while a < actions:
+            v, x = value(betting, uint32(item + a), mine, stride), max(number(source[at]), zero)
+            total += x
+            weighted += x * v
+            plain += v
+            at, a = uint32(at + width), uint32(a + 1)
+        known, each = match(weighted, total, tiny, one)
+        return each if known else plain / number(actions)
+
+    parts = part(word), part(closed), part(is_locked), part(lock_of), part(fetch), part(shared_out)
+    return Common(*parts, value, part(expect))
 
 
 @cache

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import BEST, Rule, Schedules, Sources
+from treeplex.engines.boards.arrays import BEST, PassRule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Facing, Learning
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, here, plan, zeros
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Counts, Learners, Plan, here, plan, zeros
 from treeplex.engines.boards.cuda.tables import Cut
 from treeplex.engines.boards.cut import FIRST_STREET, Run, locked_part, part_of, told_part
 from treeplex.engines.boards.game import HoldemGame
@@ -30,7 +30,7 @@ class Pass(NamedTuple):
     player: int
     learning: Learning
     facing: Facing
-    rule: Rule
+    rule: PassRule
     learn: bool
     best: bool
 
@@ -54,20 +54,20 @@ class PartOnGPU(BoardsOnGPU):
         self._told_hands = self.sent_hands(told_part(game, storage, run))
         self._passes = 0
 
-    def fresh(self, predict: bool) -> Learners:
+    def fresh(self, counts: Counts) -> Learners:
         """No regret; locked hands as they are locked."""
-        first, second = self.new_learners(predict)
+        first, second = self.new_learners(counts)
         self.hold(list(zip(first[:3], second[:3], strict=True)))
         return first, second
 
-    def learns(self, learners: Learners, rule: Rule, schedules: Schedules, player: int, t: int) -> Pass:
+    def learns(self, learners: Learners, rule: PassRule, schedules: Schedules, player: int, t: int) -> Pass:
         """One player's half of iteration ``t``."""
         self._tell(schedules, t)
         return Pass(player, *self._learners(learners, rule, player), rule, learn=True, best=False)
 
     def plays(self, sources: Sources, player: int, mode: int) -> Pass:
         """A best response, or the value of strategies."""
-        return Pass(player, *self._sides(sources, player), Rule(0.0, True), learn=False, best=mode == BEST)
+        return Pass(player, *self._sides(sources, player), PassRule(0.0, True), learn=False, best=mode == BEST)
 
     def _begin(self) -> int:
         """The number of the pass that begins, which its marks have."""

@@ -20,14 +20,13 @@ from treeplex.updates.storage import STORAGES
 
 
 @cache
-def going_down(storage: str, learn: bool, locks: bool) -> Any:
-    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+def sharing(storage: str, learn: bool, locks: bool) -> Any:
+    """How the reach of a decision is shared out among its actions."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    word, closed, _, _, fetch, shared_out, _ = common(storage, locks)
     load, store, plus, _, times, scaled, _, positive, some = pairs(number)
-    four, held_of, kept = two_hands(storage, locks)
+    shared_out, kept = common(storage, locks).shared_out, two_hands(storage, locks).kept
 
     def passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at, first, second, fixed, k):
         """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in ``fixed``."""
@@ -43,6 +42,50 @@ def going_down(storage: str, learn: bool, locks: bool) -> Any:
         return plus(times(positive(x), factor), rest)
 
     passed, reached = part(passed), part(reached)
+
+    def share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows, to,
+              alive, mark, stamp, average, at, first, second, fixed, k):  # fmt: skip
+        """``x0`` and so on: what strategies are shares of, for the first four actions; ``m0``: their averages."""
+        total, a = plus(plus(plus(positive(x0), positive(x1)), positive(x2)), positive(x3)), uint32(4)
+        while a < actions:
+            total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
+            a = uint32(a + 1)
+        one_factor, one_rest = shared_out(total[0], parent[0], actions)
+        two_factor, two_rest = shared_out(total[1], parent[1], actions)
+        factor, rest = (one_factor, two_factor), (one_rest, two_rest)
+        passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
+               first, second, fixed, k)  # fmt: skip
+        if actions > uint32(1):
+            at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+            passed(reached(x1, factor, rest), m1, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                   at, first, second, fixed, k)  # fmt: skip
+        if actions > uint32(2):
+            at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+            passed(reached(x2, factor, rest), m2, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                   at, first, second, fixed, k)  # fmt: skip
+        if actions > uint32(3):
+            at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+            passed(reached(x3, factor, rest), m3, weight, prune, adds, rows, to, alive, mark, stamp, average,
+                   at, first, second, fixed, k)  # fmt: skip
+        a = uint32(4)
+        while a < actions:
+            at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
+            m = load(average, at) if learn else none
+            passed(reached(load(source, at), factor, rest), m, weight, prune, adds, rows, to, alive, mark,
+                   stamp, average, at, first, second, fixed, k)  # fmt: skip
+            a = uint32(a + 1)
+
+    return part(share)
+
+
+@cache
+def root_down(storage: str, learn: bool, locks: bool) -> Any:
+    """How the decisions below a street root go down."""
+    number = STORAGES[storage].work
+    zero = number(0.0)
+    none = (zero, zero)
+    load, store, some, word = pairs(number).load, pairs(number).store, pairs(number).some, common(storage, locks).word
+    (four, held_of, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
                   marks, stamp, h):  # fmt: skip
@@ -73,34 +116,8 @@ def going_down(storage: str, learn: bool, locks: bool) -> Any:
             if above_row != 0:
                 parent = load(rows, uint32(above_row * stride))
             if some(parent):
-                total, a = plus(plus(plus(positive(x0), positive(x1)), positive(x2)), positive(x3)), uint32(4)
-                while a < actions:
-                    total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
-                    a = uint32(a + 1)
-                one_factor, one_rest = shared_out(total[0], parent[0], actions)
-                two_factor, two_rest = shared_out(total[1], parent[1], actions)
-                factor, rest = (one_factor, two_factor), (one_rest, two_rest)
-                passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
-                       first, second, fixed, k)  # fmt: skip
-                if actions > uint32(1):
-                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-                    passed(reached(x1, factor, rest), m1, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                           at, first, second, fixed, k)  # fmt: skip
-                if actions > uint32(2):
-                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-                    passed(reached(x2, factor, rest), m2, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                           at, first, second, fixed, k)  # fmt: skip
-                if actions > uint32(3):
-                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-                    passed(reached(x3, factor, rest), m3, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                           at, first, second, fixed, k)  # fmt: skip
-                a = uint32(4)
-                while a < actions:
-                    at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-                    m = load(average, at) if learn else none
-                    passed(reached(load(source, at), factor, rest), m, weight, prune, adds, rows, to, alive, mark,
-                           stamp, average, at, first, second, fixed, k)  # fmt: skip
-                    a = uint32(a + 1)
+                share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows,
+                      to, alive, mark, stamp, average, at, first, second, fixed, k)  # fmt: skip
             else:
                 a = uint32(0)
                 while a < actions:
@@ -108,7 +125,14 @@ def going_down(storage: str, learn: bool, locks: bool) -> Any:
                     to, a = uint32(to + stride), uint32(a + 1)
             d = uint32(d + layout.THEIRS_WORDS)
 
-    down_root = part(down_root)
+    return part(down_root)
+
+
+@cache
+def going_down(storage: str, learn: bool, locks: bool) -> Any:
+    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    store, word, closed = pairs(STORAGES[storage].work).store, *common(storage, locks)[:2]
+    fetch, down_root = common(storage, locks).fetch, root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip

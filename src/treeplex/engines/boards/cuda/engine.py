@@ -10,21 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Rule, Schedules, Sources
+from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, PassRule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
+from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
+from treeplex.engines.boards.tables import constants_of
+from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import SIMULATED, cuda
 from treeplex.kernels.cuda.memory import add, fade, fold
 from treeplex.updates.blocks import BELOW, Earlier
+from treeplex.updates.rule import Rule as CalledRule
 from treeplex.updates.storage import STORAGES
 
 Array = npt.NDArray[Any]
 Learners = tuple[HandLearner, HandLearner]
+Counts = tuple[int, int, int]
+"""Numbers per action and hand of regrets (or memory), averages, and what is played apart from regrets."""
 
 BLOCK: Final = LANES if SIMULATED else 128  # threads of a block that adds up boards
 BLOCKS: Final = 1 if SIMULATED else 2112  # of arrays that are cleared
@@ -76,17 +82,19 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut 
     return Plan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
 
 
-def learner_bytes(game: HoldemGame, storage: str, predict: bool) -> int:
-    """Of regrets, averages, predicted regrets, times of updates, scales, and marks of locked decisions."""
+def learner_bytes(game: HoldemGame, storage: str, beside: int = 0) -> int:
+    """Of regrets, averages, ``beside`` more numbers per action, times of updates, scales, marks of locked decisions."""
     size, _, scaled = STORAGES[storage]
-    numbers = sum(game.elements(player) for player in (0, 1)) * (3 if predict else 2) * size
+    numbers = sum(game.elements(player) for player in (0, 1)) * (2 + beside) * size
     return numbers + sum(game.decisions(player) for player in (0, 1)) * (20 if scaled else 12)
 
 
 class BoardsOnGPU:
-    """One subgame in one storage on the current GPU."""
+    """One subgame in one storage on the current GPU; ``rule``: what passes that learn call, if they do."""
 
-    def __init__(self, game: HoldemGame, storage: str, planned: Plan | None = None) -> None:
+    def __init__(
+        self, game: HoldemGame, storage: str, planned: Plan | None = None, rule: CalledRule | None = None
+    ) -> None:
         self.plan = planned or plan(game, storage)
         self.storage, self._work = storage, STORAGES[storage].work
         self.stream = Stream()
@@ -107,6 +115,11 @@ class BoardsOnGPU:
         self._clock = _new_clock(PLANNED)
         self._entered = [(self._start[1 - player], self._clock.stamp) for player in (0, 1)]  # reach, and marks of rows
         self._told, self._now = np.ones((3, 0)), 0
+        self._called = self._calls = None
+        if rule is not None:
+            self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
+            none = cuda.to_device(np.zeros(1, np.int32))
+            self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
         self._recorded: tuple[Any, Callable[[], None]] | None = None
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
 
@@ -127,29 +140,33 @@ class BoardsOnGPU:
         first, second = (HandLearner(*(cuda.to_device(_some(array)) for array in each)) for each in learners)
         return first, second
 
-    def new_learners(self, predict: bool) -> Learners:
+    def astray(self) -> int:
+        """The first iteration in which the rule left no probabilities, or 0: ``kernels.cuda.calls``."""
+        return 0 if self._calls is None else int(here(self._calls[0].astray, 1)[0])
+
+    def new_learners(self, counts: Counts) -> Learners:
         """Nothing is known yet; of a game without locks."""
         scaled = STORAGES[self.storage].scaled
         made: list[HandLearner] = []
         for numbers, decisions in self._elements:
             scales, last = decisions if scaled else 0, zeros(decisions, np.int32)
-            regret, average, predicted = (zeros(count, self.storage) for count in (numbers, numbers, predict * numbers))
+            regret, average, predicted = (zeros(count * numbers, self.storage) for count in counts)
             made.append(HandLearner(regret, average, predicted, last, *(zeros(scales, np.float32) for _ in range(2))))
         return made[0], made[1]
 
     def hold(self, targets: Sequence[tuple[Any, Any]]) -> None:
         """Write locked strategies into both players' arrays."""
         for pair in targets:
-            for target, (places, numbers, count) in zip(pair, self._told_hands, strict=True):
-                if count and len(target) > 1:
+            for target, (places, numbers, count), (size, _) in zip(pair, self._told_hands, self._elements, strict=True):
+                if count and len(target) == size:  # not memory of several rows, which locked hands never use
                     put[-(-count // BLOCK), BLOCK, self.stream.numba](target, places, numbers, count)
         self.stream.wait()
 
-    def fetched(self, learners: Learners, predict: bool) -> Learners:
+    def fetched(self, learners: Learners, counts: Counts) -> Learners:
         """Copies on the CPU, as long as the CPU's."""
         scaled, found = STORAGES[self.storage].scaled, list[HandLearner]()
         for learner, (numbers, decisions) in zip(learners, self._elements, strict=True):
-            lengths = numbers, numbers, predict * numbers, decisions, scaled * decisions, scaled * decisions
+            lengths = *(count * numbers for count in counts), decisions, scaled * decisions, scaled * decisions
             found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
         return found[0], found[1]
 
@@ -189,7 +206,7 @@ class BoardsOnGPU:
         """The same of strategies."""
         return Sources(*(here(array, size) for array, (size, _) in zip(sources, self._elements, strict=True)))
 
-    def iterate(self, learners: Learners, rule: Rule, schedules: Schedules, first: int, count: int) -> None:
+    def iterate(self, learners: Learners, rule: PassRule, schedules: Schedules, first: int, count: int) -> None:
         """Iterations ``first`` + 1 to ``first`` + ``count``; the arrays of ``learners``, on the GPU, are modified."""
         self._tell(schedules, first)
         self._now += count
@@ -203,7 +220,7 @@ class BoardsOnGPU:
                 self._recorded[1]()
         self.stream.wait()
 
-    def half(self, learners: Learners, rule: Rule, schedules: Schedules, player: int, t: int) -> None:
+    def half(self, learners: Learners, rule: PassRule, schedules: Schedules, player: int, t: int) -> None:
         """One player's half of iteration ``t``."""
         self._tell(schedules, t)
         self._learn(learners, rule, player, 0)
@@ -222,7 +239,7 @@ class BoardsOnGPU:
         return found
 
     def launches(
-        self, player: int, facing: Facing, learning: Learning, rule: Rule, *, learn: bool, best: Sequence[bool]
+        self, player: int, facing: Facing, learning: Learning, rule: PassRule, *, learn: bool, best: Sequence[bool]
     ) -> list[list[Launches]]:
         """The launches of a pass, from the root and back: phases of launches that may go side by side.
 
@@ -244,7 +261,7 @@ class BoardsOnGPU:
         for phase in phases:
             self.stream.side_by_side([partial(_one_by_one, these) for these in phase])
 
-    def _down(self, player: int, depth: int, n: int, facing: Facing, rule: Rule, learn: bool) -> Launches:
+    def _down(self, player: int, depth: int, n: int, facing: Facing, rule: PassRule, learn: bool) -> Launches:
         level, number = self._levels[player][depth], self._work
         begin, boards = level.stretches[n]
         above, marks = (self._rows[depth - 1], self._alive[depth - 1]) if depth else self._entered[player]
@@ -256,7 +273,7 @@ class BoardsOnGPU:
         return [Launch(f"down {depth}", kernels(self.storage, learn, self.locks).down, *grid, arguments)]
 
     def _up(
-        self, player: int, depth: int, n: int, learning: Learning, rule: Rule, learn: bool, best: Sequence[bool]
+        self, player: int, depth: int, n: int, learning: Learning, rule: PassRule, learn: bool, best: Sequence[bool]
     ) -> Launches:
         level, number = self._levels[player][depth], self._work
         begin, boards = level.stretches[n]
@@ -276,11 +293,14 @@ class BoardsOnGPU:
             if deals is not None:
                 blocks, arguments = (level.chances, -(-level.widths[0] // BLOCK)), (deals, found[depth + 1], rows)
                 launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
+            up, more = code.up, number(rule.predict)
+            if learn and self._called is not None and self._calls is not None:
+                up, more = called_up(self.storage, self.locks, self._called), self._calls[player]
             arguments = (
-                level.betting, level.cards, begin, each, level.owns, learning, clock, number(rule.predict), asked, rows,
-                alive, factors, found[depth],
+                level.betting, level.cards, begin, each, level.owns, learning, clock, more, asked, rows, alive, factors,
+                found[depth],
             )  # fmt: skip
-            launches.append(Launch(f"up {depth}", code.up, *grid, arguments))
+            launches.append(Launch(f"up {depth}", up, *grid, arguments))
         return launches
 
     def _grid(self, roots: int, boards: int, hands: int, learn: bool) -> tuple[int, Grid]:
@@ -294,23 +314,24 @@ class BoardsOnGPU:
         each = max(roots * warps // self.plan.tuning.crowd, 1)
         return each, ((parts, -(-roots // each), boards), threads, SPARE * np.dtype(self._work).itemsize)
 
-    def _iteration(self, learners: Learners, rule: Rule) -> None:
+    def _iteration(self, learners: Learners, rule: PassRule) -> None:
         for player in (0, 1):
             self._learn(learners, rule, player, 1 - player)
 
-    def _learn(self, learners: Learners, rule: Rule, player: int, iterations: int) -> None:
+    def _learn(self, learners: Learners, rule: PassRule, player: int, iterations: int) -> None:
         tick[1, 1, self.stream.numba](self._clock, iterations)
         self._launch(self.learning(learners, rule, player))
 
-    def learning(self, learners: Learners, rule: Rule, player: int) -> list[list[Launches]]:
+    def learning(self, learners: Learners, rule: PassRule, player: int) -> list[list[Launches]]:
         """The launches of one player's half of an iteration."""
         learning, facing = self._learners(learners, rule, player)
         return self.launches(player, facing, learning, rule, learn=True, best=[False])
 
-    def _learners(self, learners: Learners, rule: Rule, player: int) -> tuple[Learning, Facing]:
+    def _learners(self, learners: Learners, rule: PassRule, player: int) -> tuple[Learning, Facing]:
         """Both players of a pass that learns."""
         ours, theirs = learners[player], learners[1 - player]
-        source = [each.predicted if rule.predict > 0.0 else each.regret for each in (ours, theirs)]
+        apart = rule.predict > 0.0 or self._called is not None
+        source = [each.predicted if apart else each.regret for each in (ours, theirs)]
         (where, rows), other = self.frozen, 1 - player
         learning = Learning(
             source[0], ours.regret, ours.predicted, ours.last, ours.regret_scale, where[player], rows[player]
@@ -325,7 +346,7 @@ class BoardsOnGPU:
                     tick[1, 1, self.stream.numba](self._clock, 0)
                     learning, facing = self._sides(sources, player)
                     best = [each for _, each in both]
-                    self._launch(self.launches(player, facing, learning, Rule(0.0, True), learn=False, best=best))
+                    self._launch(self.launches(player, facing, learning, PassRule(0.0, True), learn=False, best=best))
                 for k, (n, _) in enumerate(both):
                     found, blocks = self._found[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
                     keep[blocks, BLOCK, self.stream.numba](found, self.widths[player], n, self._kept)
@@ -372,8 +393,8 @@ def zeros(count: int, kind: Any) -> Any:
 
 
 def here(array: Any, count: int) -> Array:
-    """The first numbers of an array, copied from the GPU."""
-    found: Array = array.copy_to_host()[:count]
+    """The first numbers of an array, copied from the GPU; no others are."""
+    found: Array = array[:count].copy_to_host() if count else np.zeros(0, array.dtype)
     return found
 
 

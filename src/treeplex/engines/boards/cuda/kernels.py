@@ -87,7 +87,9 @@ def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
         go_up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, clock.stamp[0],
               uint32(owns), factors, found, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
-    most = [{"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS]
+    most: list[dict[str, Any]] = [
+        {"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS
+    ]
     return Kernels(kernel(down, **most[0]), kernel(settle), kernel(up, **most[1]))
 
 

@@ -20,7 +20,7 @@ from treeplex.engines.boards.cuda.solver import (
 from treeplex.engines.boards.cut import FIRST_STREET, Run
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.part import AskShards, BoardPart
-from treeplex.engines.boards.tables import Array, HandTables, pass_rule, played_sources, predicts
+from treeplex.engines.boards.tables import Array, HandTables, array_counts, pass_rule, played_sources
 from treeplex.engines.protocol import Scheme
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches
@@ -39,7 +39,7 @@ class CudaBoardPart(BoardPart):
 
     def tables(self) -> Any:
         """As ``BoardPart``."""
-        return DeviceHandTables(self.device, self._part.fresh(predicts(self.scheme)), 0)
+        return DeviceHandTables(self.device, self._part.fresh(array_counts(self.scheme)), 0)
 
     @property
     def _part(self) -> PartOnGPU:

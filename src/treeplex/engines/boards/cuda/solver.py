@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Schedules, Sources
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, learner_bytes, plan
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, here, learner_bytes, plan
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.engines.boards.locks import fix
@@ -17,10 +17,13 @@ from treeplex.engines.boards.solver import BoardsEngine, SpotProfile
 from treeplex.engines.boards.tables import (
     Array,
     HandTables,
+    array_counts,
+    astray,
     bounded_weight,
+    new_learners,
+    numbers_beside,
     pass_rule,
     played_sources,
-    predicts,
     schedules,
 )
 from treeplex.engines.evaluation import Evaluation
@@ -29,6 +32,7 @@ from treeplex.kernels.cuda.found import GIB, require, require_memory
 from treeplex.tensors import Tensors
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
+from treeplex.updates.rule import Rule, zero_memory
 from treeplex.updates.schedules import stretches
 
 LISTENING: Final = 0.25  # seconds between two questions whether to stop
@@ -64,8 +68,18 @@ class DeviceSpotProfile(Profile):
 
     def host(self) -> SpotProfile:
         """As ``Profile``."""
+        return self._here(self.device.here(self.sources))
+
+    @property
+    def trunk(self) -> SpotProfile:
+        """The strategies of the first street, on the host: a small part of what there is to copy."""
+        street, hands = self.game.streets[0], self.game.boards[0].hands
+        first, second = (street.slots(player) * int(hands[player].start[1]) for player in (0, 1))
+        return self._here(Sources(here(self.sources[0], first), here(self.sources[1], second)))
+
+    def _here(self, sources: Sources) -> SpotProfile:
         storage = self.device.storage
-        return SpotProfile(self.game, self.device.here(self.sources), fix(self.game, storage), storage, 0)
+        return SpotProfile(self.game, sources, fix(self.game, storage), storage, 0)
 
 
 def sent_schedules(scheme: Scheme, storage: str, last: int) -> Schedules:
@@ -88,10 +102,10 @@ def fitting_plan(game: HoldemGame, storage: str, scheme: Scheme, index: int, pla
     """Return a plan; reject it if its tables, working arrays and learners do not fit on the device."""
     device = require(index)
     advice = "fewer or larger bet sizes, or narrower ranges"
-    least = planned.bytes + learner_bytes(game, SMALLEST, predict=False)
-    if storage != SMALLEST and not predicts(scheme) and least <= device.free:
+    beside, least = numbers_beside(scheme), planned.bytes + learner_bytes(game, SMALLEST)
+    if storage != SMALLEST and not beside and least <= device.free:
         advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB) or backend="cpu"'
-    need = planned.bytes + learner_bytes(game, storage, predicts(scheme))
+    need = planned.bytes + learner_bytes(game, storage, beside)
     require_memory(device, need, f"Solving {game.name} with {storage} numbers", advice)
     return planned
 
@@ -102,7 +116,7 @@ def copy_to_host(device: BoardsOnGPU, tables: DeviceHandTables, scheme: Scheme) 
     if tables.earlier:
         first, second = device.here(Sources(*tables.earlier))
         earlier = first, second
-    return HandTables(device.fetched(tables.learners, predicts(scheme)), tables.iteration, earlier)
+    return HandTables(device.fetched(tables.learners, array_counts(scheme)), tables.iteration, earlier)
 
 
 def averaged_sources(device: BoardsOnGPU, learners: Learners, earlier: Earlier) -> Sources:
@@ -145,14 +159,17 @@ class CudaBoardsEngine(Engine):
     def tables(self, scheme: Scheme) -> DeviceHandTables:
         """As ``Engine``."""
         device = self._open(scheme)
-        first, second = device.new_learners(predicts(scheme))
+        if isinstance(scheme.rule, Rule) and scheme.rule.start is not zero_memory:
+            first, second = device.send(new_learners(self.game, self.storage, scheme))
+        else:
+            first, second = device.new_learners(array_counts(scheme))
         device.hold(list(zip(first[:3], second[:3], strict=True)))
         return DeviceHandTables(device, (first, second), 0)
 
     def _open(self, scheme: Scheme) -> BoardsOnGPU:
         planned = plan(self.game, self.storage)
         planned = fitting_plan(self.game, self.storage, scheme, self.device, planned)
-        return BoardsOnGPU(self.game, self.storage, planned)
+        return BoardsOnGPU(self.game, self.storage, planned, scheme.rule if isinstance(scheme.rule, Rule) else None)
 
     def iterate(
         self, tables: DeviceHandTables, scheme: Scheme, iterations: int, stop: Stop = never
@@ -167,6 +184,8 @@ class CudaBoardsEngine(Engine):
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
                 now.device.iterate(now.learners, rule, known, now.iteration, count)
+                if now.device.astray():
+                    raise astray(scheme.rule, now.device.astray())
                 now = now._replace(iteration=now.iteration + count)
                 folded = fold_on_device(now.device, self.device, now.learners, now.iteration, now.earlier)
                 now = now._replace(earlier=folded)

@@ -11,29 +11,27 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import TINY, Street, common, part, place_of
+from treeplex.engines.boards.cuda.common import Street, common, part, place_of
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
-from treeplex.updates.rules import decayed, matched
+from treeplex.updates.rules import decayed
 from treeplex.updates.storage import AVERAGE, LARGEST, LATTICE, LEAST, REGRET, STORAGES, dither_seed
 
 MASK: Final = 0xFFFFFFFF
+seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn that whole numbers overflow
 
 
 @cache
-def street16(storage: str, locks: bool) -> Street:
-    """Parts of passes that learn; ``locks``: may hands be locked?"""
+def rounding(storage: str, locks: bool) -> tuple[Any, Any]:
+    """``dithered`` and ``lock_at``: how numbers are rounded, and which are not."""
     number, whole, most = STORAGES[storage].work, np.int16, int(LARGEST)
-    match, decay = rule(matched, where=select), rule(decayed, where=select)
-    seed_of = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn that whole numbers overflow
-    zero, one, tiny, least, largest = number(0.0), number(1.0), number(TINY), number(LEAST), number(LARGEST)
-    word, closed, is_locked, lock_of, _, shared_out, value = common(storage, locks)
+    lock_of = common(storage, locks).lock_of
 
     def dithered(x, seed, k):
         """x rounded down after a dither of number k of its group: ``updates.storage``."""
@@ -45,7 +43,16 @@ def street16(storage: str, locks: bool) -> Street:
         lock = lock_of(where, place)
         return lock, rows[uint64(lock if lock >= 0 else 0) :]
 
-    dithered, lock_at = part(dithered), part(lock_at)
+    return part(dithered), part(lock_at)
+
+
+@cache
+def decision_down(storage: str, locks: bool) -> Any:
+    """How a decision of the opponent goes down."""
+    number, whole = STORAGES[storage].work, np.int16
+    zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
+    word, _, is_locked, _, _, shared_out, _, _ = common(storage, locks)
+    dithered, lock_at = rounding(storage, locks)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
                       alive, mark, stamp, shared, me, threads):  # fmt: skip
@@ -96,7 +103,14 @@ def street16(storage: str, locks: bool) -> Street:
             if me == 0:
                 facing.scale[place] = peak / LARGEST if peak > least else zero
 
-    down_decision = part(down_decision)
+    return part(down_decision)
+
+
+@cache
+def going_down(storage: str, locks: bool) -> Any:
+    """The part that goes down."""
+    word, closed = common(storage, locks).word, common(storage, locks).closed
+    down_decision = decision_down(storage, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
@@ -134,6 +148,17 @@ def street16(storage: str, locks: bool) -> Street:
                     d = uint32(d + layout.THEIRS_WORDS)
             n = uint32(n + 1)
 
+    return part(down)
+
+
+@cache
+def decision_up(storage: str, locks: bool) -> Any:
+    """How a decision of the learner goes up."""
+    number, whole, decay = STORAGES[storage].work, np.int16, rule(decayed, where=select)
+    zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
+    word, _, is_locked, _, _, _, value, expect = common(storage, locks)
+    dithered, _ = rounding(storage, locks)
+
     def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, place, positive, negative,
                     lock, locked, t, shared, me, threads):  # fmt: skip
         """The value of one decision of the learner that is reached, and what is learnt."""
@@ -142,16 +167,8 @@ def street16(storage: str, locks: bool) -> Street:
         h = uint32(me)
         while h < width:
             held = lock >= 0 and is_locked(locked, actions, width, h)
-            mine, at, a = tail(rows, h), uint32(slot + h), uint32(0)
-            total, weighted, plain = zero, zero, zero
-            while a < actions:
-                v, x = value(betting, uint32(item + a), mine, stride), max(number(regret[at]), zero)
-                total += x
-                weighted += x * v
-                plain += v
-                at, a = uint32(at + width), uint32(a + 1)
-            known, each = match(weighted, total, tiny, one)
-            expected = each if known else plain / number(actions)
+            mine = tail(rows, h)
+            expected = expect(betting, item, mine, stride, regret, uint32(slot + h), actions, width)
             mine[uint32(out * stride)] = expected
             if teach and not held:
                 at, a = uint32(slot + h), uint32(0)
@@ -179,7 +196,16 @@ def street16(storage: str, locks: bool) -> Street:
             if me == 0:
                 learning.scale[place] = peak / LARGEST if peak > least else zero
 
-    up_decision = part(up_decision)
+    return part(up_decision)
+
+
+@cache
+def going_up(storage: str, locks: bool) -> Any:
+    """The part that goes up."""
+    number = STORAGES[storage].work
+    zero, one = number(0.0), number(1.0)
+    word, closed, value = common(storage, locks).word, common(storage, locks).closed, common(storage, locks).value
+    up_decision, (_, lock_at) = decision_up(storage, locks), rounding(storage, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
@@ -222,4 +248,10 @@ def street16(storage: str, locks: bool) -> Street:
                     h = uint32(h + threads)
             n, to = uint32(n + 1), uint32(to + width)
 
-    return Street(part(down), part(up))
+    return part(up)
+
+
+@cache
+def street16(storage: str, locks: bool) -> Street:
+    """Parts of passes that learn; ``locks``: may hands be locked?"""
+    return Street(going_down(storage, locks), going_up(storage, locks))

@@ -30,27 +30,17 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
+from treeplex.engines.boards.cuda.common import part
 from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
-from treeplex.kernels.cuda.kernels import SIMULATED, callee, load2, load4, select, tail, uint32
+from treeplex.kernels.cuda.kernels import load2, load4, select, tail, uint32
 
 MASK: Final = AGAIN - 1
 
 
-def _part(function):
-    return function if SIMULATED else callee(function)
-
-
 @cache
-def settling(number: Any) -> Any:
-    """The part of kernels that work in numbers of a type."""
+def looking(number: Any) -> tuple[Any, Any]:
+    """``write_folds`` and ``write_shows``: what every hand meets, looked up in sums, two hands per lane at a time."""
     zero = number(0.0)
-
-    def after(code, x, total):
-        """A running sum after one step of the program."""
-        return x if code & AGAIN != 0 else total + x
-
-    def word(record, k):
-        return uint32(record[k])
 
     def ahead(look, whole, everything, i, held):
         """Weaker hands less stronger ones, for hand i if there is one."""
@@ -67,7 +57,44 @@ def settling(number: Any) -> Any:
         met = everything - (whole[uint32(ends & 0xFFFF)] + whole[uint32(ends >> 16)])
         return select(i < held, met + whole[uint32(1 + same[place])], zero)
 
-    after, word, ahead, apart = _part(after), _part(word), _part(ahead), _part(apart)
+    ahead, apart = part(ahead), part(apart)
+
+    def write_folds(look, same, whole, everything, width, held, there, lane):
+        """Without strengths."""
+        i = uint32(lane)
+        while i < width:
+            further = uint32(i + LANES)
+            x = apart(look, same, whole, everything, i, held)
+            y = apart(look, same, whole, everything, further, held)
+            there[i] = x
+            if further < width:
+                there[further] = y
+            i = uint32(i + 2 * LANES)
+
+    def write_shows(look, whole, everything, width, held, here, lane):
+        """By strength."""
+        i = uint32(lane)
+        while i < width:
+            further = uint32(i + LANES)
+            x, y = ahead(look, whole, everything, i, held), ahead(look, whole, everything, further, held)
+            here[i] = x
+            if further < width:
+                here[further] = y
+            i = uint32(i + 2 * LANES)
+
+    return part(write_folds), part(write_shows)
+
+
+@cache
+def summing(number: Any) -> Any:
+    """``by_cards``: sums over the hands of each card."""
+    zero = number(0.0)
+
+    def after(code, x, total):
+        """A running sum after one step of the program."""
+        return x if code & AGAIN != 0 else total + x
+
+    after = part(after)
 
     def four(one, two, whole):
         """Reach of the hands that four steps of the program name."""
@@ -86,7 +113,7 @@ def settling(number: Any) -> Any:
         whole[to + 4 * LANES] = total
         return total
 
-    four, kept = _part(four), _part(kept)
+    four, kept = part(four), part(kept)
 
     def by_cards(program, whole, at, last, to):
         """Running sums over the hands of each card, four steps at a time.
@@ -109,7 +136,40 @@ def settling(number: Any) -> Any:
             one, two, next_one, next_two, reach = next_one, next_two, far_one, far_two, next_reach
             to = to + 4 * LANES
 
-    by_cards = _part(by_cards)
+    return part(by_cards)
+
+
+def _run_sums(whole, mine, end, run):
+    """A lane's sums over all hands up to each of its own; ``run``: over those before."""
+    k = mine
+    while uint32(k + 2) < end:
+        a, b, c = whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)]
+        a = run + a
+        b = a + b
+        run = b + c
+        whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)] = a, b, run
+        k = uint32(k + 3)
+    while k < end:
+        run += whole[k]
+        whole[k] = run
+        k = uint32(k + 1)
+
+
+run_sums: Any = part(_run_sums)
+
+
+def _word(record, k):
+    return uint32(record[k])
+
+
+word: Any = part(_word)
+
+
+@cache
+def settling(number: Any) -> Any:
+    """The part of kernels that work in numbers of a type."""
+    zero = number(0.0)
+    by_cards, (write_folds, write_shows) = summing(number), looking(number)
 
     def settle(betting, cards, board, g, rows, alive, stamp, whole, each, lane):
         """The rows of a terminal group, by a warp; ``whole``: its shared memory."""
@@ -154,38 +214,12 @@ def settling(number: Any) -> Any:
         by_cards(program, whole, uint32(2 * lane), uint32(uint32(steps * LANES) // 2), np.int64(uint32(by_card + lane)))
         meet_warp()
         if folds:
-            i = uint32(lane)
-            while i < width:
-                further = uint32(i + LANES)
-                x = apart(look, same, whole, everything, i, held)
-                y = apart(look, same, whole, everything, further, held)
-                there[i] = x
-                if further < width:
-                    there[further] = y
-                i = uint32(i + 2 * LANES)
+            write_folds(look, same, whole, everything, width, held, there, lane)
             meet_warp()
         if shows:
-            k = mine
-            while uint32(k + 2) < end:
-                a, b, c = whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)]
-                a = run + a
-                b = a + b
-                run = b + c
-                whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)] = a, b, run
-                k = uint32(k + 3)
-            while k < end:
-                run += whole[k]
-                whole[k] = run
-                k = uint32(k + 1)
+            run_sums(whole, mine, end, run)
             meet_warp()
             everything = whole[word(record, layout.BOARD_THEIR_HELD)]
-            i = uint32(lane)
-            while i < width:
-                further = uint32(i + LANES)
-                x, y = ahead(look, whole, everything, i, held), ahead(look, whole, everything, further, held)
-                here[i] = x
-                if further < width:
-                    here[further] = y
-                i = uint32(i + 2 * LANES)
+            write_shows(look, whole, everything, width, held, here, lane)
 
-    return _part(settle)
+    return part(settle)

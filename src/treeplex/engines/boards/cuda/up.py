@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,16 +20,20 @@ from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import STORAGES
 
 
+class Items(NamedTuple):
+    """What actions and street roots bring to two hands."""
+
+    value: Any
+    values: Any  # of up to four actions
+
+
 @cache
-def going_up(storage: str, learn: bool, locks: bool) -> Any:
-    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+def items_of(storage: str) -> Items:
+    """For numbers of a storage."""
     number = STORAGES[storage].work
-    match, decay = rule(matched, where=select), rule(decayed, where=select)
-    zero, one, tiny = number(0.0), number(1.0), number(TINY)
+    zero = number(0.0)
     none = (zero, zero)
-    word, closed, _, _, fetch, _, _ = common(storage, locks)
-    load, store, plus, minus, times, scaled, largest, positive, _ = pairs(number)
-    four, held_of, kept = two_hands(storage, locks)
+    load, _, plus, _, _, scaled, _, _, _ = pairs(number)
 
     def two_rows(betting, item, rows, stride):
         """What an action or a street root brings to both hands: its first two items, rows and chips."""
@@ -86,10 +90,22 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
                 v3 = with_more(v3, betting, uint32(item + 3), rows, stride)
         return v0, v1, v2, v3
 
+    return Items(value, part(values))
+
+
+@cache
+def learner(storage: str, locks: bool) -> tuple[Any, Any]:
+    """``taught`` and ``mixed``: new regrets of an action; the value of a decision."""
+    number = STORAGES[storage].work
+    match, decay = rule(matched, where=select), rule(decayed, where=select)
+    zero, one, tiny = number(0.0), number(1.0), number(TINY)
+    _, store, plus, _, _, scaled, _, _, _ = pairs(number)
+    kept = two_hands(storage, locks).kept
+
     def decayed_pair(x, good, bad):
         return decay(x[0], good, bad, zero), decay(x[1], good, bad, zero)
 
-    values, decayed_pair = part(values), part(decayed_pair)
+    decayed_pair = part(decayed_pair)
 
     def taught(s, gain, good, bad, now_good, now_bad, predict, regret, predicted, at, first, second, fixed, k):
         """New regrets of an action; ``good`` and ``bad``: factors of positive and negative ones."""
@@ -104,7 +120,100 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
         known, each = match(weighted, total, tiny, one)
         return each if known else plain / number(actions)
 
-    taught, mixed = part(taught), part(mixed)
+    return part(taught), part(mixed)
+
+
+@cache
+def valued(storage: str, locks: bool) -> tuple[Any, Any]:
+    """``played`` and ``best_of``: the value of a decision to two hands, by their strategy or by their best action."""
+    number = STORAGES[storage].work
+    value, mixed = items_of(storage).value, learner(storage, locks)[1]
+    load, _, plus, _, times, _, largest, positive, _ = pairs(number)
+
+    def played(betting, item, actions, rows, stride, width, source, at, s0, s1, s2, s3, v0, v1, v2, v3):
+        """By the strategy that ``source`` is normalised to; ``s0`` and so on: its first four numbers."""
+        a = uint32(4)
+        x0, x1, x2, x3 = positive(s0), positive(s1), positive(s2), positive(s3)
+        total = plus(plus(plus(x0, x1), x2), x3)
+        plain = plus(plus(plus(v0, v1), v2), v3)
+        weighted = plus(plus(plus(times(x0, v0), times(x1, v1)), times(x2, v2)), times(x3, v3))
+        while a < actions:
+            v = value(betting, uint32(item + a), rows, stride)
+            x = positive(load(source, uint32(at + uint32(a * width))))
+            total, weighted, plain = plus(total, x), plus(weighted, times(x, v)), plus(plain, v)
+            a = uint32(a + 1)
+        return (
+            mixed(actions, total[0], weighted[0], plain[0]),
+            mixed(actions, total[1], weighted[1], plain[1]),
+        )
+
+    def best_of(betting, item, actions, rows, stride, v0, v1, v2, v3):
+        """By the best action."""
+        top, a = v0, uint32(4)
+        if actions > uint32(1):
+            top = largest(top, v1)
+        if actions > uint32(2):
+            top = largest(top, v2)
+        if actions > uint32(3):
+            top = largest(top, v3)
+        while a < actions:
+            top = largest(top, value(betting, uint32(item + a), rows, stride))
+            a = uint32(a + 1)
+        return top
+
+    return part(played), part(best_of)
+
+
+@cache
+def teaching(storage: str, locks: bool) -> Any:
+    """How all actions of a decision learn."""
+    number = STORAGES[storage].work
+    zero = number(0.0)
+    value, taught = items_of(storage).value, learner(storage, locks)[0]
+    load, _, _, minus, _, _, _, _, _ = pairs(number)
+    four = two_hands(storage, locks).four
+
+    def teach(betting, item, actions, rows, stride, width, expected, s0, s1, s2, s3, v0, v1, v2, v3, good, bad,
+              now_good, now_bad, predict, regret, predicted, at, first, second, fixed, h):  # fmt: skip
+        """``s0`` and so on: what is played from; with a prediction, regrets are read here."""
+        k = h
+        if predict > zero:
+            s0, s1, s2, s3 = four(regret, at, actions, width)
+        taught(s0, minus(v0, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+               first, second, fixed, k)  # fmt: skip
+        if actions > uint32(1):
+            at, k = uint32(at + width), uint32(k + width)
+            taught(s1, minus(v1, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                   first, second, fixed, k)  # fmt: skip
+        if actions > uint32(2):
+            at, k = uint32(at + width), uint32(k + width)
+            taught(s2, minus(v2, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                   first, second, fixed, k)  # fmt: skip
+        if actions > uint32(3):
+            at, k = uint32(at + width), uint32(k + width)
+            taught(s3, minus(v3, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
+                   first, second, fixed, k)  # fmt: skip
+        a = uint32(4)
+        while a < actions:
+            at, k = uint32(at + width), uint32(k + width)
+            gain = minus(value(betting, uint32(item + a), rows, stride), expected)
+            taught(load(regret, at), gain, good, bad, now_good, now_bad, predict, regret, predicted, at,
+                   first, second, fixed, k)  # fmt: skip
+            a = uint32(a + 1)
+
+    return part(teach)
+
+
+@cache
+def root_up(storage: str, learn: bool, locks: bool) -> Any:
+    """How the decisions below a street root go up."""
+    number = STORAGES[storage].work
+    zero = number(0.0)
+    none = (zero, zero)
+    word, store = common(storage, locks).word, pairs(number).store
+    four, held_of, _ = two_hands(storage, locks)
+    values, teach = items_of(storage).values, teaching(storage, locks)
+    played, best_of = valued(storage, locks)
 
     def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now_good, now_bad,
                 predict, best, alive, marks, stamp, factors, place, h):  # fmt: skip
@@ -131,61 +240,29 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
                 if plays:
                     s0, s1, s2, s3 = four(source, at, actions, width)
                 v0, v1, v2, v3 = values(betting, item, actions, word(record, layout.MORE), rows, stride)
-                a = uint32(4)
                 if plays:
-                    x0, x1, x2, x3 = positive(s0), positive(s1), positive(s2), positive(s3)
-                    total = plus(plus(plus(x0, x1), x2), x3)
-                    plain = plus(plus(plus(v0, v1), v2), v3)
-                    weighted = plus(plus(plus(times(x0, v0), times(x1, v1)), times(x2, v2)), times(x3, v3))
-                    while a < actions:
-                        v = value(betting, uint32(item + a), rows, stride)
-                        x = positive(load(source, uint32(at + uint32(a * width))))
-                        total, weighted, plain = plus(total, x), plus(weighted, times(x, v)), plus(plain, v)
-                        a = uint32(a + 1)
-                    expected = (
-                        mixed(actions, total[0], weighted[0], plain[0]),
-                        mixed(actions, total[1], weighted[1], plain[1]),
-                    )
+                    expected = played(betting, item, actions, rows, stride, width, source, at, s0, s1, s2, s3, v0, v1,
+                                      v2, v3)  # fmt: skip
                 if not learn and best and not all_locked:  # but for hands that are locked
-                    top, a = v0, uint32(4)
-                    if actions > uint32(1):
-                        top = largest(top, v1)
-                    if actions > uint32(2):
-                        top = largest(top, v2)
-                    if actions > uint32(3):
-                        top = largest(top, v3)
-                    while a < actions:
-                        top = largest(top, value(betting, uint32(item + a), rows, stride))
-                        a = uint32(a + 1)
+                    top = best_of(betting, item, actions, rows, stride, v0, v1, v2, v3)
                     expected = expected[0] if first else top[0], expected[1] if second else top[1]
                 if learn and not all_locked:
-                    good, bad, k = factors[place], factors[uint32(place + 1)], h
-                    if predict > zero:
-                        s0, s1, s2, s3 = four(regret, at, actions, width)
-                    taught(s0, minus(v0, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                           first, second, fixed, k)  # fmt: skip
-                    if actions > uint32(1):
-                        at, k = uint32(at + width), uint32(k + width)
-                        taught(s1, minus(v1, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                               first, second, fixed, k)  # fmt: skip
-                    if actions > uint32(2):
-                        at, k = uint32(at + width), uint32(k + width)
-                        taught(s2, minus(v2, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                               first, second, fixed, k)  # fmt: skip
-                    if actions > uint32(3):
-                        at, k = uint32(at + width), uint32(k + width)
-                        taught(s3, minus(v3, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                               first, second, fixed, k)  # fmt: skip
-                    a = uint32(4)
-                    while a < actions:
-                        at, k = uint32(at + width), uint32(k + width)
-                        gain = minus(value(betting, uint32(item + a), rows, stride), expected)
-                        taught(load(regret, at), gain, good, bad, now_good, now_bad, predict, regret, predicted, at,
-                               first, second, fixed, k)  # fmt: skip
-                        a = uint32(a + 1)
+                    teach(betting, item, actions, rows, stride, width, expected, s0, s1, s2, s3, v0, v1, v2, v3,
+                          factors[place], factors[uint32(place + 1)], now_good, now_bad, predict, regret, predicted,
+                          at, first, second, fixed, h)  # fmt: skip
             store(rows, uint32(word(record, layout.VALUE) * stride), expected)
 
-    up_root = part(up_root)
+    return part(up_root)
+
+
+@cache
+def going_up(storage: str, learn: bool, locks: bool) -> Any:
+    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    number = STORAGES[storage].work
+    zero = number(0.0)
+    none = (zero, zero)
+    word, closed, _, _, fetch, _, _, _ = common(storage, locks)
+    store, value, up_root = pairs(number).store, items_of(storage).value, root_up(storage, learn, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip

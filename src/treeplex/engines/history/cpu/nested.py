@@ -26,219 +26,253 @@ from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.cpu import rules
-from treeplex.engines.history.cpu.sums import pass_to
-from treeplex.engines.history.cpu.walk import enter
+from treeplex.engines.history.cpu.sums import pass_down_to, pass_to, reopen
+from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
-from treeplex.kernels.jit import Index, inlined, kernel
-from treeplex.updates.rules import positive, share
-from treeplex.updates.turns import SIMULTANEOUS
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
+from treeplex.updates.rules import positive, positive_sum, share_out
 
 OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this response, which has looked at it
 
 
-@kernel
+@inlined_loop
+def _look_at(player: Player, opponent: Player, q: Index, count: Index, began: float, now: int) -> Index:
+    """What a sequence's terminals were paid since, and the infosets right below that the opponent has come to since.
+
+    These are listed from ``found[count]`` on, and brought up to date; returns where the list ends.
+    """
+    (row_start, column, data), size, one = player.rows, np.uint64(len(player.tables.play)), np.uint64(1)
+    sequences, infosets, met = player.tables.sequences, player.tables.infosets, opponent.tables.sequences
+    place, last = np.uint64(player.side.child_start[q]), np.uint64(player.side.child_start[q + one])
+    row = np.uint64(q)
+    while True:  # the payoffs of q, then the ways to each infoset right below
+        total, reached = 0.0, False
+        for entry in range(np.uint64(row_start[row]), np.uint64(row_start[row + one])):
+            other = np.uint64(column[entry])
+            pass_down_to(opponent, other, now)
+            total += data[entry] * met[other, layout.PLAYED]
+            reached = reached or met[other, layout.LAST] > began
+        if row < size:
+            player.scratch.paid[q] = total - sequences[q, layout.OWN]
+            sequences[q, layout.OWN] = total
+        elif reached:
+            below = row - size
+            infosets[below, layout.TOTAL_REACH] = total
+            pass_to(player, below)
+            player.scratch.stamp[below] = now
+            player.scratch.found[count] = below
+            count += one
+        if place == last:
+            return count
+        row = size + np.uint64(player.side.child[place])
+        place += one
+
+
+@inlined_loop
+def _settle_below(player: Player, opponent: Player, s: Index, base: Index, now: int) -> tuple[Index, int]:
+    """Bring all below a pruned sequence up to date, from ``found[base]`` on, but what is pruned there.
+
+    Returns where the list of infosets ends, and how many nodes were looked at.
+    """
+    first, pruned, found, one = player.treeplex.first, player.tables.pruned, player.scratch.found, np.uint64(1)
+    count, done, nodes = base, base, 0
+    begin, end = s, s + one
+    began = float(player.tables.since[s])
+    while True:
+        for q in range(begin, end):
+            if pruned[q] != PRUNED or q == s:
+                nodes += player.side.after[q]
+                count = _look_at(player, opponent, q, count, began, now)
+        if done == count:
+            return count, nodes
+        begin = np.uint64(first[np.uint64(found[done])])
+        end = np.uint64(first[np.uint64(found[done]) + one])
+        done += one
+
+
+@inlined_loop
+def _end(player: Player, s: Index, inside: bool) -> None:
+    """End a pruning, all below which is up to date; ``inside``: of another."""
+    sequences, gain, pruned = player.tables.sequences, player.scratch.paid, player.tables.pruned
+    earned = player.tables.infosets[np.uint64(player.side.owner[s]), layout.TOTAL_VALUE]
+    rise = gain[s] - (earned - player.tables.value_then[s])
+    if inside:
+        gain[s] = sequences[s, layout.REGRET] + rise
+        pruned[s] = SEEN
+    else:
+        sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], rise, player.rule.plus)
+        pruned[s] = OPEN
+
+
+@inlined_loop
+def _respond(player: Player, infoset: Index, pruning: Pruning, t: float, inside: bool) -> tuple[Index, float]:
+    """What the best response earns at an infoset ``inside`` of a pruning, and what is to be responded under first.
+
+    That is the first sequence for which (9) fails with it, or which has been pruned for long enough; 0: none is.
+    """
+    first, gain, pruned, best = player.treeplex.first, player.scratch.paid, player.tables.pruned, player.side.best
+    sequences, infosets, lowest = player.tables.sequences, player.tables.infosets, player.side.lowest
+    limit, since = player.tables.limit, player.tables.since
+    begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    reach, value, most = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE], -np.inf
+    if inside:  # up: the best response earns this much
+        for q in range(begin, end):
+            if pruned[q] != PRUNED:
+                most = max(most, gain[q])
+        value += most
+    for q in range(begin, end):
+        if pruned[q] == PRUNED:
+            ends = limit[q] + reach * best[q] > value
+            if not (ends or inside):
+                regret, spread = sequences[q, layout.REGRET], best[q] - lowest[infoset]
+                ends = rules.expired(pruning, regret, spread, t - (since[q] + 1) // 2)
+            if ends:
+                return np.uint64(q), most
+    return np.uint64(0), most
+
+
+@inlined_loop
+def _settle(player: Player, infoset: Index, most: float) -> None:
+    """Count what the best response earns at an infoset inside of a pruning."""
+    (first, parent), pruned, gain = player.treeplex, player.tables.pruned, player.scratch.paid
+    sequences = player.tables.sequences
+    for q in range(np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])):
+        if pruned[q] == OPEN:
+            sequences[q, layout.REGRET] += gain[q] - most
+        elif pruned[q] == SEEN:
+            after = gain[q] - most
+            sequences[q, layout.REGRET] = rules.settled_regret(sequences[q, layout.REGRET], after, player.rule.plus)
+            pruned[q] = OPEN
+    player.tables.infosets[infoset, layout.TOTAL_VALUE] += most
+    gain[np.uint64(parent[infoset])] += most
+
+
+@inlined_loop
+def _begin(player: Player, infoset: Index, pruning: Pruning, t: float, moment: int) -> None:
+    """Begin prunings where they are promising, which touches no node; regret matching over the rest."""
+    (open_, width), begin = player.open, np.uint64(player.treeplex.first[infoset])
+    play, sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
+    best, lowest = player.side.best, player.side.lowest[infoset]
+    reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+    regrets, strategy = sequences[:, layout.REGRET], play[:, layout.STRATEGY]
+    reopen(player, infoset)
+    end = begin + np.uint64(width[infoset])
+    total = positive_sum(regrets, begin, end, open_)
+    for free in range(begin, end):
+        q = np.uint64(open_[free])
+        regret, drift = regrets[q], reach * best[q] - value
+        if rules.promising(pruning.threshold, pruning.fixed, total, regret, t, drift, best[q] - lowest):
+            pruned[q], since[q], value_then[q] = PRUNED, moment, value
+            limit[q] = regret - drift
+            strategy[q] = 0.0
+    reopen(player, infoset)
+    share_out(regrets, strategy, begin, begin + np.uint64(width[infoset]), open_, total)
+
+
+@uncounted_kernel
 def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
     """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
 
     One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
-    other: a frame is a sequence, where its infosets begin in ``found`` and where they end. Parts are written out,
-    because inlined functions of arrays cost a count of references each.
+    other: a frame is a sequence, where its infosets begin in ``found`` and where they end.
     """
-    one, size = np.uint64(1), np.uint64(len(player.tables.play))
-    (first, parent), (row_start, column, data) = player.treeplex, player.rows
-    plus, threshold, fixed = player.rule.plus, pruning.threshold, pruning.fixed
-    owner, child_start, child, best, _, _, lowest, _, after, _ = player.side
-    play, sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
-    open_, width = player.open
-    listed, found, gain = player.scratch.events, player.scratch.found, player.scratch.paid
-    frames, stamp = player.scratch.frames, player.scratch.stamp
-    (first_1, parent_1), owner_1 = opponent.treeplex, opponent.side.owner
-    play_1, sequences_1 = opponent.tables.play, opponent.tables.sequences
-    infosets_1 = opponent.tables.infosets
-    stamp_1, stack_1 = opponent.scratch.stamp, opponent.scratch.stack
-    moment = 2 * start + now + 1
+    zero, one = np.uint64(0), np.uint64(1)
+    listed, found, frames = player.scratch.events, player.scratch.found, player.scratch.frames
     nodes = 0
     for event in range(np.uint64(events)):
-        height, wanted = np.uint64(0), np.uint64(0)  # frames; the sequence to respond under next, 0: none
+        height, wanted = zero, zero  # frames; the sequence to respond under next, 0: none
         while True:
             if wanted > 0:  # down: what was paid and met since, by infosets that the opponent has reached since
-                base = np.uint64(0) if height == 0 else np.uint64(frames[height - one, 2])
-                count, done = base, base
-                begin, end = wanted, wanted + one
-                began = float(since[wanted])
-                while True:
-                    for q in range(begin, end):
-                        if pruned[q] == PRUNED and q != wanted:
-                            continue
-                        nodes += after[q]
-                        place, last = np.uint64(child_start[q]), np.uint64(child_start[q + one])
-                        row = np.uint64(q)
-                        while True:  # the payoffs of q, then the ways to each infoset right below
-                            total, reached = 0.0, False
-                            for entry in range(np.uint64(row_start[row]), np.uint64(row_start[row + one])):
-                                other = np.uint64(column[entry])
-                                above, high = owner_1[other], np.uint64(0)
-                                while above >= 0 and stamp_1[np.uint64(above)] != now:
-                                    stack_1[high] = above
-                                    high += one
-                                    above = owner_1[np.uint64(parent_1[np.uint64(above)])]
-                                while high > 0:
-                                    high -= one
-                                    here = np.uint64(stack_1[high])
-                                    pass_to(first_1, parent_1, play_1, sequences_1, infosets_1, here)
-                                    stamp_1[here] = now
-                                total += data[entry] * sequences_1[other, layout.PLAYED]
-                                reached = reached or sequences_1[other, layout.LAST] > began
-                            if row < size:
-                                gain[q] = total - sequences[q, layout.OWN]
-                                sequences[q, layout.OWN] = total
-                            elif reached:
-                                below = row - size
-                                infosets[below, layout.TOTAL_REACH] = total
-                                pass_to(first, parent, play, sequences, infosets, below)
-                                stamp[below] = now
-                                found[count] = below
-                                count += one
-                            if place == last:
-                                break
-                            row = size + np.uint64(child[place])
-                            place += one
-                    if done == count:
-                        break
-                    begin = np.uint64(first[np.uint64(found[done])])
-                    end = np.uint64(first[np.uint64(found[done]) + one])
-                    done += one
-                frames[height, 0], frames[height, 1], frames[height, 2] = wanted, base, count
+                base = zero if height == 0 else np.uint64(frames[height - one, 2])
+                last, looked = _settle_below(player, opponent, wanted, base, now)
+                nodes += looked
+                frames[height, 0], frames[height, 1], frames[height, 2] = wanted, base, last
                 height += one
-                wanted = np.uint64(0)
             if height > 0 and frames[height - one, 1] == frames[height - one, 2]:  # all below is up to date
                 height -= one
-                s = np.uint64(frames[height, 0])
-                rise = gain[s] - (infosets[np.uint64(owner[s]), layout.TOTAL_VALUE] - value_then[s])
-                if height == 0:
-                    sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], rise, plus)
-                    pruned[s] = OPEN
-                else:
-                    gain[s] = sequences[s, layout.REGRET] + rise
-                    pruned[s] = SEEN
+                _end(player, np.uint64(frames[height, 0]), bool(height > 0))
             infoset = np.uint64(listed[event])
             if height > 0:
                 infoset = np.uint64(found[np.uint64(frames[height - one, 2]) - one])
-            begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
-            reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
-            most = -np.inf
-            if height > 0:  # up: the best response earns this much
-                for q in range(begin, end):
-                    if pruned[q] != PRUNED:
-                        most = max(most, gain[q])
-                value += most
-            for q in range(begin, end):
-                if pruned[q] == PRUNED and (
-                    limit[q] + reach * best[q] > value
-                    or (
-                        height == 0
-                        and rules.expired(
-                            pruning, sequences[q, layout.REGRET], best[q] - lowest[infoset], t - (since[q] + 1) // 2
-                        )
-                    )
-                ):
-                    wanted = np.uint64(q)
-                    break
+            wanted, most = _respond(player, infoset, pruning, t, bool(height > 0))
             if wanted > 0:
                 continue
             if height > 0:
-                for q in range(begin, end):
-                    if pruned[q] == OPEN:
-                        sequences[q, layout.REGRET] += gain[q] - most
-                    elif pruned[q] == SEEN:
-                        sequences[q, layout.REGRET] = rules.settled_regret(
-                            sequences[q, layout.REGRET], gain[q] - most, plus
-                        )
-                        pruned[q] = OPEN
-                infosets[infoset, layout.TOTAL_VALUE] = value
-                gain[np.uint64(parent[infoset])] += most
+                _settle(player, infoset, most)
                 frames[height - one, 2] -= 1
-            total = 0.0
-            for q in range(begin, end):
-                if pruned[q] == OPEN:
-                    total += positive(sequences[q, layout.REGRET])
-            free = begin
-            for q in range(begin, end):  # begin where it is promising: no node is touched
-                if pruned[q] == PRUNED:
-                    continue
-                regret, drift = sequences[q, layout.REGRET], reach * best[q] - value
-                if rules.promising(threshold, fixed, total, regret, t, drift, best[q] - lowest[infoset]):
-                    pruned[q], since[q], value_then[q] = PRUNED, moment, value
-                    limit[q] = regret - drift
-                    play[q, layout.STRATEGY] = 0.0
-                else:
-                    open_[free] = q
-                    free += one
-            width[infoset] = free - begin
-            for place in range(begin, free):
-                q = np.uint64(open_[place])
-                play[q, layout.STRATEGY] = share(positive(sequences[q, layout.REGRET]), total, width[infoset])
+            _begin(player, infoset, pruning, t, 2 * start + now + 1)
             if height == 0:
                 break
     return nodes
 
 
-@kernel
+@inlined_loop
+def _learn_at(player: Player, infoset: Index, begin: Index, end: Index) -> tuple[float, bool]:
+    """Values, regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
+    sequences, infosets, play = player.tables.sequences, player.tables.infosets, player.tables.play
+    open_, plus = player.open.sequence, player.rule.plus
+    value = 0.0
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        value += play[s, layout.STRATEGY] * (play[s, layout.VALUE] + sequences[s, layout.BELOW])
+    sequences[np.uint64(player.treeplex.parent[infoset]), layout.BELOW] += value
+    total, negative = 0.0, False
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        gain = play[s, layout.VALUE] + sequences[s, layout.BELOW] - value
+        regret = rules.next_regret(sequences[s, layout.REGRET], gain, plus)
+        sequences[s, layout.OWN] += play[s, layout.VALUE]
+        sequences[s, layout.REGRET], play[s, layout.VALUE], sequences[s, layout.BELOW] = regret, 0.0, 0.0
+        total += positive(regret)
+        negative = negative or regret < 0.0
+    infosets[infoset, layout.TOTAL_REACH] += infosets[infoset, layout.REACH]
+    infosets[infoset, layout.TOTAL_VALUE] += value
+    infosets[infoset, layout.REACH] = 0.0
+    return total, negative
+
+
+@inlined_loop
+def _has_cause(player: Player, infoset: Index, begins: bool, total: float, pruning: Pruning, t: float) -> bool:
+    """Is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
+    (open_, width), first, best = player.open, player.treeplex.first, player.side.best
+    sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
+    limit, since, lowest = player.tables.limit, player.tables.since, player.side.lowest[infoset]
+    begin, last = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    end, cause = begin + np.uint64(width[infoset]), False
+    reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+    if begins:
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            regret, drift = sequences[s, layout.REGRET], reach * best[s] - value
+            cause = cause or rules.promising(
+                pruning.threshold, pruning.fixed, total, regret, t, drift, best[s] - lowest
+            )
+    if end < last:
+        for s in range(begin, last):
+            if pruned[s] == PRUNED:
+                regret, skipped = sequences[s, layout.REGRET], t - (since[s] + 1) // 2
+                cause = cause or limit[s] + reach * best[s] > value
+                cause = cause or rules.expired(pruning, regret, best[s] - lowest, skipped)
+    return cause
+
+
+@uncounted_kernel
 def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     """Values, regrets and next strategies of the infosets visited, from the bottom up.
 
     Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``.
     """
-    first, parent = player.treeplex
-    sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
-    play, limit, since = player.tables.play, player.tables.limit, player.tables.since
-    open_, width = player.open
+    play, sequences, first = player.tables.play, player.tables.sequences, player.treeplex.first
+    regrets, strategy, (open_, width) = sequences[:, layout.REGRET], play[:, layout.STRATEGY], player.open
     listed, events = player.scratch.visited, player.scratch.events
-    best, lowest, plus = player.side.best, player.side.lowest, player.rule.plus
-    one = np.uint64(1)
-    count = np.uint64(0)
+    one, count = np.uint64(1), np.uint64(0)
     for back in range(np.uint64(visited)):
         infoset = np.uint64(listed[np.uint64(visited) - one - back])
         begin = np.uint64(first[infoset])
         end = begin + np.uint64(width[infoset])
-        value = 0.0
-        for free in range(begin, end):
-            s = np.uint64(open_[free])
-            value += play[s, layout.STRATEGY] * (play[s, layout.VALUE] + sequences[s, layout.BELOW])
-        sequences[np.uint64(parent[infoset]), layout.BELOW] += value
-        total, negative = 0.0, False
-        for free in range(begin, end):
-            s = np.uint64(open_[free])
-            gain = play[s, layout.VALUE] + sequences[s, layout.BELOW] - value
-            regret = rules.next_regret(sequences[s, layout.REGRET], gain, plus)
-            sequences[s, layout.OWN] += play[s, layout.VALUE]
-            sequences[s, layout.REGRET], play[s, layout.VALUE], sequences[s, layout.BELOW] = regret, 0.0, 0.0
-            total += positive(regret)
-            negative = negative or regret < 0.0
-        reach = infosets[infoset, layout.TOTAL_REACH] + infosets[infoset, layout.REACH]
-        total_value = infosets[infoset, layout.TOTAL_VALUE] + value
-        infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE] = reach, total_value
-        infosets[infoset, layout.REACH] = 0.0
-        for free in range(begin, end):
-            s = np.uint64(open_[free])
-            play[s, layout.STRATEGY] = share(positive(sequences[s, layout.REGRET]), total, width[infoset])
-        cause = False
-        if negative and total > 0.0:
-            for free in range(begin, end):
-                s = np.uint64(open_[free])
-                regret, drift = sequences[s, layout.REGRET], reach * best[s] - total_value
-                cause = cause or rules.promising(
-                    pruning.threshold, pruning.fixed, total, regret, t, drift, best[s] - lowest[infoset]
-                )
-        last = np.uint64(first[infoset + one])
-        if end < last:
-            for s in range(begin, last):
-                if pruned[s] == PRUNED:
-                    cause = cause or limit[s] + reach * best[s] > total_value
-                    cause = cause or rules.expired(
-                        pruning, sequences[s, layout.REGRET], best[s] - lowest[infoset], t - (since[s] + 1) // 2
-                    )
-        if cause:
+        total, negative = _learn_at(player, infoset, begin, end)
+        share_out(regrets, strategy, begin, end, open_, total)
+        if _has_cause(player, infoset, negative and total > 0.0, total, pruning, t):
             events[count] = infoset
             count += one
     play[0, layout.VALUE], sequences[0, layout.BELOW] = 0.0, 0.0
@@ -246,16 +280,8 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 
 @inlined
-def _begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> None:
-    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
-    player.tables.sequences[0, layout.SUM] += weight
-    opponent.tables.sequences[0, layout.PLAYED] += 1.0
-    opponent.tables.sequences[0, layout.LAST] = moment
-
-
-@inlined
 def _end_turn(
-    player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: Player, opponent: Player, functions: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -276,23 +302,4 @@ def nested_iterations(
     turns: int,
 ) -> tuple[int, int, int]:
     """As ``prune.walk_iterations``."""
-    nodes, responses, visits = 0, 0, 0
-    first, second = players
-    passes = 1 if turns == SIMULTANEOUS else 2
-    for i in range(len(weight)):
-        t = float(start + i + 1)
-        for turn in range(passes):
-            who = 2 if passes == 1 else turn
-            now = 2 * i + turn
-            if who != 1:
-                _begin_turn(first, second, weight[i], 2 * start + now + 1)
-            if who != 0:
-                _begin_turn(second, first, weight[i], 2 * start + now + 1)
-            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
-            nodes += touched
-            visits += int(visited0 + visited1)
-            if who != 1:
-                responses += _end_turn(first, second, visited0, pruning, t, start, now)
-            if who != 0:
-                responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses, visits
+    return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

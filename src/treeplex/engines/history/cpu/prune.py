@@ -13,32 +13,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints
+from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Rule, Worklist
+from treeplex.engines.history.arrays import Player, Pruning, Worklist
 from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, reopen
-from treeplex.engines.history.cpu.walk import enter
+from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
-from treeplex.kernels.jit import Index, inlined, kernel
-from treeplex.updates.rules import positive
-from treeplex.updates.turns import SIMULTANEOUS
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
+from treeplex.updates.rules import positive, share_out
 
 
-@inlined
-def _end_pruning(
-    first: Ints, parent: Ints, owner: Ints, child_start: Ints, child: Ints, play: Floats, sequences: Floats,
-    infosets: Floats, pruned: Bytes, value_then: Floats, inside_pruned: Bytes, open_: Ints, width: Ints, below: Ints,
-    paid: Floats, stamp: Ints, rule: Rule, logs: Floats, ranges: Floats, limits: Floats, s: Index, now: int, t: float,
-) -> None:  # fmt: skip
+@inlined_loop
+def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
     """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
 
     The sums of v(I) count it, as those of reach do that ``look_below`` has brought up to date.
-
-    Arrays come one by one, because taking them out of a tuple costs a count of references each.
     """
+    (first, parent), rule, below, paid = player.treeplex, player.rule, player.scratch.nested, player.scratch.paid
+    _, sequences, infosets, pruned, _, _, value_then, _, inside_pruned = player.tables
     one = np.uint64(1)
-    count = infosets_below(first, child_start, child, s, below)
+    count = infosets_below(player, s, below)
     for back in range(np.uint64(count)):
         infoset = np.uint64(below[np.uint64(count) - one - back])
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
@@ -55,100 +50,118 @@ def _end_pruning(
     for place in range(np.uint64(count)):
         infoset = np.uint64(below[place])
         inside_pruned[infoset] = 0
-        pass_to(first, parent, play, sequences, infosets, infoset)
-        stamp[infoset] = now
-        eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
-        rules.next_strategy(play, sequences, open_, np.uint64(first[infoset]), width[infoset], rule, eta, least)
-    infoset = np.uint64(owner[s])
+        pass_to(player, infoset)
+        player.scratch.stamp[infoset] = now
+        rules.next_strategy(player, infoset, t)
+    infoset = np.uint64(player.side.owner[s])
     gain = paid[s] - (infosets[infoset, layout.TOTAL_VALUE] - value_then[s])
     sequences[s, layout.REGRET] = rules.revisited_regret(sequences[s, layout.REGRET], gain, rule.plus)
     pruned[s] = 0
-    reopen(first, pruned, open_, width, infoset)
+    reopen(player, infoset)
 
 
-@kernel
+@inlined_loop
+def _end_at(player: Player, opponent: Player, s: Index, ends: bool, now: int, t: float) -> tuple[Index, int]:
+    """Look below a sequence, and end what is pruned at ``s`` itself or, before that begins, below it.
+
+    Returns how many infosets are below, listed in ``found``, and how many nodes were looked at.
+    """
+    one, pruned, found, first = np.uint64(1), player.tables.pruned, player.scratch.found, player.treeplex.first
+    count = np.uint64(infosets_below(player, s, found))
+    look_below(player, opponent, s, count, now)
+    begin, end = s, s + one
+    for step in range(one if ends else count):
+        if not ends:
+            begin, end = np.uint64(first[np.uint64(found[step])]), np.uint64(first[np.uint64(found[step]) + one])
+        for q in range(begin, end):
+            if pruned[q] == 1:
+                _end_pruning(player, q, now, t)
+    return count, player.side.below[s]
+
+
+@inlined_loop
+def _begin_pruning(player: Player, s: Index, count: Index, drift: float, moment: int) -> None:
+    """Prune an open sequence, below which are the first ``count`` infosets ``found``."""
+    infoset = np.uint64(player.side.owner[s])
+    play, sequences, infosets, pruned, limit, since, value_then, _, inside_pruned = player.tables
+    for step in range(count):
+        inside_pruned[np.uint64(player.scratch.found[step])] = 1
+    pruned[s] = 1
+    reopen(player, infoset)
+    value_then[s], since[s] = infosets[infoset, layout.TOTAL_VALUE], moment
+    regret = sequences[s, layout.REGRET]
+    limit[s] = regret - drift
+    play[s, layout.STRATEGY] = 0.0
+
+
+@inlined_loop
+def _open_weights(player: Player, infoset: Index, eta: float) -> tuple[float, float]:
+    """The largest regret of an infoset's open actions and, for thresholds, what probabilities are shares of."""
+    open_, begin = player.open.sequence, np.uint64(player.treeplex.first[infoset])
+    end, sequences = begin + np.uint64(player.open.width[infoset]), player.tables.sequences
+    highest, total = rules.largest_regret(sequences, open_, begin, end), 0.0
+    if rules.thresholds(player.rule):
+        total = rules.open_weight(player.rule, sequences, open_, begin, end, eta, highest)
+    return highest, total
+
+
+@inlined_loop
+def _is_worth_pruning(
+    player: Player, s: Index, pruning: Pruning, weights: tuple[float, float, float, float], drift: float, t: float
+) -> bool:
+    """May an open sequence be pruned, and for long enough? ``weights``: eta, the threshold, and ``_open_weights``."""
+    eta, least, highest, total = weights
+    regret, spread = player.tables.sequences[s, layout.REGRET], _spread(player, s)
+    bar = pruning.threshold * drift
+    if not rules.worthwhile(player.rule, eta, least, highest, total, regret, t, bar):
+        return False
+    return not pruning.fixed or rules.guaranteed(regret, spread) > pruning.threshold
+
+
+@inlined_loop
+def _spread(player: Player, s: Index) -> float:
+    """U(I, a) - L(I)."""
+    return player.side.best[s] - player.side.lowest[np.uint64(player.side.owner[s])]
+
+
+@uncounted_kernel
 def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
     """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
-    one = np.uint64(1)
-    (first, parent), rows, rule = player.treeplex, player.rows, player.rule
-    owner, child_start, child, best, _, _, least_paid, nodes_below, _, _ = player.side
-    play, sequences, infosets, pruned, limit, since, value_then, paid_then, inside_pruned = player.tables
-    moment = 2 * start + now + 1
-    open_, width = player.open
-    logs, ranges, limits = rule.log_actions, rule.payoff_range, rule.limit
-    listed, found, paid = player.scratch.events, player.scratch.found, player.scratch.paid
-    nested, stamp = player.scratch.nested, player.scratch.stamp
-    (first_1, parent_1), owner_1 = opponent.treeplex, opponent.side.owner
-    play_1, sequences_1 = opponent.tables.play, opponent.tables.sequences
-    infosets_1 = opponent.tables.infosets
-    stamp_1, stack_1 = opponent.scratch.stamp, opponent.scratch.stack
+    one, rule, first, best = np.uint64(1), player.rule, player.treeplex.first, player.side.best
+    infosets, pruned, tables = player.tables.infosets, player.tables.pruned, player.tables
     nodes = 0
     for back in range(np.uint64(events)):
-        infoset = np.uint64(listed[np.uint64(events) - one - back])  # parents first
-        if inside_pruned[infoset] == 1:
+        infoset = np.uint64(player.scratch.events[np.uint64(events) - one - back])  # parents first
+        if tables.inside_pruned[infoset] == 1:
             continue
-        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
-        last_open = begin + np.uint64(width[infoset])
         reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
-        eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
-        highest, total = rules.largest_regret(sequences, open_, begin, last_open), 0.0
-        if rules.thresholds(rule):
-            total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
-        for s in range(begin, end):
+        eta, least = rules.rate_and_threshold(rule, infosets, infoset, t)
+        highest, total = _open_weights(player, infoset, eta)
+        for s in range(np.uint64(first[infoset]), np.uint64(first[infoset + one])):
             rise = reach * best[s]
             drift = rise - value  # what (9) lets the regret rise, over all iterations so far
-            bar, regret = pruning.threshold * drift, sequences[s, layout.REGRET]
-            spread = best[s] - least_paid[infoset]
             ends, begins = False, False
             if pruned[s] == 1:
-                ends = rules.due(rule, eta, least, highest, total, limit[s], rise, value)
-                ends = ends or rules.expired(pruning, regret, spread, t - (since[s] + 1) // 2)
+                regret, skipped = tables.sequences[s, layout.REGRET], t - (tables.since[s] + 1) // 2
+                ends = rules.due(rule, eta, least, highest, total, tables.limit[s], rise, value)
+                ends = ends or rules.expired(pruning, regret, _spread(player, s), skipped)
             else:
-                begins = rules.worthwhile(rule, eta, least, highest, total, regret, t, bar)
-                begins = begins and (not pruning.fixed or rules.guaranteed(regret, spread) > pruning.threshold)
+                begins = _is_worth_pruning(player, s, pruning, (eta, least, highest, total), drift, t)
             if not (ends or begins):
                 continue
-            count = infosets_below(first, child_start, child, s, found)
-            nodes += nodes_below[s]
-            look_below(
-                rows, first, child_start, child, infosets, found, paid, paid_then, first_1, parent_1, owner_1, play_1,
-                sequences_1, infosets_1, stamp_1, stack_1, s, count, now,
-            )  # fmt: skip
-            lowest, behind = s, s + one  # what is pruned there ends: at ``s`` itself, or below it before that begins
-            for step in range(np.uint64(count) if begins else one):
-                if begins:
-                    lowest = np.uint64(first[np.uint64(found[step])])
-                    behind = np.uint64(first[np.uint64(found[step]) + one])
-                for q in range(lowest, behind):
-                    if pruned[q] == 1:
-                        _end_pruning(
-                            first, parent, owner, child_start, child, play, sequences, infosets, pruned, value_then,
-                            inside_pruned, open_, width, nested, paid, stamp, rule, logs, ranges, limits, q, now, t,
-                        )  # fmt: skip
+            count, looked = _end_at(player, opponent, s, ends, now, t)
+            nodes += looked
             if ends:
-                last_open = begin + np.uint64(width[infoset])
-                regret = sequences[s, layout.REGRET]
-                highest = max(highest, regret)
-                if rules.thresholds(rule):
-                    total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
-                begins = rules.worthwhile(rule, eta, least, highest, total, regret, t, bar)
-                begins = begins and (not pruning.fixed or rules.guaranteed(regret, spread) > pruning.threshold)
+                highest, total = _open_weights(player, infoset, eta)
+                begins = _is_worth_pruning(player, s, pruning, (eta, least, highest, total), drift, t)
             if begins:
-                for step in range(np.uint64(count)):
-                    inside_pruned[np.uint64(found[step])] = 1
-                pruned[s] = 1
-                reopen(first, pruned, open_, width, infoset)
-                value_then[s], since[s] = value, moment
-                limit[s] = regret - drift
-                play[s, layout.STRATEGY] = 0.0
-                last_open = begin + np.uint64(width[infoset])
-                if rules.thresholds(rule):
-                    total = rules.open_weight(rule, sequences, open_, begin, last_open, eta, highest)
-        rules.next_strategy(play, sequences, open_, begin, width[infoset], rule, eta, least)
+                _begin_pruning(player, s, count, drift, 2 * start + now + 1)
+                highest, total = _open_weights(player, infoset, eta)
+        rules.next_strategy(player, infoset, t)
     return nodes
 
 
-@inlined
+@inlined_loop
 def _mark_responses(player: Player, visited: Index) -> None:
     """In which of the infosets visited a best response is played: behind actions of regret at most -(U(I) - L(I))."""
     play, sequences, responds = player.tables.play, player.tables.sequences, player.scratch.responds
@@ -162,76 +175,93 @@ def _mark_responses(player: Player, visited: Index) -> None:
         responds[infoset] = 1 if s > 0 and (responds[above] == 1 or unplayed) else 0
 
 
-@kernel
+@inlined_loop
+def _value(player: Player, begin: Index, end: Index, responds: bool) -> float:
+    """The value of an infoset: of what is played, or of the best action."""
+    play, open_ = player.tables.play, player.open.sequence
+    if responds:
+        value = play[begin, layout.VALUE]
+        for free in range(begin + np.uint64(1), end):
+            value = max(value, play[np.uint64(open_[free]), layout.VALUE])
+        return value
+    value = 0.0
+    for free in range(begin, end):
+        s = np.uint64(open_[free])
+        value += play[s, layout.STRATEGY] * play[s, layout.VALUE]
+    return value
+
+
+@inlined_loop
+def _learn_at(player: Player, infoset: Index, begin: Index, end: Index, value: float) -> tuple[float, bool]:
+    """Regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
+    play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
+    play[np.uint64(player.treeplex.parent[infoset]), layout.VALUE] += value
+    total, negative = 0.0, False
+    for free in range(begin, end):
+        s = np.uint64(player.open.sequence[free])
+        gain = play[s, layout.VALUE] - value
+        regret = rules.next_regret(sequences[s, layout.REGRET], gain, player.rule.plus)
+        sequences[s, layout.REGRET], play[s, layout.VALUE] = regret, 0.0
+        total += positive(regret)
+        negative = negative or regret < 0.0
+    if infosets.shape[1] > layout.TOTAL_VALUE:
+        infosets[infoset, layout.TOTAL_REACH] += infosets[infoset, layout.REACH]
+        infosets[infoset, layout.TOTAL_VALUE] += value
+    infosets[infoset, layout.REACH] = 0.0
+    return total, negative
+
+
+@inlined_loop
+def _has_cause(player: Player, infoset: Index, begins: bool, pruning: Pruning, t: float) -> bool:
+    """Regret matching: is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
+    (open_, width), first, best = player.open, player.treeplex.first, player.side.best
+    sequences, infosets, tables = player.tables.sequences, player.tables.infosets, player.tables
+    begin, last = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+    end, cause = begin + np.uint64(width[infoset]), False
+    reach, value = infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE]
+    if begins:
+        for free in range(begin, end):
+            s = np.uint64(open_[free])
+            regret, drift = sequences[s, layout.REGRET], reach * best[s] - value
+            cause = cause or (regret < 0.0 and -regret * t > pruning.threshold * drift)
+    if end < last:
+        for s in range(begin, last):
+            if tables.pruned[s] == 1:
+                regret, skipped = sequences[s, layout.REGRET], t - (tables.since[s] + 1) // 2
+                cause = cause or tables.limit[s] + reach * best[s] > value
+                cause = cause or rules.expired(pruning, regret, _spread(player, s), skipped)
+    return cause
+
+
+@uncounted_kernel
 def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
     """Values, regrets and next strategies of the infosets visited, from the bottom up.
 
     Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``. Thresholds move
     with t, so with them (11) is to be looked at in every infoset visited, and strategies follow then.
     """
-    first, parent = player.treeplex
-    sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
-    play, limit, since, lowest = player.tables.play, player.tables.limit, player.tables.since, player.side.lowest
-    open_, width = player.open
+    play, infosets, (open_, width) = player.tables.play, player.tables.infosets, player.open
+    regrets, strategy = player.tables.sequences[:, layout.REGRET], play[:, layout.STRATEGY]
     listed, events, responds = player.scratch.visited, player.scratch.events, player.scratch.responds
-    best, rule, threshold = player.side.best, player.rule, pruning.threshold
-    logs, ranges, limits = rule.log_actions, rule.payoff_range, rule.limit
-    totals = infosets.shape[1] > layout.TOTAL_VALUE
-    one = np.uint64(1)
-    count = np.uint64(0)
+    one, count = np.uint64(1), np.uint64(0)
     if pruning.respond:
         _mark_responses(player, visited)
     for back in range(np.uint64(visited)):
         infoset = np.uint64(listed[np.uint64(visited) - one - back])
-        begin = np.uint64(first[infoset])
+        begin = np.uint64(player.treeplex.first[infoset])
         end = begin + np.uint64(width[infoset])
-        value = 0.0
-        if pruning.respond and responds[infoset] == 1:
-            value = play[begin, layout.VALUE]
-            for free in range(begin + one, end):
-                value = max(value, play[np.uint64(open_[free]), layout.VALUE])
-        else:
-            for free in range(begin, end):
-                s = np.uint64(open_[free])
-                value += play[s, layout.STRATEGY] * play[s, layout.VALUE]
-        play[np.uint64(parent[infoset]), layout.VALUE] += value
-        total, negative = 0.0, False
-        for free in range(begin, end):
-            s = np.uint64(open_[free])
-            regret = rules.next_regret(sequences[s, layout.REGRET], play[s, layout.VALUE] - value, rule.plus)
-            sequences[s, layout.REGRET], play[s, layout.VALUE] = regret, 0.0
-            total += positive(regret)
-            negative = negative or regret < 0.0
-        reach, total_value = 0.0, 0.0
-        if totals:
-            reach = infosets[infoset, layout.TOTAL_REACH] + infosets[infoset, layout.REACH]
-            total_value = infosets[infoset, layout.TOTAL_VALUE] + value
-            infosets[infoset, layout.TOTAL_REACH], infosets[infoset, layout.TOTAL_VALUE] = reach, total_value
-        infosets[infoset, layout.REACH] = 0.0
-        cause = False
-        if not rules.thresholds(rule):
-            rules.match(play, sequences, open_, begin, width[infoset], total)
-        else:
+        value = _value(player, begin, end, pruning.respond and responds[infoset] == 1)
+        total, negative = _learn_at(player, infoset, begin, end, value)
+        cause = pruning.threshold >= 0.0
+        if rules.thresholds(player.rule):
             skipped = t - 1.0 - infosets[infoset, layout.SEEN]
             rules.observe(infosets, infoset, 0.0, skipped)  # not reached: its value was zero
             rules.observe(infosets, infoset, value, 1.0)
-            cause = threshold >= 0.0
             if not cause:
-                eta, least = rules.rate_and_threshold(rule, logs, ranges, limits, infosets, infoset, t)
-                rules.choose(play, sequences, open_, begin, width[infoset], rule.kind, eta, least)
-        if threshold >= 0.0 and not cause:
-            if negative and total > 0.0:
-                for free in range(begin, end):
-                    s = np.uint64(open_[free])
-                    regret, drift = sequences[s, layout.REGRET], reach * best[s] - total_value
-                    cause = cause or (regret < 0.0 and -regret * t > threshold * drift)
-            last = np.uint64(first[infoset + one])
-            if end < last:
-                for s in range(begin, last):
-                    if pruned[s] == 1:
-                        regret, spread = sequences[s, layout.REGRET], best[s] - lowest[infoset]
-                        cause = cause or limit[s] + reach * best[s] > total_value
-                        cause = cause or rules.expired(pruning, regret, spread, t - (since[s] + 1) // 2)
+                rules.next_strategy(player, infoset, t)
+        else:
+            share_out(regrets, strategy, begin, end, open_, total)
+            cause = cause and _has_cause(player, infoset, negative and total > 0.0, pruning, t)
         if cause:
             events[count] = infoset
             count += one
@@ -240,16 +270,8 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 
 @inlined
-def _begin_turn(player: Player, opponent: Player, weight: float) -> None:
-    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
-    player.tables.sequences[0, layout.SUM] += weight
-    if opponent.tables.sequences.shape[1] > layout.PLAYED:
-        opponent.tables.sequences[0, layout.PLAYED] += 1.0
-
-
-@inlined
 def _end_turn(
-    player: Player, opponent: Player, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: Player, opponent: Player, functions: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -269,27 +291,5 @@ def walk_iterations(
     pruning: Pruning,
     turns: int,
 ) -> tuple[int, int, int]:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
-
-    Nodes entered, nodes that responses looked at, and infosets visited, each as often as it was.
-    """
-    nodes, responses, visits = 0, 0, 0
-    first, second = players
-    passes = 1 if turns == SIMULTANEOUS else 2
-    for i in range(len(weight)):
-        t = float(start + i + 1)
-        for turn in range(passes):
-            who = 2 if passes == 1 else turn
-            now = 2 * i + turn
-            if who != 1:
-                _begin_turn(first, second, weight[i])
-            if who != 0:
-                _begin_turn(second, first, weight[i])
-            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
-            nodes += touched
-            visits += int(visited0 + visited1)
-            if who != 1:
-                responses += _end_turn(first, second, visited0, pruning, t, start, now)
-            if who != 0:
-                responses += _end_turn(second, first, visited1, pruning, t, start, now)
-    return nodes, responses, visits
+    """One iteration for each of ``weight``; as ``walk.iterations``, with a rule that these kernels know."""
+    return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

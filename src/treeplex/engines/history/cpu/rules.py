@@ -29,11 +29,11 @@ import numpy as np
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Pruning, Rule
-from treeplex.kernels.jit import Index, inlined
+from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Player, Pruning, Rule
+from treeplex.kernels.jit import Index, inlined, inlined_loop
 from treeplex.updates.exponential import exp_below_zero
 from treeplex.updates.hedge import MATCHING, kept, step_size
-from treeplex.updates.rules import positive, share
+from treeplex.updates.rules import positive, positive_sum, share, share_out
 
 
 def thresholds(rule: Rule) -> bool:
@@ -68,7 +68,7 @@ def settled_regret(regret: float, after: float, plus: bool) -> float:
     return 0.0 if plus and after > regret else after
 
 
-@inlined
+@inlined_loop
 def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
     """Mean and squares of v(I), which was ``value`` in each of the next ``times`` iterations."""
     if times > 0.0:
@@ -79,23 +79,18 @@ def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
         infosets[i, SEEN] = seen + times
 
 
-@inlined
-def rate_and_threshold(
-    rule: Rule, log_actions: Floats, payoff_range: Floats, limit: Floats, infosets: Floats, i: Index, t: float
-) -> tuple[float, float]:
-    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none.
-
-    The arrays are those of ``rule``, taken out of it by the kernel once: each time costs a count of references.
-    """
+@inlined_loop
+def rate_and_threshold(rule: Rule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
+    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none."""
     if not thresholds(rule):
         return 0.0, 0.0
-    least = limit[i] / math.sqrt(t + 1.0)
+    least = rule.limit[i] / math.sqrt(t + 1.0)
     if rule.kind == MATCHING:
         return 0.0, least
-    return step_size(rule.kind, log_actions[i], payoff_range[i], infosets[i, SQUARES], t), least
+    return step_size(rule.kind, rule.log_actions[i], rule.payoff_range[i], infosets[i, SQUARES], t), least
 
 
-@inlined
+@inlined_loop
 def largest_regret(sequences: Floats, open_: Ints, begin: Index, end: Index) -> float:
     """Of an infoset's open actions."""
     best = -np.inf
@@ -104,7 +99,7 @@ def largest_regret(sequences: Floats, open_: Ints, begin: Index, end: Index) -> 
     return best
 
 
-@inlined
+@inlined_loop
 def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
     """Sum over the open actions of exp(eta (R - best))."""
     total = 0.0
@@ -113,32 +108,19 @@ def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta:
     return total
 
 
-@inlined
+@inlined_loop
 def open_weight(rule: Rule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
     """What the open actions' probabilities are shares of: exp(eta (R - best)) or R+, summed up."""
-    total = 0.0
     if rule.kind == MATCHING:
-        for free in range(begin, end):
-            total += positive(sequences[np.uint64(open_[free]), REGRET])
-    else:
-        total = softmax_total(sequences, open_, begin, end, eta, best)
-    return total
+        return positive_sum(sequences[:, REGRET], begin, end, open_)
+    return softmax_total(sequences, open_, begin, end, eta, best)
 
 
-@inlined
-def match(play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, total: float) -> None:
-    """Regret matching over ``width`` open actions, whose positive regrets add up to ``total``."""
-    for free in range(begin, begin + np.uint64(width)):
-        s = np.uint64(open_[free])
-        play[s, STRATEGY] = share(positive(sequences[s, REGRET]), total, width)
-
-
-@inlined
+@inlined_loop
 def choose(
-    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, kind: int, eta: float, least: float
+    play: Floats, sequences: Floats, open_: Ints, begin: Index, end: Index, kind: int, eta: float, least: float
 ) -> None:
     """Hedge or regret matching over the open actions, thresholded."""
-    end = begin + np.uint64(width)
     best, total = largest_regret(sequences, open_, begin, end), 0.0
     for free in range(begin, end):
         s = np.uint64(open_[free])
@@ -158,18 +140,18 @@ def choose(
         play[np.uint64(open_[free]), STRATEGY] /= total
 
 
-@inlined
-def next_strategy(
-    play: Floats, sequences: Floats, open_: Ints, begin: Index, width: int, rule: Rule, eta: float, least: float
-) -> None:
-    """The next strategy of an infoset, over the actions that are not pruned."""
-    if not thresholds(rule):
-        total = 0.0
-        for free in range(begin, begin + np.uint64(width)):
-            total += positive(sequences[np.uint64(open_[free]), REGRET])
-        match(play, sequences, open_, begin, width, total)
+@inlined_loop
+def next_strategy(player: Player, infoset: Index, t: float) -> None:
+    """The next strategy of an infoset after iteration ``t``, over the actions that are not pruned."""
+    play, sequences, (open_, width), rule = player.tables.play, player.tables.sequences, player.open, player.rule
+    begin = np.uint64(player.treeplex.first[infoset])
+    end = begin + np.uint64(width[infoset])
+    if thresholds(rule):
+        eta, least = rate_and_threshold(rule, player.tables.infosets, infoset, t)
+        choose(play, sequences, open_, begin, end, rule.kind, eta, least)
     else:
-        choose(play, sequences, open_, begin, width, rule.kind, eta, least)
+        total = positive_sum(sequences[:, REGRET], begin, end, open_)
+        share_out(sequences[:, REGRET], play[:, STRATEGY], begin, end, open_, total)
 
 
 @inlined

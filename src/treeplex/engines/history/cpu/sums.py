@@ -8,33 +8,52 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.compile.payoffs import Csr
+from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH
+from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH, Player
 from treeplex.engines.history.cpu.walk import pass_on
-from treeplex.kernels.jit import Index, inlined, kernel
+from treeplex.kernels.jit import Index, inlined_loop, kernel
 
 
-@inlined
-def pass_to(first: Ints, parent: Ints, play: Floats, sequences: Floats, infosets: Floats, infoset: Index) -> None:
+@inlined_loop
+def pass_to(player: Player, infoset: Index) -> None:
     """Pass on to an infoset's sequences what its parent sequence has gained since."""
-    i = np.uint64(infoset)
+    (first, parent), i = player.treeplex, np.uint64(infoset)
+    play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
     begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
     pass_on(play, sequences, infosets, i, np.uint64(parent[i]), begin, end)
+
+
+@inlined_loop
+def pass_down_to(player: Player, s: Index, now: int) -> None:
+    """Complete the sums of a sequence, from the last infoset above it that is complete in pass ``now``."""
+    owner, parent = player.side.owner, player.treeplex.parent
+    stack, stamp = player.scratch.stack, player.scratch.stamp
+    one, height, infoset = np.uint64(1), np.uint64(0), owner[s]
+    while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to what is complete
+        stack[height] = infoset
+        height += one
+        infoset = owner[np.uint64(parent[np.uint64(infoset)])]
+    while height > 0:  # and down again
+        height -= one
+        here = np.uint64(stack[height])
+        pass_to(player, here)
+        stamp[here] = now
 
 
 @kernel
 def complete_sums(treeplex: Treeplex, play: Floats, sequences: Floats, infosets: Floats) -> None:
     """Pass on everything, from the top down."""
     first, parent = treeplex
-    for infoset in range(len(parent)):
-        pass_to(first, parent, play, sequences, infosets, infoset)
+    for infoset in range(np.uint64(len(parent))):
+        begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
+        pass_on(play, sequences, infosets, infoset, np.uint64(parent[infoset]), begin, end)
 
 
-@inlined
-def reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index) -> None:
+@inlined_loop
+def reopen(player: Player, infoset: Index) -> None:
     """List the sequences of an infoset that are not pruned."""
+    first, pruned, (open_, width) = player.treeplex.first, player.tables.pruned, player.open
     begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
     free = begin
     for s in range(begin, end):
@@ -44,9 +63,10 @@ def reopen(first: Ints, pruned: Bytes, open_: Ints, width: Ints, infoset: Index)
     width[infoset] = free - begin
 
 
-@inlined
-def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found: Ints) -> Index:
+@inlined_loop
+def infosets_below(player: Player, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
+    first, child_start, child = player.treeplex.first, player.side.child_start, player.side.child
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
     for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
         found[count] = child[place]
@@ -61,21 +81,19 @@ def infosets_below(first: Ints, child_start: Ints, child: Ints, s: Index, found:
     return count
 
 
-@inlined
-def look_below(
-    rows: Csr, first: Ints, child_start: Ints, child: Ints, infosets: Floats, found: Ints, paid: Floats,
-    paid_then: Floats, first_1: Ints, parent_1: Ints, owner_1: Ints, play_1: Floats, sequences_1: Floats,
-    infosets_1: Floats, stamp_1: Ints, stack_1: Ints, s: Index, count: Index, now: int,
-) -> None:  # fmt: skip
+@inlined_loop
+def look_below(player: Player, opponent: Player, s: Index, count: Index, now: int) -> None:
     """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
 
     Since it was last looked at, into ``paid``; TOTAL_REACH of those infosets is brought up to date; the sums of the
-    opponent, whose arrays end in 1, are completed on the way. Arrays come one by one, because taking them out of a
-    tuple costs a count of references each; for the same reason the loop over a row is written out here.
+    opponent are completed on the way.
     """
-    start, column, data = rows
+    (start, column, data), first = player.rows, player.treeplex.first
+    child_start, child, infosets = player.side.child_start, player.side.child, player.tables.infosets
+    found, paid, paid_then = player.scratch.found, player.scratch.paid, player.tables.paid_then
+    met = opponent.tables.sequences
     one, sequences = np.uint64(1), np.uint64(len(paid))
-    played = np.uint64(PLAYED if sequences_1.shape[1] > PLAYED else SUM)
+    played = np.uint64(PLAYED if met.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
     for step in range(np.uint64(count) + one):
         for q in range(begin, end):
@@ -85,17 +103,8 @@ def look_below(
                 total = 0.0
                 for entry in range(np.uint64(start[row]), np.uint64(start[row + one])):
                     other = np.uint64(column[entry])
-                    infoset, height = owner_1[other], np.uint64(0)
-                    while infoset >= 0 and stamp_1[np.uint64(infoset)] != now:  # up to what is complete
-                        stack_1[height] = infoset
-                        height += one
-                        infoset = owner_1[np.uint64(parent_1[np.uint64(infoset)])]
-                    while height > 0:  # and down again
-                        height -= one
-                        here = np.uint64(stack_1[height])
-                        pass_to(first_1, parent_1, play_1, sequences_1, infosets_1, here)
-                        stamp_1[here] = now
-                    total += data[entry] * sequences_1[other, played]
+                    pass_down_to(opponent, other, now)
+                    total += data[entry] * met[other, played]
                 if row < sequences:
                     paid[q] = total - paid_then[q]
                     paid_then[q] = total

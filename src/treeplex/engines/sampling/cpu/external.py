@@ -5,31 +5,26 @@ Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import MATCH, Batch, Frames, Log, Table
 from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, SCALE, START, TOTAL, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import iterations, observe, unpacked
+from treeplex.engines.sampling.cpu.frame import iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import inlined, uncounted_kernel
-from treeplex.updates.rules import matched, positive
+from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.updates.rules import positive, positive_sum
 
 
 @uncounted_kernel
-def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util: Floats, row: Any) -> float:
+def expected(regret: Floats, pick: Ints, rule: int, start: Index, width: Index, util: Floats, row: Index) -> float:
     """The value of an infoset: those of its moves weighted by positive regret; without any, evenly or of its pick."""
-    total, value = 0.0, 0.0
-    for k in range(width):
-        r = positive(float(regret[start + k]))
-        total += r
-        value += r * util[row, k]
-    some, mean = matched(value, total, 0.0, 1.0)
-    if some:
-        return mean
+    total, value = positive_sum(regret, start, start + width, None), 0.0
+    if total > 0.0:
+        for k in range(width):
+            value += positive(float(regret[start + k])) * util[row, k]
+        return value / total
     if rule != MATCH:
         return float(util[row, np.uint64(pick[start])])
     for k in range(width):
@@ -39,14 +34,11 @@ def expected(regret: Floats, pick: Ints, rule: int, start: Any, width: Any, util
 
 @uncounted_kernel
 def chosen(
-    regret: Floats, average: Floats, pick: Ints, rule: int, start: Any, width: Any, share: float, counter: Counter
-) -> Any:
+    regret: Floats, average: Floats, pick: Ints, rule: int, start: Index, width: Index, share: float, counter: Counter
+) -> Index:
     """Draw a move of the opponent by regret matching, and add its strategy, times ``share``, to the average."""
-    total = 0.0
-    for s in range(start, start + width):
-        total += positive(regret[s])
-    some, part = matched(share, total, 0.0, 1.0)
-    if not some:
+    total = positive_sum(regret, start, start + width, None)
+    if total <= 0.0:
         if rule != MATCH:
             move = np.uint64(pick[start])
             average[start + move] += share
@@ -55,7 +47,7 @@ def chosen(
         for s in range(start, start + width):
             average[s] += even
         return np.uint64(uniform(counter) * np.float64(width))
-    x, move = uniform(counter) * total, ZERO
+    part, x, move = share / total, uniform(counter) * total, ZERO
     for s in range(start, start + width):  # without branches: which move it is cannot be predicted
         r = positive(regret[s])
         average[s] += part * r
@@ -69,17 +61,47 @@ def chosen(
 
 
 @uncounted_kernel
-def redraw(regret: Floats, pick: Ints, start: Any, width: Any, counter: Counter) -> None:
+def redraw(regret: Floats, pick: Ints, start: Index, width: Index, counter: Counter) -> None:
     """Pick a move at random for an infoset without positive regret."""
+    if positive_sum(regret, start, start + width, None) <= 0.0:
+        pick[start] = np.uint64(uniform(counter) * np.float64(width))
+
+
+@inlined_loop
+def _prior_mass(average: Floats, start: Index, width: Index, prior: float) -> float:
+    """The prior and the averages of all moves."""
+    total = prior
     for s in range(start, start + width):
-        if regret[s] > 0.0:
-            return
-    pick[start] = np.uint64(uniform(counter) * np.float64(width))
+        total += average[s]
+    return total
+
+
+@inlined_loop
+def _next_tried(
+    chances: tuple[float, float, float], average: Floats, frames: Frames, top: Index, move: Index, counter: Counter
+) -> tuple[Index, float]:
+    """The next move that is tried from ``move`` on, and one over the probability of coming below it.
+
+    Those before it count nothing. ``chances``: least, bonus, prior.
+    """
+    least, bonus, prior = chances
+    place, number, util, _ = frames
+    start, width, scale = np.uint64(place[top, FIRST]), np.uint64(place[top, WIDTH]), number[top, SCALE]
+    while move < width:
+        odds = max(least, (prior + bonus * average[start + move]) / number[top, TOTAL])
+        if odds >= 1.0:
+            break
+        if uniform(counter) < odds:
+            scale /= odds
+            break
+        util[top, move] = 0.0
+        move += ONE
+    return move, scale
 
 
 @inlined
 def walk(
-    options: tuple[float, float, float, int], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    options: tuple[float, float, float, int], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
     weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior, rule.
@@ -91,7 +113,6 @@ def walk(
     least, bonus, prior, rule = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, number, util, _ = frames
-    mine_regret, mine_average, mine_pick, _ = mine
     regret, average, pick, _ = theirs
     deals = np.uint64(hands.shape[1])
     own, other = np.uint64(hands[player, deal]), np.uint64(hands[1 - player, deal])
@@ -110,16 +131,12 @@ def walk(
                 node = child + drawn(threshold, alias, start + deal * width, width, counter)
             elif actor == me:
                 start += own * width
-                place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = (
-                    start, width, child, 0,
-                )  # fmt: skip
+                push(place, depth, start, width, child)
                 depth += ONE
                 node = child
                 if least < 1.0:  # the first move is not sure to be tried
-                    total = prior
-                    for s in range(start, start + width):
-                        total += mine_average[s]
-                    number[depth - ONE, SCALE], number[depth - ONE, TOTAL] = scale, total
+                    number[depth - ONE, SCALE] = scale
+                    number[depth - ONE, TOTAL] = _prior_mass(mine.average, start, width, prior)
                     arrived = False
                     break
             else:
@@ -132,25 +149,16 @@ def walk(
                 util[top, move] = value
                 move += ONE
             if least < 1.0:
-                start, scale = np.uint64(place[top, FIRST]), number[top, SCALE]
-                while move < width:
-                    odds = max(least, (prior + bonus * mine_average[start + move]) / number[top, TOTAL])
-                    if odds >= 1.0:
-                        break
-                    if uniform(counter) < odds:
-                        scale /= odds
-                        break
-                    util[top, move] = 0.0
-                    move += ONE
+                move, scale = _next_tried((least, bonus, prior), mine.average, frames, top, move, counter)
             if move < width:
                 place[top, NEXT] = move
                 node = np.uint64(place[top, CHILD]) + move
                 break
             start = np.uint64(place[top, FIRST])
-            value = expected(mine_regret, mine_pick, rule, start, width, util, top)
-            observe(mine_regret, start, width, util, top, weight, value, plus, later, log)
+            value = expected(mine.regret, mine.pick, rule, start, width, util, top)
+            observe(mine.regret, start, width, util, top, weight, value, plus, later, log)
             if rule != MATCH and not later:
-                redraw(mine_regret, mine_pick, start, width, counter)
+                redraw(mine.regret, mine.pick, start, width, counter)
             arrived = True
             depth = top
         if depth == ZERO:

@@ -11,14 +11,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, Log
-from treeplex.engines.sampling.columns import FIRST, NODE, ONE, WIDTH, ZERO
+from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, FunctionLog, Log
+from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
-from treeplex.kernels.jit import inlined, uncounted_kernel
-from treeplex.updates.rules import floored, positive, share
+from treeplex.kernels.calls import call_in_place
+from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.updates.rules import floored, positive_sum, share_out
 from treeplex.updates.turns import SIMULTANEOUS
 
 ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
@@ -28,32 +30,35 @@ TO_CHILD: Final = np.uint64(ACTOR_BITS + WIDTH_BITS)
 
 
 @inlined
-def unpacked(packed: Longs, node: Any) -> tuple[Any, Any, Any]:
+def unpacked(packed: Longs, node: Index) -> tuple[Index, Index, Index]:
     """Of a packed node: who moves, how many moves there are, and the first child, or a terminal's table of outcomes."""
     here = np.uint64(packed[node, NODE])
     return here & ANY_ACTOR, (here >> TO_WIDTH) & ANY_WIDTH, here >> TO_CHILD
 
 
 @inlined
-def dealt(threshold: Floats, alias: Ints, deals: Any, counter: Counter) -> Any:
+def dealt(threshold: Floats, alias: Ints, deals: Index, counter: Counter) -> Index:
     """The deal of a walk, if there is more than one."""
     return drawn(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
 
 
 @uncounted_kernel
-def matched(regret: Floats, start: Any, width: Any, sigma: Floats, row: Any) -> float:
+def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Index) -> float:
     """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
-    total = 0.0
-    for k in range(width):
-        sigma[row, k] = positive(float(regret[start + k]))
-        total += sigma[row, k]
-    for k in range(width):
-        sigma[row, k] = share(sigma[row, k], total, width)
+    own = regret[start : start + width]
+    total = positive_sum(own, ZERO, width, None)
+    share_out(own, sigma[row], ZERO, width, None, total)
     return total
 
 
+@inlined_loop
+def push(place: Longs, depth: Index, start: Index, width: Index, child: Index) -> None:
+    """Put a node on the stack, whose first move is to be tried."""
+    place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = start, width, child, 0
+
+
 @inlined
-def greatest(regret: Floats, start: Any, width: Any, counter: Counter) -> Any:
+def greatest(regret: Floats, start: Index, width: Index, counter: Counter) -> Index:
     """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
     best, move, ties = regret[start], ZERO, 1.0
     for k in range(ONE, width):
@@ -67,23 +72,48 @@ def greatest(regret: Floats, start: Any, width: Any, counter: Counter) -> Any:
     return move
 
 
+def is_function(log: Log) -> bool:
+    """Is the rule a function? Known when a kernel is compiled, so that it has no trace of the other rules."""
+    return isinstance(log, FunctionLog)
+
+
+@overload(is_function, strict=False)
+def _is_function(log: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUnusedFunction]
+    return (lambda log: True) if log.instance_class is FunctionLog else (lambda log: False)
+
+
 @inlined
 def observe(
-    regret: Floats, start: Any, width: Any, util: Floats, row: Any, mass: float, level: float, plus: bool, later: bool,
-    log: Log,
+    regret: Floats, start: Index, width: Index, util: Floats, row: Index, mass: float, level: float, plus: bool,
+    later: bool, log: Log,
 ) -> None:  # fmt: skip
-    """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``."""
-    if later:
+    """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``.
+
+    A rule that is a function learns from mass v(a), now or later.
+    """
+    if is_function(log) and not later:
+        for k in range(width):
+            log.regret[start + k] = mass * util[row, k]
+        learn(regret, start, width, log)
+    elif later:
         if log.seen[start] == 0:
             log.seen[start] = 1
             place = np.uint64(log.filled[ZERO])
             log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
             log.filled[ZERO] += 1
         for k in range(width):
-            log.regret[start + k] += mass * (util[row, k] - level)
+            log.regret[start + k] += mass * (util[row, k] - (0.0 if is_function(log) else level))
     else:
         for k in range(width):
             regret[start + k] = floored(regret[start + k] + mass * (util[row, k] - level), plus)
+
+
+@inlined_loop
+def learn(strategy: Floats, start: Index, width: Index, log: Log) -> None:
+    """Let a function learn from the values in ``log``."""
+    call_in_place(log.rule, log.iteration[ZERO], start, log.regret, strategy, start, log.memory, width)
+    for s in range(start, start + width):
+        log.regret[s] = 0.0
 
 
 @uncounted_kernel
@@ -91,17 +121,30 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
     """Add what waited, times ``weight``, and pick what to play where that is one action; ``log`` is emptied."""
     for i in range(np.uint64(log.filled[ZERO])):
         start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
-        total = 0.0
+        log.seen[start] = 0
+        if is_function(log):
+            for s in range(start, start + width):
+                log.regret[s] *= weight
+            learn(regret, start, width, log)
+            continue
         for s in range(start, start + width):
             regret[s] = floored(regret[s] + weight * log.regret[s], plus)
             log.regret[s] = 0.0
-            total += positive(regret[s])
         if rule == PURE:
             pick[start] = greatest(regret, start, width, counter)
-        elif rule != MATCH and total <= 0.0:
+        elif rule != MATCH and positive_sum(regret, start, start + width, None) <= 0.0:
             pick[start] = np.uint64(uniform(counter) * np.float64(width))
-        log.seen[start] = 0
     log.filled[ZERO] = 0
+
+
+@inlined
+def goes_on(logs: tuple[Log, Log]) -> bool:
+    """Begin another iteration, unless a rule has failed."""
+    if not is_function(logs[0]):
+        return True
+    logs[0].iteration[ZERO] += 1.0
+    logs[1].iteration[ZERO] += 1.0
+    return logs[0].rule.failed[ZERO] < 0 and logs[1].rule.failed[ZERO] < 0
 
 
 @inlined
@@ -116,6 +159,8 @@ def iterations(walk: Callable[..., Any], options: tuple[float, ...], rule: int, 
     deals, later = np.uint64(tree.hands.shape[1]), turns == SIMULTANEOUS
     entered = 0
     for t in range(len(weights)):
+        if not goes_on(logs):
+            break
         deal = dealt(threshold, alias, deals, counter)
         entered += pre_deal
         entered += walk(

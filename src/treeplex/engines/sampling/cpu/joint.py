@@ -7,23 +7,21 @@ regrets wait in a log until the walk is over, because an infoset may be visited 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Batch, Table
 from treeplex.engines.sampling.columns import ONE, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, matched, observe, settle, unpacked
+from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, push, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
-from treeplex.kernels.jit import uncounted_kernel
+from treeplex.kernels.jit import Index, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
 @uncounted_kernel
-def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row: Any) -> None:
+def strategy(table: Table, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
     """What is played at an infoset, into ``sigma[row]``."""
     total = 0.0
     if rule != PURE:
@@ -34,10 +32,61 @@ def strategy(table: Table, start: Any, width: Any, rule: int, sigma: Floats, row
         sigma[row, np.uint64(table.pick[start])] = 1.0
 
 
+@inlined_loop
+def _reach_below(batch: Batch, top: Index, move: Index) -> tuple[float, float, float]:
+    """Both players' parts and chance's of the probability of coming below a move of the node on top of the stack."""
+    place, number, _, sigma = batch.frames
+    actor = np.uint64(place[top, columns.ACTOR])
+    first, second, chance = (
+        number[top, columns.REACH_0],
+        number[top, columns.REACH_1],
+        number[top, columns.REACH_CHANCE],
+    )
+    if actor == CHANCE_NODE:
+        return first, second, chance * batch.tree.chances.probability[np.uint64(place[top, columns.FIRST]) + move]
+    p = sigma[top, move]
+    return (first * p, second, chance) if actor == ZERO else (first, second * p, chance)
+
+
+@inlined_loop
+def _next_entered(batch: Batch, who: int, top: Index, move: Index) -> Index:
+    """The next move below which chance goes or somebody whose opponent learns; those before it count nothing."""
+    width, start = np.uint64(batch.frames.place[top, columns.WIDTH]), np.uint64(batch.frames.place[top, columns.FIRST])
+    if np.uint64(batch.frames.place[top, columns.ACTOR]) == CHANCE_NODE:
+        while move < width and batch.tree.chances.probability[start + move] <= 0.0:
+            move += ONE
+        return move
+    while move < width:
+        first, second, _ = _reach_below(batch, top, move)
+        if (first > 0.0 and who != 0) or (second > 0.0 and who != 1):
+            break
+        batch.nodes[ONE] += 1
+        batch.frames.util[top, move] = 0.0
+        move += ONE
+    return move
+
+
+@inlined_loop
+def _learn(batch: Batch, rule: int, who: int, top: Index) -> float:
+    """Log the regrets of the infoset on top of the stack, if its player learns; returns the value of the node."""
+    (place, number, util, sigma), tables, logs, plus = batch.frames, batch.tables, batch.logs, batch.plus
+    start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
+    actor, value = np.uint64(place[top, columns.ACTOR]), 0.0
+    for k in range(width):
+        value += sigma[top, k] * util[top, k]
+    opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
+    if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
+        mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
+        level = 0.0 if rule == PURE and not plus else value
+        log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
+        observe(regret, start, width, util, top, mass, level, plus, True, log)
+    return value
+
+
 @uncounted_kernel
-def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: float, share: float) -> None:
+def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Index, chance: float, share: float) -> None:
     """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
-    tree, _, tables, _, _, plus, _, logs, (place, number, util, sigma), counter, nodes = batch
+    tree, _, tables, _, _, _, _, _, (place, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
     deals = np.uint64(hands.shape[1])
     node, depth, value, first, second = ZERO, ZERO, 0.0, 1.0, 1.0
@@ -62,8 +111,8 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 if reach > 0.0 and np.uint64(who) != actor:
                     for k in range(width):
                         table.average[start + k] += share * chance * reach * sigma[depth, k]
-            place[depth, columns.FIRST], place[depth, columns.WIDTH], place[depth, columns.CHILD] = start, width, child
-            place[depth, columns.NEXT], place[depth, columns.ACTOR] = 0, actor
+            push(place, depth, start, width, child)
+            place[depth, columns.ACTOR] = actor
             number[depth, columns.REACH_0], number[depth, columns.REACH_1] = first, second
             number[depth, columns.REACH_CHANCE], number[depth, columns.MEAN] = chance, 0.0
             depth += ONE
@@ -79,43 +128,15 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Any, chance: fl
                 else:
                     util[top, move] = value
                 move += ONE
-            enters = False
-            while move < width:
-                first, second, chance = (
-                    number[top, columns.REACH_0],
-                    number[top, columns.REACH_1],
-                    number[top, columns.REACH_CHANCE],
-                )
-                if actor == CHANCE_NODE:
-                    p = probability[start + move]
-                    chance *= p
-                    enters = p > 0.0
-                else:
-                    if actor == ZERO:
-                        first *= sigma[top, move]
-                    else:
-                        second *= sigma[top, move]
-                    enters = (first > 0.0 and who != 0) or (second > 0.0 and who != 1)
-                    if not enters:
-                        nodes[ONE] += 1
-                        util[top, move] = 0.0
-                if enters:
-                    break
-                move += ONE
-            if enters:
+            move = _next_entered(batch, who, top, move)
+            if move < width:
+                first, second, chance = _reach_below(batch, top, move)
                 place[top, columns.NEXT] = move
                 node = np.uint64(place[top, columns.CHILD]) + move
                 break
             value = number[top, columns.MEAN]
             if actor != CHANCE_NODE:
-                for k in range(width):
-                    value += sigma[top, k] * util[top, k]
-                opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
-                if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
-                    mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
-                    level = 0.0 if rule == PURE and not plus else value
-                    log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
-                    observe(regret, start, width, util, top, mass, level, plus, True, log)
+                value = _learn(batch, rule, who, top)
             arrived = True
             depth = top
         if depth == ZERO:
@@ -128,6 +149,8 @@ def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
     tree, pre_deal, tables, weights, shares, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
+        if not goes_on(logs):
+            break
         for turn in range(1 if turns == SIMULTANEOUS else 2):
             who = BOTH if turns == SIMULTANEOUS else turn
             nodes[ZERO] += pre_deal

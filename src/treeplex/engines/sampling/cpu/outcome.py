@@ -5,8 +5,6 @@ Float64; one thread per stream; no fastmath.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats
@@ -15,11 +13,11 @@ from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import inlined, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, uncounted_kernel
 
 
 @uncounted_kernel
-def draw(odds: Floats, row: Any, width: Any, counter: Counter) -> Any:
+def draw(odds: Floats, row: Index, width: Index, counter: Counter) -> Index:
     """A move with the probabilities in ``odds[row]``."""
     x, move = uniform(counter), ZERO
     for k in range(width):
@@ -33,7 +31,7 @@ def draw(odds: Floats, row: Any, width: Any, counter: Counter) -> Any:
 
 @inlined
 def walk(
-    options: tuple[float, float], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    options: tuple[float, float], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
     weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.

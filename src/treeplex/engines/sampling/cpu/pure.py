@@ -7,17 +7,15 @@ Float64; one thread per stream; no fastmath.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import BOTH, PURE, Batch, Frames, Log, Table
 from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, unpacked
+from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import inlined, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -37,7 +35,7 @@ def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int]
 
 @inlined
 def walk(
-    options: tuple[()], player: int, deal: Any, tree: SampleTree, mine: Table, theirs: Table,
+    options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
     weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered.
@@ -64,9 +62,7 @@ def walk(
                 node = child + drawn(threshold, alias, start + deal * width, width, counter)
             elif actor == me:
                 start += own * width
-                place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = (
-                    start, width, child, 0,
-                )  # fmt: skip
+                push(place, depth, start, width, child)
                 depth += ONE
                 node = child
             else:
@@ -92,11 +88,24 @@ def walk(
             return nodes
 
 
+@inlined_loop
+def _learn(
+    table: Table, start: Index, width: Index, util: Floats, row: Index, mass: float, plus: bool, log: Log
+) -> float:
+    """Add values to those of an infoset, note it in ``log``, and return the value of what it plays."""
+    filled = np.uint64(log.filled[ZERO])
+    log.visited[filled, FIRST], log.visited[filled, WIDTH] = start, width
+    log.filled[ZERO] += 1
+    value = util[row, np.uint64(table.pick[start])]
+    observe(table.regret, start, width, util, row, mass, value if plus else 0.0, plus, False, log)
+    return value
+
+
 @inlined
 def walk_for_both(
-    deal: Any, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
+    deal: Index, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
     logs: tuple[Log, Log], frames: Frames, counter: Counter,
-) -> tuple[int, Any]:  # fmt: skip
+) -> tuple[int, Index]:  # fmt: skip
     """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
 
     All moves are tried where both play, and below a move that one does not play all moves of this player alone: the
@@ -106,12 +115,10 @@ def walk_for_both(
     """
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, _, util, _ = frames
-    (first_value, first_average, first_pick, _), (second_value, second_average, second_pick, _) = tables
-    first_learnt, second_learnt = logs[0].visited, logs[1].visited
+    first, second = tables
     deals, both = np.uint64(hands.shape[1]), np.uint64(BOTH)
     first_hand, second_hand = np.uint64(hands[0, deal]), np.uint64(hands[1, deal])
     node, depth, value, nodes, refused, who = ZERO, ZERO, 0.0, 0, ZERO, both
-    first_filled, second_filled = ZERO, ZERO
     while True:
         while True:  # down
             nodes += 1
@@ -123,7 +130,7 @@ def walk_for_both(
             if actor == CHANCE_NODE:
                 node = child + drawn(threshold, alias, start + deal * width, width, counter)
                 continue
-            average, pick = (first_average, first_pick) if actor == ZERO else (second_average, second_pick)
+            average, pick = (first.average, first.pick) if actor == ZERO else (second.average, second.pick)
             start += (first_hand if actor == ZERO else second_hand) * width
             if who == actor:
                 played = width  # none: nobody else is to learn below
@@ -134,8 +141,8 @@ def walk_for_both(
                     refused += width - ONE
                     node = child + played
                     continue
-            place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD] = start, width, child
-            place[depth, NEXT], place[depth, ACTOR], place[depth, PLAYED] = 0, actor, played
+            push(place, depth, start, width, child)
+            place[depth, ACTOR], place[depth, PLAYED] = actor, played
             depth += ONE
             node = child
             who = both if played == ZERO else actor
@@ -151,17 +158,11 @@ def walk_for_both(
                 break
             start = np.uint64(place[top, FIRST])
             if actor == ZERO:
-                first_learnt[first_filled, FIRST], first_learnt[first_filled, WIDTH] = start, width
-                first_filled += ONE
-                values, value, mass = first_value, util[top, np.uint64(first_pick[start])], weight
+                value = _learn(first, start, width, util, top, weight, plus, logs[0])
             else:
-                second_learnt[second_filled, FIRST], second_learnt[second_filled, WIDTH] = start, width
-                second_filled += ONE
-                values, value, mass = second_value, util[top, np.uint64(second_pick[start])], -weight
-            observe(values, start, width, util, top, mass, value if plus else 0.0, plus, False, logs[0])
+                value = _learn(second, start, width, util, top, -weight, plus, logs[1])
             depth = top
         if depth == ZERO:
-            logs[0].filled[ZERO], logs[1].filled[ZERO] = first_filled, second_filled
             return nodes, refused
 
 

@@ -10,13 +10,13 @@ distribution. Fractions are whole numbers of 2^-64, of which ``GOLDEN`` is (sqrt
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.kernels.jit import uncounted_kernel
+from treeplex.kernels.jit import Index, uncounted_kernel
 
 Counter = npt.NDArray[np.uint64]
 """[1] where a stream stands, or [1 + C] with fractions of chance nodes; modified in place by every draw."""
@@ -39,7 +39,7 @@ def uniform(counter: Counter) -> float:
 
 
 @uncounted_kernel
-def turned(cumulative: Floats, start: Any, width: Any, counter: Counter) -> Any:
+def turned(cumulative: Floats, start: Index, width: Index, counter: Counter) -> Index:
     """The move whose stretch of ``cumulative`` holds the node's next fraction of all; found by halving."""
     key = start + np.uint64(1)
     z = counter[key]
@@ -56,7 +56,7 @@ def turned(cumulative: Floats, start: Any, width: Any, counter: Counter) -> Any:
 
 
 @uncounted_kernel
-def drawn(threshold: Floats, alias: Ints, start: Any, width: Any, counter: Counter) -> Any:
+def drawn(threshold: Floats, alias: Ints, start: Index, width: Index, counter: Counter) -> Index:
     """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables.
 
     Where draws are correlated, ``threshold`` has sums of probabilities instead (``tree.correlated``).

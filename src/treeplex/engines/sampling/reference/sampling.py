@@ -9,11 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from treeplex.arrays import Floats
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Table
 from treeplex.engines.sampling.columns import FACTOR, NODE, START
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.tree import ACTOR_BITS, CHANCE_NODE, TERMINAL_NODE, WIDTH_BITS, SampleTree
 from treeplex.updates.reference import matched_numbers
+from treeplex.updates.rule import Rule
 
 
 class Node(NamedTuple):
@@ -38,6 +42,22 @@ def unpack(tree: SampleTree, node: int, deal: int) -> Node:
 
 
 @dataclass
+class Function:
+    """A rule that is a function: its memory by infoset, and where it is in its run; one per player."""
+
+    rule: Rule
+    memory: dict[int, Floats]  # [rows, A] by the infoset's first sequence
+    constants: Floats
+    iteration: int = 0
+
+    def learn(self, table: Table, start: int, values: list[float]) -> None:
+        """Update the strategy of an infoset, which stands in ``table.regret``."""
+        strategy = table.regret[start : start + len(values)].copy()
+        self.rule.apply(float(self.iteration), np.array(values), strategy, self.memory[start], self.constants)
+        table.regret[start : start + len(values)] = strategy
+
+
+@dataclass
 class Walk:
     """What a walk is told, and what it counts."""
 
@@ -52,6 +72,7 @@ class Walk:
     later: list[tuple[int, int, list[float]]] | None = None  # to be added later: player, first sequence, regrets
     regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
     average_weight: float | None = None  # if it is not ``weight``
+    functions: tuple[Function, Function] | None = None  # in place of regret matching
 
     @property
     def share(self) -> float:
@@ -63,12 +84,21 @@ class Walk:
         self.nodes += 1
         return unpack(self.tree, node, self.deal)
 
-    def learn(self, player: int, start: int, regrets: list[float]) -> None:
-        """Add instantaneous regrets, now or later."""
-        if self.later is None:
-            add(self.tables[player], start, regrets, self.plus)
+    def learn(self, player: int, start: int, mass: float, values: list[float], level: float) -> None:
+        """Add instantaneous regrets mass (v(a) - level), now or later; a function learns from mass v(a)."""
+        level = 0.0 if self.functions else level
+        numbers = [mass * (value - level) for value in values]
+        if self.later is not None:
+            self.later.append((player, start, numbers))
         else:
-            self.later.append((player, start, regrets))
+            self.add(player, start, numbers)
+
+    def add(self, player: int, start: int, numbers: list[float]) -> None:
+        """Learn from them."""
+        if self.functions:
+            self.functions[player].learn(self.tables[player], start, numbers)
+        else:
+            add(self.tables[player], start, numbers, self.plus)
 
 
 def add(table: Table, start: int, regrets: list[float], plus: bool) -> None:
@@ -149,7 +179,7 @@ def external(
             values.append(0.0)
     weights = positive(mine, here.start, width)
     expected = values[int(mine.pick[here.start])] if rule != MATCH and not any(weights) else mean(weights, values)
-    walk.learn(player, here.start, [walk.weight * (value - expected) for value in values])
+    walk.learn(player, here.start, walk.weight, values, expected)
     if rule != MATCH and walk.later is None and not any(positive(mine, here.start, width)):
         mine.pick[here.start] = walk.draws.any_of(width)
     return expected
@@ -217,7 +247,7 @@ def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0,
         table.baseline[here.start + move] += rate * (below - table.baseline[here.start + move])
     if own:
         mass = walk.weight * scale * (1.0 if player == 0 else -1.0)
-        walk.learn(player, here.start, [mass * (value - expected) for value in values])
+        walk.learn(player, here.start, mass, values, expected)
     return expected
 
 
@@ -260,7 +290,7 @@ def joint(
     value = total([p * v for p, v in zip(sigma, values, strict=True)])
     if reach[1 - actor] > 0.0 and who in (BOTH, actor):
         mass = chance * reach[1 - actor] * (1.0 if actor == 0 else -1.0)
-        level = 0.0 if rule == PURE and not walk.plus else value
+        level = 0.0 if walk.functions or (rule == PURE and not walk.plus) else value
         regrets = walk.regrets.setdefault((actor, here.start), [0.0] * width)
         for k in range(width):
             regrets[k] += mass * (values[k] - level)
@@ -280,7 +310,7 @@ def settle(walk: Walk, player: int, rule: int) -> None:
     for (owner, start), regrets in walk.regrets.items():
         if owner != player:
             continue
-        add(table, start, [walk.weight * r for r in regrets], walk.plus)
+        walk.add(player, start, [walk.weight * r for r in regrets])
         if rule == PURE:
             table.pick[start] = best(table, start, len(regrets), walk.draws)
         elif rule != MATCH and not any(positive(table, start, len(regrets))):

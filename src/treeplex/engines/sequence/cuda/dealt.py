@@ -38,19 +38,19 @@ LEAST: Final = 1_000_000  # entries of a matrix up to which it is kept; neither 
 class Dealt(NamedTuple):
     """One player's rows: ``PlacedClassRows`` by words, and the row of each of its sequences."""
 
-    row: Any  # [N]
-    start: Any  # [R + 1]
-    column: Any  # [Z]
-    amount: Any  # [Z] to the player itself
-    showdown: Any  # [Z]
-    first: Any  # [R] where the classes of the row's board begin
-    own_start: Any  # [R + 1]
-    own: Any  # [N]
-    other_start: Any  # [opponent's R + 1]
-    other: Any
-    copies: Any  # [C]
-    below: Any  # [C]
-    not_above: Any  # [C]
+    row: npt.NDArray[Any]  # [N]
+    start: npt.NDArray[Any]  # [R + 1]
+    column: npt.NDArray[Any]  # [Z]
+    amount: npt.NDArray[Any]  # [Z] to the player itself
+    showdown: npt.NDArray[Any]  # [Z]
+    first: npt.NDArray[Any]  # [R] where the classes of the row's board begin
+    own_start: npt.NDArray[Any]  # [R + 1]
+    own: npt.NDArray[Any]  # [N]
+    other_start: npt.NDArray[Any]  # [opponent's R + 1]
+    other: npt.NDArray[Any]
+    copies: npt.NDArray[Any]  # [C]
+    below: npt.NDArray[Any]  # [C]
+    not_above: npt.NDArray[Any]  # [C]
 
 
 def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:

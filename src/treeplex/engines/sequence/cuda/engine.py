@@ -12,18 +12,24 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
+from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
 from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
-from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, bundle_kernels, kernels
+from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, kernels
 from treeplex.engines.sequence.cuda.layout import Layout, lay_out, lay_out_dealt, no_payoffs
 from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, Part, Phase, Plan
+from treeplex.engines.sequence.rules import payoff_range
+from treeplex.errors import ParameterError
+from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.found import SIMULATED
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import BLOCK, LANES
 from treeplex.kernels.cuda.memory import add, fade, fetch, fold, put, send, sent
 from treeplex.updates.blocks import BELOW
+from treeplex.updates.rule import Rule
 
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
@@ -48,12 +54,21 @@ class Engine:
         predict: float,
         turns: int,
         layout: Layout,
+        rule: Rule | None = None,
     ) -> None:
-        self.game, self.storage, self.predict, self.turns = game, storage, predict, turns
+        self.game, self.storage, self.predict, self.turns, self.rule = game, storage, predict, turns, rule
         self._evaluator: Evaluator | None = None
         self.layout = layout
         self.stream = Stream()
-        self.kernels = kernels(storage, predict > 0.0, layout.dealt is not None)
+        self.apart = predict > 0.0 or rule is not None  # is what is played kept beside regrets?
+        called = None
+        self.more: Any = predict  # what kernels that go up are handed
+        if rule is not None:
+            most = max(int(treeplex.actions.max(initial=1)) for treeplex in game.treeplexes)
+            called = Called(rule.update, rule.memory, rule.constants is not None, most)
+            constants = rule.constants_of(payoff_range(game))
+            self.more = Calls(send(constants if len(constants) else np.zeros(1)), send(np.zeros(1, np.int32)))
+        self.kernels = kernels(storage, predict > 0.0, layout.dealt is not None, called)
         self.dealt = [] if layout.dealt is None else [sent(side) for side in layout.dealt]
         tiles = layout.tiles.ravel()
         self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
@@ -72,11 +87,12 @@ class Engine:
 
     def _sent(self, learners: tuple[Learner, Learner]) -> Learning:
         layout, storage = self.layout, self.storage
-        regret, average, plan = (self._laid(learners, name) for name in ("regret", "average", "plan"))
+        regret = self._laid_regrets(learners)
+        average, plan = (self._laid(learners, name) for name in ("average", "plan"))
         for side in layout.sides:
             plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
         d_regret = send(regret)
-        played = send(self._laid(learners, "strategy")) if self.predict else d_regret
+        played = send(self._laid(learners, "strategy")) if self.apart else d_regret
         return Learning(
             d_regret,
             send(average),
@@ -91,18 +107,40 @@ class Engine:
     def load(self, learners: tuple[Learner, Learner]) -> None:
         """Overwrite what is kept."""
         self.stream.wait()
-        for name in ("regret", "average", "plan"):
+        put(self._laid_regrets(learners), self.learning.regret)
+        for name in ("average", "plan"):
             numbers = self._laid(learners, name)
             if name == "plan":
                 for side in self.layout.sides:
                     numbers[side.place[0]] = 1.0
             put(numbers, getattr(self.learning, name))
-        if self.predict:
+        if self.apart:
             put(self._laid(learners, "strategy"), self.learning.played)
         put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
         self._shares = False
         if self.earlier is not None:
             self.earlier, self._evaluator = None, None
+
+    def _laid_regrets(self, learners: Any) -> Array:
+        """Regrets, or [rows, places] the memory of a rule."""
+        if self.rule is None:
+            return self._laid(learners, "regret")
+        tables = [
+            learner.memory[memory_places(treeplex, self.rule.memory)]
+            for learner, treeplex in zip(learners, self.game.treeplexes, strict=True)
+        ]
+        rows = [self._placed([table[row] for table in tables]) for row in range(self.rule.memory)]
+        return np.concatenate([*rows, np.zeros(0 if rows else 1, self.storage)])
+
+    def memory(self) -> tuple[Array, Array]:
+        """Both players' memory of the rule, in the game's order: what ``RuleLearner`` has."""
+        self.stream.wait()
+        rows = self.rule.memory if self.rule is not None else 0
+        numbers = fetch(self.learning.regret)[: rows * self.layout.places].reshape(rows, self.layout.places)
+        first, second = (np.zeros(rows * treeplex.sequences, self.storage) for treeplex in self.game.treeplexes)
+        for out, side, treeplex in zip((first, second), self.layout.sides, self.game.treeplexes, strict=True):
+            out[memory_places(treeplex, rows)[:, 1:]] = numbers[:, side.place[1:]]
+        return first, second
 
     def load_earlier(self, earlier: tuple[Array, Array]) -> None:
         """Sums over earlier blocks, by sequence."""
@@ -163,7 +201,8 @@ class Engine:
         """
         self.stream.wait()
         (first, one), (second, two) = weights
-        self.tell(np.stack((steps.positive, steps.negative, one, two), axis=1))
+        positive = steps.positive if self.rule is None else steps.iteration
+        self.tell(np.stack((positive, steps.negative, one, two), axis=1))
         if first or second:
             blocks = -(-self.layout.places // BLOCK)
             turn = int(self.layout.sides[1].place[0])
@@ -172,10 +211,20 @@ class Engine:
         while done < count:
             done += self._some(count - done)
             self.stream.wait()
+            self._check_calls()
             if stop():
                 break
         self._clock = done
         return done
+
+    def _check_calls(self) -> None:
+        """Reject a rule that has left what are not probabilities."""
+        iteration = 0 if self.rule is None else int(fetch(self.more.astray)[0])
+        if self.rule is not None and iteration:
+            raise ParameterError(
+                f"The rule '{self.rule.name}' must leave probabilities that add up to 1 in 'strategy': at some infoset"
+                f" it does not, in iteration {iteration:,}."
+            )
 
     def tell(self, told: Floats) -> None:
         """What the next iterations need, [N, 4] as ``Steps.told``; the clock begins anew."""
@@ -240,14 +289,14 @@ class Engine:
             chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
         launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
         if kind == UP:
-            launch(shape, learning, steps, which, self.layout.unit, self.predict)
+            launch(shape, learning, steps, which, self.layout.unit, self.more)
         else:
             launch(shape, learning, steps, which)
 
     def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
         which = Range(begin, end, 0, iteration)
         self.kernels.block[1, THREADS, stream](
-            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.predict
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.more
         )
 
     def _tick(self, count: int) -> None:
@@ -262,7 +311,7 @@ class Engine:
         if SIMULATED:
             return
         stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
-        scale = self.layout.unit, self.predict
+        scale = self.layout.unit, self.more
         parts = [part for phase in self.plan.phases for part in phase]
         nothing, empty = Range(0, 0, 0, 0), Bundle(0, 0, 0, 0, 0, 0)
         for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
@@ -300,24 +349,35 @@ def moved(layout: Layout, storage: str, predict: bool) -> int:
     return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
 
 
-def device_bytes(layout: Layout, storage: str, predict: bool) -> int:
+def memory_places(treeplex: Treeplex, rows: int) -> Array:
+    """[rows, S] where ``RuleLearner.memory`` has the numbers of each sequence; the empty one has none."""
+    first = treeplex.first.astype(np.int64)
+    actions = np.diff(first)
+    before = np.repeat(first[:-1], actions)
+    places = np.zeros((rows, treeplex.sequences), np.int64)
+    own = np.arange(treeplex.sequences)[first[0] :] - before
+    places[:, first[0] :] = rows * before + np.arange(rows)[:, None] * np.repeat(actions, actions) + own
+    return places
+
+
+def device_bytes(layout: Layout, storage: str, beside: int) -> int:
     """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
     if layout.dealt is not None:
         fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.places
     slots = max(layout.slots, 1) * LANES
-    learning = (4 if predict else 3) * size * layout.places + size * (homes + slots) + layout.rows
+    learning = (3 + beside) * size * layout.places + size * (homes + slots) + layout.rows
     evaluation = 8 * (layout.rows + slots + layout.places + homes) + layout.rows
     return fixed + learning + evaluation
 
 
-def laid_out(game: Any, storage: str) -> Layout:
+def laid_out(game: Any, storage: str, *, bundled: bool = True) -> Layout:
     """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
     blocks = blocks_of(game)
     if blocks is not None:
-        return lay_out_dealt(game.treeplexes, blocks)
-    return lay_out(game.treeplexes, payoff_sides(game), storage)
+        return lay_out_dealt(game.treeplexes, blocks, bundled=bundled)
+    return lay_out(game.treeplexes, payoff_sides(game), storage, bundled=bundled)
 
 
 def unmoved(game: Any, layout: Layout) -> tuple[Csr, Csr]:

@@ -10,10 +10,12 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import Bundle, Index, Learning, Number, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
-from treeplex.engines.sequence.cuda.kernels import FALL, bundle_kernels, kernels, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.kernels import FALL, kernels
 from treeplex.engines.sequence.cuda.layout import Layout
+from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
 from treeplex.engines.sequence.cuda.plan import Part, Plan
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import (
@@ -147,7 +149,7 @@ def _blocks(tiles: int) -> int:
 
 
 @callee
-def _written(paid: Any, row: Any, lane: Any, total: Any) -> None:
+def _written(paid: Any, row: Index, lane: Index, total: Number) -> None:
     """What a tile pays under both plans, by its first row."""
     total = column_sum(total, u(0), u(1), u(32))
     if lane == u(0):
@@ -160,7 +162,7 @@ def _best(dealt: bool) -> Any:
     zero, lowest = number(0.0), number(LOWEST)
     by_payoffs, below = sums("float64")
 
-    def best(shape: Shape, learning: Learning, paid: Any, which: Range, unit: Any) -> None:
+    def best(shape: Shape, learning: Learning, paid: Any, which: Range, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
@@ -193,7 +195,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
 
-    def best(shape: Shape, learning: Learning, paid: Any, which: Bundle, unit: Any) -> None:
+    def best(shape: Shape, learning: Learning, paid: Any, which: Bundle, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile < u(which.tiles):
@@ -216,7 +218,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
 
 
 @callee
-def _added(total: Any, sums: Any, at: Any) -> None:
+def _added(total: Number, sums: Any, at: Index) -> None:
     """The sum over a block, in a fixed order."""
     shared = cuda.shared.array(BLOCK, dtype=FLOAT)
     me, half = cuda.threadIdx.x, BLOCK // 2
@@ -235,7 +237,7 @@ def _added(total: Any, sums: Any, at: Any) -> None:
 
 @cache
 def _run_sum() -> Any:
-    def run_sum(numbers: Any, begin: Any, end: Any, sums: Any, at: Any) -> None:
+    def run_sum(numbers: Any, begin: Index, end: Index, sums: Any, at: Index) -> None:
         total, i = FLOAT(0.0), begin + cuda.grid(1)
         while i < end:
             total += numbers[i]
@@ -247,7 +249,7 @@ def _run_sum() -> Any:
 
 @cache
 def _picked_sum() -> Any:
-    def picked_sum(numbers: Any, places: Any, values: Any, count: Any, sums: Any, at: Any) -> None:
+    def picked_sum(numbers: Any, places: Any, values: Any, count: Index, sums: Any, at: Index) -> None:
         total, i = FLOAT(0.0), cuda.grid(1)
         while i < count:
             total += values[i] * numbers[places[i]]

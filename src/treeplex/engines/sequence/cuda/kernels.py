@@ -17,25 +17,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
-from treeplex.engines.sequence.cuda.layout import ACTIONS, NOBODY, WORDS
-from treeplex.kernels.cuda.kernels import (
-    any_lane,
-    callee,
-    column_sum,
-    cuda,
-    int32,
-    kernel,
-    load4,
-    one_by_one,
-    real,
-    rule,
-    select,
-)
+from treeplex.engines.sequence.cuda.arrays import Array, Index, Learning, Number, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.called import called_up
+from treeplex.engines.sequence.cuda.down import going_down
+from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of
+from treeplex.engines.sequence.cuda.up import going_up
+from treeplex.kernels.cuda.calls import Called, Calls
+from treeplex.kernels.cuda.kernels import column_sum, cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
-from treeplex.updates import rules
-
-decayed: Any = rule(rules.decayed, where=select)
 
 UP, DOWN, FALL = 0, 1, 2
 BOTTOM, ONE, SEVERAL, ANY = range(4)
@@ -54,295 +43,88 @@ class Kernels(NamedTuple):
     tick: Any  # iterations are counted
 
 
-@callee
-def places_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a tile: first row, first infoset, first rows of entries and of slots."""
-    return load4(shape.tiles, u(w * u(WORDS)))
+@cache
+def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | None = None) -> Kernels:
+    """The kernels of one storage; ``dealt``: are payoffs found before? ``called``: a rule in place of the family's."""
+    if called is None:
+        up: tuple[Any, ...] = tuple(_up_kernel(storage, predict, dealt, form) for form in (BOTTOM, ONE, SEVERAL, ANY))
+        up_any = going_up(storage, predict, dealt).any
+    else:
+        up, up_any = (_called_kernel(storage, dealt, called),) * 4, called_up(storage, dealt, called)
+    return Kernels(
+        up,
+        _down_kernel(storage, False),
+        _down_kernel(storage, True),
+        _block_kernel(storage, up_any, called),
+        _share_kernel(storage),
+        _enter_kernel(storage),
+        _tick_kernel,
+    )
 
 
-@callee
-def sizes_of(shape: Shape, w: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a tile: n, shape, entries and children of a row."""
-    return load4(shape.tiles, u(u(w * u(WORDS)) + u(ACTIONS)))
+def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
+    number, (up_one, up_several, up_any) = real(storage), going_up(storage, predict, dealt)
+
+    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, predicted: Number) -> None:
+        i = u(steps.clock[0] + which.iteration)
+        positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
+        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
+        w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
+        if w < u(which.end):
+            if form == BOTTOM:
+                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False, False)
+            elif form == ONE:
+                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True, False)
+            elif form == SEVERAL:
+                up_several(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
+            else:
+                up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
+
+    return kernel(up)
 
 
-@callee
-def lane_of(shape_word: Any, lane: Any) -> tuple[Any, Any, Any, Any]:
-    """Row and column of a lane in its tile."""
-    wide = u(shape_word & u(63))
-    row = u(u(lane * u(shape_word >> u(12))) >> u(10))
-    return row, u(lane - u(row * wide)), wide, u((shape_word >> u(6)) & u(63))
+def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
+    number, up_tile = real(storage), called_up(storage, dealt, called)
+
+    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, calls: Calls) -> None:
+        t = number(steps.told[u(u(steps.clock[0] + which.iteration) << u(2))])
+        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
+        w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
+        if w < u(which.end):
+            up_tile(shape, learning, w, lane, number(unit), t, t, calls)
+
+    return kernel(up, kept=False)
 
 
 @cache
-def sums(storage: str) -> tuple[Any, Any]:
-    """``paid`` and ``below``: what a row of sequences is worth, by payoffs and by child infosets."""
-    number = real(storage)
-    zero = number(0.0)
+def _down_kernel(storage: str, fast: bool) -> Any:
+    number, (down, fall) = real(storage), going_down(storage)
 
-    @callee
-    def four(shape: Shape, plan: Any, at: Any) -> Any:
-        s0, s1 = shape.column[at], shape.column[u(at + u(32))]
-        s2, s3 = shape.column[u(at + u(64))], shape.column[u(at + u(96))]
-        v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
-        v2, v3 = number(shape.value[u(at + u(64))]), number(shape.value[u(at + u(96))])
-        return (v0 * plan[s0] + v1 * plan[s1]) + (v2 * plan[s2] + v3 * plan[s3])
-
-    @callee
-    def paid(shape: Shape, plan: Any, row: Any, length: Any, lane: Any, unit: Any, eager: Any) -> Any:
-        """Payoffs of a row times the opponent's plan; ``eager``: more of them at a time, for more registers."""
-        total = zero
-        at = u(u(row << u(5)) + lane)
-        left = int32(length)
-        if eager:
-            while left >= 8:
-                total += four(shape, plan, at) + four(shape, plan, u(at + u(128)))
-                at = u(at + u(256))
-                left = int32(left - int32(one_by_one() << int32(3)))
-        while left >= 4:
-            total += four(shape, plan, at)
-            at = u(at + u(128))
-            left = int32(left - int32(one_by_one() << int32(2)))
-        if left >= 2:
-            s0, s1 = shape.column[at], shape.column[u(at + u(32))]
-            v0, v1 = number(shape.value[at]), number(shape.value[u(at + u(32))])
-            total += v0 * plan[s0] + v1 * plan[s1]
-            at = u(at + u(64))
-            left = int32(left - int32(2))
-        if left > 0:
-            total += number(shape.value[at]) * plan[shape.column[at]]
-        return total * unit
-
-    @callee
-    def below(slot: Any, row: Any, children: Any, lane: Any) -> Any:
-        """Values of the child infosets of a row."""
-        total = zero
-        at = u(u(row << u(5)) + lane)
-        left = int32(children)
-        while left >= 4:
-            v0, v1 = slot[at], slot[u(at + u(32))]
-            v2, v3 = slot[u(at + u(64))], slot[u(at + u(96))]
-            total += (v0 + v1) + (v2 + v3)
-            at = u(at + u(128))
-            left = int32(left - int32(one_by_one() << int32(2)))
-        while left > 0:
-            total += slot[at]
-            at = u(at + u(32))
-            left = int32(left - one_by_one())
-        return total
-
-    return paid, below
-
-
-@cache
-def kernels(storage: str, predict: bool, dealt: bool = False) -> Kernels:
-    """The kernels of one storage; ``dealt``: are payoffs found before?"""
-    number = real(storage)
-    zero, one = number(0.0), number(1.0)
-    paid, below = sums(storage)
-
-    @callee
-    def learn(
-        learning: Learning, at: Any, old: Any, value: Any, worth: Any, positive: Any, negative: Any, predicted: Any
-    ) -> Any:
-        """New regret of a sequence; returns what it is played in proportion to."""
-        instantaneous = value - worth
-        r = decayed(old + instantaneous, positive, negative, zero) + zero
-        if r != old:
-            learning.regret[at] = r
-        if predict:
-            r = r + predicted * instantaneous
-        q = select(r > zero, r, zero)
-        if predict:
-            learning.played[at] = q
-        return q
-
-    @callee
-    def up_one(
-        shape: Shape,
-        learning: Learning,
-        w: Any,
-        lane: Any,
-        unit: Any,
-        positive: Any,
-        negative: Any,
-        predicted: Any,
-        children: Any,
-        eager: Any,
-    ) -> None:
-        """A tile of one step."""
-        base, first, entry, slot = places_of(shape, w)
-        n, form, length, below_each = sizes_of(shape, w)
-        row, j, wide, _ = lane_of(form, lane)
-        here, at = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
-        old, played, value = zero, zero, zero
-        if row < n:
-            old = learning.regret[at]
-            played = learning.played[at] if predict else old
-            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
-            if children:
-                value += below(learning.slot, slot, below_each, lane)
-            if not predict:
-                played = select(played > zero, played, zero)
-        worth = column_sum(select(some, played * value, value), j, wide, n)
-        worth *= select(some, share, -share)
-        if row == u(0):
-            learning.slot[leave] = worth
-        q = zero
-        if row < n:
-            q = learn(learning, at, old, value, worth, positive, negative, predicted)
-        total = column_sum(q, j, wide, n)
-        if row == u(0):
-            learning.share[here] = one / select(total > zero, total, -number(n))
-
-    @callee
-    def up_several(
-        shape: Shape,
-        learning: Learning,
-        w: Any,
-        lane: Any,
-        unit: Any,
-        positive: Any,
-        negative: Any,
-        predicted: Any,
-        eager: Any,
-    ) -> None:
-        """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
-        base, first, entry, slot = places_of(shape, w)
-        n, form, length, children = sizes_of(shape, w)
-        row, j, wide, high = lane_of(form, lane)
-        here, start = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
-        total = zero
-        at = start
-        a = select(row < high, row, n)  # lanes left over have no action
-        while a < n:
-            played = learning.played[at]
-            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
-            value += below(learning.slot, slot, children, lane)
-            if predict:
-                total += select(some, played * value, value)
-                learning.played[at] = value
+    def go_down(shape: Shape, learning: Learning, steps: Steps, which: Range) -> None:
+        weight = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
+        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
+        w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
+        if w < u(which.end):
+            if fast:
+                fall(shape, learning, w, lane, weight)
             else:
-                total += select(some, select(played > zero, played, zero) * value, value)
-                learning.regret[at] = played + value
-            entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
-        worth = column_sum(total, j, wide, high)
-        worth *= select(some, share, -share)
-        if row == u(0):
-            learning.slot[leave] = worth
-        total = zero
-        at = start
-        a = select(row < high, row, n)
-        while a < n:
-            r = learning.regret[at]
-            if predict:
-                total += learn(learning, at, r, learning.played[at], worth, positive, negative, predicted)
-            else:
-                r = decayed(r - worth, positive, negative, zero) + zero
-                learning.regret[at] = r
-                total += select(r > zero, r, zero)
-            at, a = u(at + u(32)), u(a + high)
-        total = column_sum(total, j, wide, high)
-        if row == u(0):
-            learning.share[here] = one / select(total > zero, total, -number(n))
+                down(shape, learning, w, lane, weight)
 
-    @callee
-    def up_any(
-        shape: Shape, learning: Learning, w: Any, lane: Any, unit: Any, positive: Any, negative: Any, predicted: Any
-    ) -> None:
-        n, form, _, _ = sizes_of(shape, w)
-        if n > u(u(form >> u(6)) & u(63)):
-            up_several(shape, learning, w, lane, unit, positive, negative, predicted, True)
-        else:
-            up_one(shape, learning, w, lane, unit, positive, negative, predicted, True, True)
+    return kernel(go_down)
 
-    @callee
-    def passed_down(shape: Shape, learning: Learning, w: Any, lane: Any, reach: Any, here: Any, weight: Any) -> None:
-        """Plans and averages of a tile whose infosets are reached by ``reach``."""
-        n, form, _, _ = sizes_of(shape, w)
-        row, _, _, high = lane_of(form, lane)
-        share = learning.share[here]
-        some = share > zero
-        factor = reach * share
-        at = u(u(places_of(shape, w)[0] << u(5)) + lane)
-        a = select(row < high, row, n)
-        while a < n:
-            x = -factor
-            if some:
-                x = learning.played[at]
-                x = select(x > zero, x, zero) * factor
-            if weight != zero:
-                learning.average[at] += weight * x
-            learning.plan[at] = x
-            at = u(at + u(32))
-            a = u(a + high)
 
-    @callee
-    def down(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
-        base, first, _, _ = places_of(shape, w)
-        here = u(first + lane_of(sizes_of(shape, w)[1], lane)[1])
-        before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
-        reach = learning.plan[shape.above[here]]
-        now = any_lane(reach != zero)
-        if now or before != 0:
-            passed_down(shape, learning, w, lane, reach, here, weight)
-            if lane == u(0):
-                learning.reached[base] = 1 if now else 0
-
-    @callee
-    def fall(shape: Shape, learning: Learning, w: Any, lane: Any, weight: Any) -> None:
-        here, reach = u(places_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
-        s, q = u(shape.above[here]), u(shape.owner[here])
-        while q != u(NOBODY):
-            share, x = learning.share[q], learning.played[s]
-            s, q = u(shape.above[q]), u(shape.owner[q])
-            reach *= select(share > zero, select(x > zero, x, zero) * share, -share)
-        passed_down(shape, learning, w, lane, reach, here, weight)
-
-    def up_kernel(form: Any) -> Any:
-        def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Any, predicted: Any) -> None:
-            i = u(steps.clock[0] + which.iteration)
-            positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
-            me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
-            w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
-            if w < u(which.end):
-                if form == BOTTOM:
-                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False, False)
-                elif form == ONE:
-                    up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True, False)
-                elif form == SEVERAL:
-                    up_several(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
-                else:
-                    up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
-
-        return kernel(up)
-
-    def down_kernel(fast: Any) -> Any:
-        def go_down(shape: Shape, learning: Learning, steps: Steps, which: Range) -> None:
-            weight = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
-            me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
-            w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
-            if w < u(which.end):
-                if fast:
-                    fall(shape, learning, w, lane, weight)
-                else:
-                    down(shape, learning, w, lane, weight)
-
-        return kernel(go_down)
+def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
+    number, (down, fall) = real(storage), going_down(storage)
 
     def block(
         shape: Shape,
         learning: Learning,
         steps: Steps,
-        phases: Any,
+        phases: Array,
         which: Range,
-        count: Any,
-        unit: Any,
-        predicted: Any,
+        count: Index,
+        unit: Number,
+        predicted: Number,
     ) -> None:
         """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
@@ -356,7 +138,7 @@ def kernels(storage: str, predict: bool, dealt: bool = False) -> Kernels:
                 weight = number(steps.told[u(u(i << u(2)) + u(2 + phases[p, 3]))])
                 while w < end:
                     if kind == UP:
-                        up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
+                        up_any(shape, learning, w, lane, number(unit), positive, negative, predicted)
                     elif kind == DOWN:
                         down(shape, learning, w, lane, weight)
                     else:
@@ -364,7 +146,15 @@ def kernels(storage: str, predict: bool, dealt: bool = False) -> Kernels:
                     w = u(w + warps)
                 cuda.syncthreads()
 
-    def shares(shape: Shape, learning: Learning, tiles: Any) -> None:
+    return kernel(block, kept=called is None, max_registers=64)  # for 1,024 threads
+
+
+@cache
+def _share_kernel(storage: str) -> Any:
+    number, inverse_of = real(storage), inverse(storage)
+    zero = number(0.0)
+
+    def shares(shape: Shape, learning: Learning, tiles: Index) -> None:
         """Shares of what is played, of all tiles."""
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
@@ -381,115 +171,27 @@ def kernels(storage: str, predict: bool, dealt: bool = False) -> Kernels:
                 a = u(a + high)
             total = column_sum(total, j, wide, high)
             if row == u(0):
-                learning.share[u(first + j)] = one / select(total > zero, total, -number(n))
+                learning.share[u(first + j)] = inverse_of(total, n)
 
-    def enter(learning: Learning, turn: Any, first: Any, second: Any) -> None:
+    return kernel(shares)
+
+
+@cache
+def _enter_kernel(storage: str) -> Any:
+    number = real(storage)
+
+    def enter(learning: Learning, turn: Index, first: Number, second: Number) -> None:
         """Averages take the plan with the weight of its player; player 1's places begin at ``turn``."""
         i = u(cuda.grid(1))
         if i < u(learning.plan.shape[0]):
             learning.average[i] += number(select(i < u(turn), first, second)) * learning.plan[i]
 
-    def tick(steps: Steps, count: Any) -> None:
-        if cuda.grid(1) == 0:
-            steps.clock[0] += count
-
-    return Kernels(
-        tuple(up_kernel(form) for form in (BOTTOM, ONE, SEVERAL, ANY)),
-        down_kernel(False),
-        down_kernel(True),
-        kernel(block, max_registers=64),  # for 1,024 threads
-        kernel(shares),
-        kernel(enter),
-        kernel(tick),
-    )
+    return kernel(enter)
 
 
-class BundleKernels(NamedTuple):
-    """For one storage, with or without prediction, and one shape of infosets."""
-
-    up: Any
-    down: Any
+def _tick(steps: Steps, count: Index) -> None:
+    if cuda.grid(1) == 0:
+        steps.clock[0] += count
 
 
-@cache
-def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> BundleKernels:
-    """The kernels of bundles whose actions have so many payoffs."""
-    number = real(storage)
-    zero, one = number(0.0), number(1.0)
-    n, entries = len(lengths), sum(lengths)
-    starts = tuple(sum(lengths[:a]) for a in range(n))
-
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Bundle, unit: Any, predicted: Any) -> None:
-        i = u(steps.clock[0] + which.iteration)
-        positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
-        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
-        tile, lane = u(me >> u(5)), u(me & u(31))
-        if tile >= u(which.tiles):
-            return
-        here = u(u(which.home) + me)
-        first = u(u(u(u(which.base) + u(tile * u(n))) << u(5)) + lane)
-        entry = u(u(u(u(which.entry) + u(tile * u(entries))) << u(5)) + lane)
-        leave = shape.leave[here]
-        old, played, value = cuda.local.array(n, number), cuda.local.array(n, number), cuda.local.array(n, number)
-        weight, pays = cuda.local.array(entries, number), cuda.local.array(entries, number)
-        for a in range(n):
-            old[a] = learning.regret[u(first + u(32 * a))]
-            played[a] = learning.played[u(first + u(32 * a))] if predict else old[a]
-        for e in range(entries):
-            weight[e] = learning.plan[shape.column[u(entry + u(32 * e))]]
-            pays[e] = number(shape.value[u(entry + u(32 * e))])
-        total, worth, even = zero, zero, zero
-        for a in range(n):
-            v = zero
-            for e in range(lengths[a]):
-                v += pays[starts[a] + e] * weight[starts[a] + e]
-            v *= number(unit)
-            x = select(played[a] > zero, played[a], zero)
-            total += x
-            worth += x * v
-            even += v
-            value[a] = v
-        worth = select(total > zero, worth, even) / select(total > zero, total, number(n))
-        learning.slot[leave] = worth
-        for a in range(n):
-            at = u(first + u(32 * a))
-            instantaneous = value[a] - worth
-            r = decayed(old[a] + instantaneous, positive, negative, zero) + zero
-            if r != old[a]:
-                learning.regret[at] = r
-            if predict:
-                r = r + number(predicted) * instantaneous
-                learning.played[at] = select(r > zero, r, zero)
-
-    def down(shape: Shape, learning: Learning, steps: Steps, which: Bundle) -> None:
-        after = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
-        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
-        tile, lane = u(me >> u(5)), u(me & u(31))
-        if tile >= u(which.tiles):
-            return
-        base = u(u(which.base) + u(tile * u(n)))
-        before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
-        reach = learning.plan[shape.above[u(u(which.home) + me)]]
-        now = any_lane(reach != zero)
-        if not now and before == 0:
-            return
-        if lane == u(0):
-            learning.reached[base] = 1 if now else 0
-        first = u(u(base << u(5)) + lane)
-        played, average = cuda.local.array(n, number), cuda.local.array(n, number)
-        for a in range(n):
-            played[a] = learning.played[u(first + u(32 * a))]
-            average[a] = learning.average[u(first + u(32 * a))] if after != zero else zero
-        total = zero
-        for a in range(n):
-            played[a] = select(played[a] > zero, played[a], zero)
-            total += played[a]
-        some = total > zero
-        factor = reach / select(some, total, number(n))
-        for a in range(n):
-            x = select(some, played[a], one) * factor
-            if after != zero:
-                learning.average[u(first + u(32 * a))] = average[a] + after * x
-            learning.plan[u(first + u(32 * a))] = x
-
-    return BundleKernels(kernel(up), kernel(down))
+_tick_kernel = kernel(_tick)

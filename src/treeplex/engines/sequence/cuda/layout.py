@@ -129,10 +129,12 @@ class _Section(NamedTuple):
         return -(-self.actions // (LANES // self.wide))
 
 
-def lay_out_dealt(treeplexes: tuple[Treeplex, Treeplex], blocks: RankedBlocks | ClassBlocks) -> Layout:
+def lay_out_dealt(
+    treeplexes: tuple[Treeplex, Treeplex], blocks: RankedBlocks | ClassBlocks, *, bundled: bool = True
+) -> Layout:
     """The same without entries: payoffs are sums over hands."""
     first, second = (no_payoffs(treeplex) for treeplex in treeplexes)
-    layout = lay_out(treeplexes, (first, second), np.float64)
+    layout = lay_out(treeplexes, (first, second), np.float64, bundled=bundled)
     return layout._replace(dealt=rows_of(blocks, (layout.sides[0].place, layout.sides[1].place)))
 
 
@@ -141,9 +143,14 @@ def no_payoffs(treeplex: Treeplex) -> Csr:
     return Csr(np.zeros(treeplex.sequences + 1, np.int32), np.zeros(0, np.int32), np.zeros(0))
 
 
-def lay_out(treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike) -> Layout:
-    """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed."""
-    sections = [_sections(treeplex, side) for treeplex, side in zip(treeplexes, sides, strict=True)]
+def lay_out(
+    treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike, *, bundled: bool = True
+) -> Layout:
+    """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed.
+
+    ``bundled``: may there be bundles?
+    """
+    sections = [_sections(treeplex, side, bundled) for treeplex, side in zip(treeplexes, sides, strict=True)]
     count = sum(section.tiles for own in sections for section in own)
     tiles = np.zeros((count, WORDS), dtype=np.uint32)
     numbered = [_Numbering(tiles) for _ in range(2)]
@@ -197,7 +204,7 @@ def _lengths(side: Csr) -> Ints:
     return lengths
 
 
-def _sections(treeplex: Treeplex, side: Csr) -> list[_Section]:
+def _sections(treeplex: Treeplex, side: Csr, bundled: bool) -> list[_Section]:
     """Infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
     lengths, actions = _lengths(side), treeplex.actions
     infosets = treeplex.infosets
@@ -214,7 +221,7 @@ def _sections(treeplex: Treeplex, side: Csr) -> list[_Section]:
     for begin, end in _runs(kind[order]):
         n, tall = int(actions[order[begin]]), int(height[order[begin]])
         members = order[begin:end]
-        if tall == 0 and n <= BUNDLED:
+        if bundled and tall == 0 and n <= BUNDLED:
             parts, left = _bundles(members, alike[members], n, treeplex, lengths)
             bundles += parts
             members = left

@@ -13,7 +13,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.engines.sequence.arrays import Learner
+from treeplex.engines.sequence.arrays import Learner, RuleLearner
 from treeplex.engines.sequence.cuda.engine import STRETCH, device_bytes, laid_out
 from treeplex.engines.sequence.cuda.engine import Engine as DeviceArrays
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile, require_finite
@@ -24,6 +24,7 @@ from treeplex.kernels.cuda.found import require, require_memory
 from treeplex.tensors import Tensors, leaves
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
+from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
@@ -42,8 +43,10 @@ class DeviceTables(NamedTuple):
     game: CompiledGame
 
     @property
-    def learners(self) -> tuple[Learner, Learner]:
+    def learners(self) -> Any:
         """Copies in the game's order: what is reported and saved."""
+        if self.device.rule is not None:
+            return self._rule_learners()
         regret, average, plan = (self.device.fetched(name) for name in ("regret", "average", "plan"))
         played = self.device.fetched("played") if self.device.predict else regret
         strategy = normalised(self.game, (np.maximum(played[0], 0.0), np.maximum(played[1], 0.0)))
@@ -53,6 +56,13 @@ class DeviceTables(NamedTuple):
             Learner(regret[player], average[player], strategy[player].astype(regret[player].dtype), plan[player])
             for player in (0, 1)
         )
+        return first, second
+
+    def _rule_learners(self) -> tuple[RuleLearner, RuleLearner]:
+        average, plan, strategy = (self.device.fetched(name) for name in ("average", "plan", "played"))
+        for player in (0, 1):
+            strategy[player][0], plan[player][0], average[player][0] = 1.0, 1.0, self.empty[player]
+        first, second = map(RuleLearner, self.device.memory(), average, strategy, plan)
         return first, second
 
     @property
@@ -122,12 +132,13 @@ class CudaSequenceEngine(Engine):
     def send(self, tables: SequenceTables, scheme: Scheme) -> DeviceTables:
         """Copy tables of the CPU to the device."""
         learners: Any = tables.learners
-        device, predict = require(self.device), scheme.rule.predict
-        layout = laid_out(self.game, self.storage)
-        need = device_bytes(layout, self.storage, predict > 0.0)
+        device, rule = require(self.device), scheme.rule if isinstance(scheme.rule, Rule) else None
+        predict = 0.0 if isinstance(scheme.rule, Rule) else scheme.rule.predict
+        layout = laid_out(self.game, self.storage, bundled=rule is None)
+        need = device_bytes(layout, self.storage, int(predict > 0.0) if rule is None else rule.memory)
         advice = 'storage="float32" or backend="cpu"' if self.storage == "float64" else 'backend="cpu"'
         require_memory(device, need, f"Solving {self.game.name} with {self.storage} numbers", advice)
-        arrays = DeviceArrays(self.game, learners, self.storage, predict, scheme.turns, layout)
+        arrays = DeviceArrays(self.game, learners, self.storage, predict, scheme.turns, layout, rule)
         first, second = (float(learner.average[0]) for learner in learners)
         if tables.earlier:
             arrays.load_earlier(tables.earlier)

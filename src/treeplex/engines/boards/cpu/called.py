@@ -1,0 +1,60 @@
+"""A rule that is called by its address (``updates.rule``) for every hand of a decision of the learner. One thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.engines.boards.arrays import Calls, Pass, Player
+from treeplex.engines.boards.cpu.locked import is_locked
+from treeplex.kernels.calls import call_rule
+from treeplex.kernels.jit import callee
+from treeplex.updates.rule import TOLERANCE
+
+Array = npt.NDArray[Any]
+
+
+@callee
+def call(
+    calls: Calls, player: Player, step: Pass, start: int, number: int, actions: int, width: int, held: int,
+    values: Array,
+) -> None:  # fmt: skip
+    """Update the strategies and the memory of all ``held`` hands of a decision but locked ones.
+
+    ``values``: counterfactual values in chips, times the opponent's weights and the chance of the cards dealt since the
+    start: what the family learns from. Numbers of a hand are gathered as float64, and rounded to the storage when they
+    are put back. A hand whose strategy is all zeros has played uniformly.
+    """
+    player.last[number] = step.t
+    rows, size, locked = calls.code[1], actions * width, player.where[number]
+    strategy, memory, own = player.predicted[start:], player.regret[rows * start :], np.empty((2 + rows) * actions)
+    for h in range(held):
+        if calls.failed[0] >= 0 or calls.astray[0] > 0:
+            return
+        if locked >= 0 and is_locked(player.locked, locked, size, width, h):
+            continue
+        total = 0.0
+        for a in range(actions):
+            own[a], own[actions + a] = values[a * width + h], strategy[a * width + h]
+            total += own[actions + a]
+        if total == 0.0:
+            own[actions : 2 * actions] = 1.0 / actions
+        for k in range(rows * actions):
+            own[2 * actions + k] = memory[k * width + h]
+        if call_rule(
+            calls.code[0], step.t, own, 0, own, actions, own, 2 * actions, calls.constants[step.player], rows, actions
+        ):
+            calls.failed[0], calls.failed[1], calls.failed[2] = step.player, step.t, actions
+            for k in range(len(own)):
+                calls.arguments[k] = own[k]
+            return
+        total, lowest = 0.0, 0.0
+        for a in range(actions):
+            x = own[actions + a]
+            strategy[a * width + h], total, lowest = x, total + x, min(lowest, x)
+        if not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
+            calls.astray[0] = step.t
+        for k in range(rows * actions):
+            memory[k * width + h] = own[2 * actions + k]

@@ -1,0 +1,38 @@
+"""A player of a walk whose rule is a function, in plain Python: what ``engines.history.cpu.functions`` must do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from treeplex.arrays import Floats
+from treeplex.engines.history.reference.prune import Learner
+from treeplex.updates.rule import Rule
+
+
+@dataclass
+class FunctionLearner(Learner):
+    """One player, without pruning by regret: what it does not say itself is that of ``Learner``."""
+
+    update: Rule
+    constants: Floats
+    memory: list[Floats] = field(init=False)  # [rows, A] of each infoset
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.memory = [self.update.initial(int(actions), self.constants) for actions in self.treeplex.actions]
+
+    def learn(self, paid: Floats, reach: Floats, t: int) -> None:
+        """v(I) and the next strategy of the infosets that the opponent and chance come to, from the bottom up."""
+        strategies = self.ledger.strategy
+        for infoset in reversed(range(self.treeplex.infosets)):
+            if reach[infoset] == 0.0:
+                continue
+            own = self.own(infoset)
+            values, strategy = paid[own], strategies[own]
+            paid[self.treeplex.parent[infoset]] += sum(float(p * v) for p, v in zip(strategy, values, strict=True))
+            self.update.apply(float(t), values, strategy, self.memory[infoset], self.constants)
+            strategies[own] = strategy
+
+    def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
+        """Nothing is pruned by regret."""
+        return 0

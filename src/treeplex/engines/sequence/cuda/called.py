@@ -1,0 +1,68 @@
+"""UP where a rule is called (``updates.rule``): one lane has all actions of an infoset, the others wait.
+
+What is played is kept in ``Learning.played`` as the rule leaves it, its memory in ``Learning.regret`` [rows, places].
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
+from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of, sums
+from treeplex.kernels.cuda.calls import Called, Calls, call_update
+from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
+from treeplex.kernels.cuda.kernels import own as cuda
+from treeplex.kernels.cuda.kernels import uint32 as u
+
+_numba: Any = numba
+
+
+@lru_cache(maxsize=64)
+def called_up(storage: str, dealt: bool, called: Called) -> Any:
+    """The part of kernels that takes a tile up; ``dealt``: are payoffs found before?"""
+    number, rows, most, call = real(storage), called.rows, called.actions, call_update(called)
+    zero, inverse_of, (paid, below) = number(0.0), inverse(storage), sums(storage)
+
+    def up_tile(
+        shape: Shape, learning: Learning, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
+    ) -> None:
+        """A tile of any shape; ``t``: the iteration. The arguments are those of the family's, with other meanings."""
+        base, first, entry, slot = places_of(shape, w)
+        n, form, length, children = sizes_of(shape, w)
+        row, j, wide, high = lane_of(form, lane)
+        here = u(first + j)
+        leave, share = shape.leave[here], learning.share[here]
+        if row != u(0) or leave == u(0):  # nobody reads slot 0: there is no infoset
+            return
+        values, played = cuda.local.array(most, _numba.float64), cuda.local.array(most, _numba.float64)
+        kept = cuda.local.array((rows + 1, most), _numba.float64)  # an array needs a row
+        places, some, worth, total = np.int64(len(learning.played)), share > zero, zero, zero
+        for a in range(n):
+            step, other = u(u(a) // high), u(u(u(a) % high) * wide + j)
+            at = u(u(u(base + step) << u(5)) + other)
+            if dealt:
+                value = learning.earned[at]
+            else:
+                value = paid(shape, learning.plan, u(entry + u(step * length)), length, other, unit, False)
+            value += below(learning.slot, u(slot + u(step * children)), children, other)
+            x = learning.played[at]
+            worth += select(some, select(x > zero, x, zero) * value, value)
+            values[a], played[a] = np.float64(value), np.float64(x)
+            for r in range(rows):
+                kept[r, a] = np.float64(learning.regret[r * places + at])
+        learning.slot[leave] = worth * select(some, share, -share)
+        if call(t, values, played, kept, n, calls):
+            for a in range(n):
+                at = u(u(u(base + u(u(a) // high)) << u(5)) + u(u(u(a) % high) * wide + j))
+                x = number(played[a])
+                learning.played[at] = x
+                total += select(x > zero, x, zero)
+                for r in range(rows):
+                    learning.regret[r * places + at] = number(kept[r, a])
+            learning.share[here] = inverse_of(total, n)
+
+    return up_tile if SIMULATED else callee(up_tile)

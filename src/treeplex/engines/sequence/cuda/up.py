@@ -1,0 +1,190 @@
+"""UP of the regret matching family, tile by tile: what sequences are worth, and what is learnt; see ``kernels``."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
+from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of, sums
+from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
+from treeplex.kernels.cuda.kernels import uint32 as u
+from treeplex.updates import rules
+
+decayed: Any = rule(rules.decayed, where=select)
+
+
+class Ups(NamedTuple):
+    """Parts of kernels, by the form of a tile."""
+
+    one: Any
+    several: Any
+    any: Any
+
+
+@cache
+def learner(storage: str, predict: bool) -> Any:
+    """How a sequence learns."""
+    zero = real(storage)(0.0)
+
+    @callee
+    def learn(
+        learning: Learning,
+        at: Index,
+        old: Number,
+        value: Number,
+        worth: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+    ) -> Any:
+        """New regret of a sequence; returns what it is played in proportion to."""
+        instantaneous = value - worth
+        r = decayed(old + instantaneous, positive, negative, zero) + zero
+        if r != old:
+            learning.regret[at] = r
+        if predict:
+            r = r + predicted * instantaneous
+        q = select(r > zero, r, zero)
+        if predict:
+            learning.played[at] = q
+        return q
+
+    return learn
+
+
+@cache
+def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
+    """How a tile of one step goes up."""
+    number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
+    zero, inverse_of = number(0.0), inverse(storage)
+
+    @callee
+    def up_one(
+        shape: Shape,
+        learning: Learning,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+        children: Index,
+        eager: bool,
+    ) -> None:
+        """A tile of one step."""
+        base, first, entry, slot = places_of(shape, w)
+        n, form, length, below_each = sizes_of(shape, w)
+        row, j, wide, _ = lane_of(form, lane)
+        here, at = u(first + j), u(u(base << u(5)) + lane)
+        share, leave = learning.share[here], shape.leave[here]
+        some = share > zero
+        old, played, value = zero, zero, zero
+        if row < n:
+            old = learning.regret[at]
+            played = learning.played[at] if predict else old
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
+            if children:
+                value += below(learning.slot, slot, below_each, lane)
+            if not predict:
+                played = select(played > zero, played, zero)
+        worth = column_sum(select(some, played * value, value), j, wide, n)
+        worth *= select(some, share, -share)
+        if row == u(0):
+            learning.slot[leave] = worth
+        q = zero
+        if row < n:
+            q = learn(learning, at, old, value, worth, positive, negative, predicted)
+        total = column_sum(q, j, wide, n)
+        if row == u(0):
+            learning.share[here] = inverse_of(total, n)
+
+    return up_one
+
+
+@cache
+def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
+    """How a tile of several steps goes up."""
+    number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
+    zero, inverse_of = number(0.0), inverse(storage)
+
+    @callee
+    def up_several(
+        shape: Shape,
+        learning: Learning,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+        eager: bool,
+    ) -> None:
+        """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
+        base, first, entry, slot = places_of(shape, w)
+        n, form, length, children = sizes_of(shape, w)
+        row, j, wide, high = lane_of(form, lane)
+        here, start = u(first + j), u(u(base << u(5)) + lane)
+        share, leave = learning.share[here], shape.leave[here]
+        some = share > zero
+        total = zero
+        at = start
+        a = select(row < high, row, n)  # lanes left over have no action
+        while a < n:
+            played = learning.played[at]
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value += below(learning.slot, slot, children, lane)
+            if predict:
+                total += select(some, played * value, value)
+                learning.played[at] = value
+            else:
+                total += select(some, select(played > zero, played, zero) * value, value)
+                learning.regret[at] = played + value
+            entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
+        worth = column_sum(total, j, wide, high)
+        worth *= select(some, share, -share)
+        if row == u(0):
+            learning.slot[leave] = worth
+        total = zero
+        at = start
+        a = select(row < high, row, n)
+        while a < n:
+            r = learning.regret[at]
+            if predict:
+                total += learn(learning, at, r, learning.played[at], worth, positive, negative, predicted)
+            else:
+                r = decayed(r - worth, positive, negative, zero) + zero
+                learning.regret[at] = r
+                total += select(r > zero, r, zero)
+            at, a = u(at + u(32)), u(a + high)
+        total = column_sum(total, j, wide, high)
+        if row == u(0):
+            learning.share[here] = inverse_of(total, n)
+
+    return up_several
+
+
+@cache
+def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
+    """How tiles go up; ``dealt``: are payoffs found before?"""
+    number = real(storage)
+    up_one, up_several = up_of_one(storage, predict, dealt), up_of_several(storage, predict, dealt)
+
+    @callee
+    def up_any(
+        shape: Shape,
+        learning: Learning,
+        w: Index,
+        lane: Index,
+        unit: Number,
+        positive: Number,
+        negative: Number,
+        predicted: Number,
+    ) -> None:
+        n, form, _, _ = sizes_of(shape, w)
+        if n > u(u(form >> u(6)) & u(63)):
+            up_several(shape, learning, w, lane, unit, positive, negative, number(predicted), True)
+        else:
+            up_one(shape, learning, w, lane, unit, positive, negative, number(predicted), True, True)
+
+    return Ups(up_one, up_several, up_any)

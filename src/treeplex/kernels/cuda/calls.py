@@ -1,0 +1,83 @@
+"""Rules (``updates.rule``) as parts of GPU kernels: their Python is compiled anew for the GPU, into the kernel.
+
+Nothing catches what a rule raises there, and indices are not checked: rules are tried before, as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from types import CellType, FunctionType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from treeplex.kernels.cuda.kernels import SIMULATED, callee
+
+TOLERANCE: Final = 1e-6  # how far from one probabilities may add up: that of ``updates.rule``
+
+
+class Called(NamedTuple):
+    """What kernels are compiled for."""
+
+    update: Callable[..., None]
+    rows: int  # of memory
+    constants: bool  # does it take any?
+    actions: int  # at most, of an infoset
+
+
+class Calls(NamedTuple):
+    """What kernels are handed, arrays on the GPU."""
+
+    constants: Any
+    astray: Any  # [1] the first iteration in which the rule left no probabilities, after which it is not called
+
+
+def device_function(function: Callable[..., Any]) -> Any:
+    """A function of a user, or one compiled by Numba, as a part of kernels; so are those that it calls."""
+    plain: Any = getattr(function, "py_func", function)
+    if SIMULATED:
+        return plain
+    own = {name: _compiled(plain.__globals__[name]) for name in plain.__code__.co_names if name in plain.__globals__}
+    cells = tuple(CellType(_compiled(cell.cell_contents)) for cell in plain.__closure__ or ())
+    copy = FunctionType(plain.__code__, plain.__globals__ | own, plain.__name__, plain.__defaults__, cells)
+    return callee(copy)
+
+
+def _compiled(thing: Any) -> Any:
+    return device_function(thing) if hasattr(thing, "py_func") else thing
+
+
+@lru_cache(maxsize=64)
+def call_update(called: Called) -> Any:
+    """The part of kernels that updates one infoset: ``call(t, values, strategy, memory, count, calls)``.
+
+    ``values``, ``strategy`` [A] and ``memory`` [rows + 1, A] are float64 arrays of the thread's own, of which the first
+    ``count`` actions are of the infoset; a strategy of zeros stands for a uniform one. False if the rule was not
+    called, because it left no probabilities before.
+    """
+    apply, rows = device_function(called.update), called.rows
+
+    def plain(t: Any, values: Any, strategy: Any, memory: Any, numbers: Any) -> None:
+        apply(t, values, strategy, memory)
+
+    chosen: Any = apply if called.constants else plain if SIMULATED else callee(plain)
+
+    def call(t: Any, values: Any, strategy: Any, memory: Any, count: Any, calls: Calls) -> bool:
+        if calls.astray[0] != 0:
+            return False
+        total, lowest = 0.0, 0.0
+        for a in range(count):
+            total += strategy[a]
+        if total == 0.0:
+            for a in range(count):
+                strategy[a] = 1.0 / np.float64(count)
+        chosen(np.float64(t), values[:count], strategy[:count], memory[:rows, :count], calls.constants)
+        total = 0.0
+        for a in range(count):
+            total, lowest = total + strategy[a], min(lowest, strategy[a])
+        if not (abs(total - 1.0) <= TOLERANCE and lowest >= -TOLERANCE):
+            calls.astray[0] = t
+        return True
+
+    return call if SIMULATED else callee(call)

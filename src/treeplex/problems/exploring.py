@@ -1,0 +1,91 @@
+"""Rules that are not compiled, as a problem: they are learned by sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from treeplex.algorithms.explore import RESPONSES, exploring
+from treeplex.algorithms.registry import Choice
+from treeplex.compile.source import rules_of
+from treeplex.errors import ParameterError
+from treeplex.games.protocol import Game, name_of
+from treeplex.problems.protocol import EXPLORATION, Listing, Problem, Record, reading_options
+
+DEFAULT_SECONDS: Final = 60.0
+"""How long to explore when nothing says when to stop."""
+
+DEFAULT_WALK: Final = "pure-mccfr"
+
+
+@dataclass(frozen=True, eq=False)
+class ExploringProblem(Problem):
+    """Learn a game from its rules; quality is estimated."""
+
+    game: Game
+    algorithm: Any
+    named: str | None = None  # what loads the rules again, if they have such a name
+
+    kind: ClassVar[str] = EXPLORATION
+    noun: ClassVar[str] = "explore"
+    unmeasured: ClassVar[str] = "it is only estimated"
+
+    @property
+    def name(self) -> str:
+        """As ``Problem``."""
+        return name_of(self.game)
+
+    @property
+    def fingerprint(self) -> str:
+        """As ``Problem``."""
+        return self.algorithm.fingerprint(self.game)
+
+    @property
+    def source(self) -> str | None:
+        """As ``Problem``."""
+        return self.named
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As ``Problem``: how well responses are trained."""
+        return {"responses": self.algorithm.responses}
+
+    @property
+    def choice(self) -> Choice:
+        """The algorithm."""
+        return Choice(self.algorithm, f"explore({self.algorithm.name})", self.algorithm.name)
+
+    def default_limits(self, ends: bool) -> dict[str, float]:
+        """As ``Problem``."""
+        return {"seconds": DEFAULT_SECONDS}
+
+    def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
+        """As ``Problem``: estimates with their intervals."""
+        fields = solution.summary()
+        visited = " + ".join(f"{count:,}" for count in fields["infosets"])
+        yield f"{solution.nodes_touched:,} histories, {visited} infosets visited"
+        sampled = {
+            "value for player 0, sampled": ("value_sampled", "value_margin"),
+            "sampled lower bound on NashConv": ("nash_conv_sampled_at_least", "nash_conv_margin"),
+        }
+        rows = [[name, f"{fields[mean]:.4g} ± {fields[margin]:.2g}"] for name, (mean, margin) in sampled.items()]
+        yield Listing(["", "95 % interval"], rows)
+
+
+def exploration(game: Any, walk: str | None = None, responses: int | None = None) -> ExploringProblem:
+    """The problem of rules that are explored by an algorithm."""
+    rules = rules_of(game)
+    solver = exploring(DEFAULT_WALK if walk is None else walk, RESPONSES if responses is None else responses)
+    return ExploringProblem(rules, solver, str(game) if isinstance(game, str | Path) else None)
+
+
+def reopen(record: Record, folder: Path, replacement: Any) -> ExploringProblem:
+    """The problem of a run, loaded again."""
+    source = record.source if replacement is None else replacement
+    if source is None:
+        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; give it as game=.")
+    with reading_options():
+        solver = exploring(record.asked, **record.options)
+    return ExploringProblem(rules_of(source), solver, record.source)

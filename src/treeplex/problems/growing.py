@@ -1,0 +1,221 @@
+"""Problems that grow: a game or a spot whose bet sizes are found while it is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final, cast
+
+from treeplex.algorithms.portfolio import SPOTS
+from treeplex.algorithms.registry import Choice
+from treeplex.errors import ParameterError
+from treeplex.games.holdem.candidates import START_BETS, START_RAISES, offered, start_of
+from treeplex.games.holdem.spot import PLAYERS, make_spot
+from treeplex.games.sized import Abstraction
+from treeplex.growth.figures import GrowthFigures
+from treeplex.growth.options import UNSAID, Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.problems.games import quality
+from treeplex.problems.loading import sized_game, spot_game, spot_of
+from treeplex.problems.protocol import GROWTH, Listing, Problem, Record, reading_options, shortened
+
+DEFAULT_SPOT_ALGORITHM: Final = SPOTS
+"""What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
+
+DEFAULT_GAME_ALGORITHM: Final = "cfr"
+"""What ``grow`` solves other games by."""
+
+DEFAULT_GROWTH_SECONDS: Final = 10.0
+"""How long ``grow`` runs when nothing says when to stop."""
+
+READINGS: Final = {
+    "told": "a bettor is told what a size off the menu is read as, so this is an upper bound",
+    "secret": "what a size off the menu is read as is kept secret",
+}
+"""The assumption behind NashConv in the full game."""
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingProblem(Problem):
+    """Find an equilibrium of a game whose actions have sizes, and the sizes that matter."""
+
+    game: Any  # an Abstraction, or the spot to start with
+    algorithm: Any  # which also says how it grows
+    named: str | None = None  # what loads a game again, if it has such a name
+
+    kind: ClassVar[str] = GROWTH
+    noun: ClassVar[str] = "grow"
+
+    @property
+    def name(self) -> str:
+        """As ``Problem``."""
+        return self.game.name
+
+    @property
+    def fingerprint(self) -> str:
+        """As ``Problem``."""
+        return self.algorithm.fingerprint(self.game)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As ``Problem``: how it grows."""
+        return growth_fields(self.algorithm.growth)
+
+    @property
+    def iterate(self) -> str:
+        """As ``Problem``."""
+        return "current" if self.algorithm.growth.remove == "current" else "average"
+
+    @property
+    def choice(self) -> Choice:
+        """The algorithm, which goes with how the problem grows."""
+        label = self.algorithm.growth.algorithm
+        return Choice(self.algorithm, f"grow({label})", label)
+
+    def default_limits(self, ends: bool) -> dict[str, float]:
+        """As ``Problem``."""
+        return {"seconds": DEFAULT_GROWTH_SECONDS}
+
+
+class GrowingGame(GrowingProblem):
+    """A game of intervals or lists of sizes."""
+
+    @property
+    def source(self) -> str | None:
+        """As ``Problem``."""
+        return self.named
+
+    def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
+        """As ``Problem``: NashConv in the full game, and the sizes."""
+        first, last = GrowthFigures.of(solution.rows[0]), GrowthFigures.of(solution.rows[-1])
+        yield (
+            f"{quality(solution)} in the full game (in the abstraction {last.nash_conv_in_abstraction:.3g});"
+            f" {READINGS[solution.reading]}"
+        )
+        yield (
+            f"{len(solution.additions):,} sizes found{_removals(solution)}; the abstraction grew from"
+            f" {first.histories:,} to {last.histories + last.archived:,} histories"
+        )
+        if show and solution.found:
+            yield from self._sizes(solution.found, show)
+
+    def _sizes(self, found: list[Any], show: int) -> Iterator[str | Listing]:
+        rows: list[list[str]] = []
+        for one in found:
+            addition = one.addition
+            used = "  ".join(f"{hand} {share:.0%}" for hand, share in one.by_hand.items())
+            size = f"{addition.word} {100 * addition.size:.3g} % of the pot"
+            figures = f"{1000 * one.worth:.3g}", f"{one.frequency:.1%}", used, f"{addition.iteration:,}"
+            rows.append([addition.decision or "(first to act)", str(addition.player), size, *figures])
+        hands = f"by hand ({', '.join(self.game.rules.hands()[0])})"
+        columns = ["decision", "player", "size found", "loss", "used", hands, "added at"]
+        yield Listing(columns, shortened(rows, show))
+        yield (
+            "loss: per hand, in thousandths of a chip, of an opponent who maps this size to its neighbours; used: how"
+            " often it is chosen by whoever reaches the decision; added at: the iteration"
+        )
+
+
+class GrowingSpot(GrowingProblem):
+    """A hold'em spot with candidates for bets and raises."""
+
+    @property
+    def source(self) -> Any:
+        """As ``Problem``: the spot's fields."""
+        return self.game.spot.summary()
+
+    @property
+    def pot(self) -> float:
+        """As ``Problem``."""
+        return float(self.game.spot.pot)
+
+    @property
+    def notice(self) -> str:
+        """As ``Problem``: the menu of a spot without one."""
+        defaults = self.game.spot.has_default_sizes
+        return f"it starts with bets {START_BETS} and raises {START_RAISES}" if defaults else ""
+
+    def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
+        """As ``Problem``: exploitability with every candidate allowed, and the sizes."""
+        first, last = GrowthFigures.of(solution.rows[0]), GrowthFigures.of(solution.rows[-1])
+        pot = self.game.spot.pot
+        inside = 50.0 * last.nash_conv_in_abstraction / pot
+        yield f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {pot}"
+        yield (
+            f"exploitability {solution.percent_of_pot:.3g}% of the pot if every candidate may be bet, and bets off the"
+            f" menu are read in secret as sizes on it; {inside:.3g}% if only sizes on the menus may"
+        )
+        yield (
+            f"{len(solution.additions):,} sizes found{_removals(solution)}; the tree grew from {first.histories:,}"
+            f" to {last.histories:,} nodes"
+        )
+        rows: list[list[str]] = []
+        for one in solution.found:
+            added = one.addition
+            where, player = str(added.decision) or "(first to act)", PLAYERS[int(added.player)]
+            figures = f"{added.gain:.3g}", f"{one.frequency:.1%}", f"{added.iteration:,}"
+            rows.append([where, player, added.action, added.size, *figures])
+        if not rows or not show:
+            return
+        columns = ["decision", "player", "found", "size", "gain", "used", "added at"]
+        yield Listing(columns, shortened(rows, show))
+        yield (
+            "gain: when it was added, what the size won from an opponent who read it as one of its neighbours, in % of"
+            " the pot, had the player come there with every hand; used: how often it is chosen there now; added at: the"
+            " iteration"
+        )
+
+
+def growing(game: Any, growth: Growth | None) -> GrowingProblem:
+    """The problem of a game or spot that grows; rejects what does not fit it."""
+    spot = spot_of(game)
+    if spot is None:
+        from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+
+        abstraction: Abstraction = sized_game(game)
+        named = game if isinstance(game, str) else _name_that_loads(abstraction)
+        return GrowingGame(abstraction, Growing(fitted_to_rules(growth or Growth(), abstraction.rules)), named)
+    from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
+
+    how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
+    start = spot_game(start_of(spot, how.by_class))
+    offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is rejected at once
+    return GrowingSpot(start, GrowingHoldem(how))
+
+
+def usual_algorithm(game: Any) -> str:
+    """What ``grow`` solves this game by, if nothing else is asked for."""
+    return DEFAULT_GAME_ALGORITHM if spot_of(game) is None else DEFAULT_SPOT_ALGORITHM
+
+
+def reopen(record: Record, folder: Path, replacement: Any) -> GrowingProblem:
+    """The problem of a run, loaded again; its options say how it grows."""
+    source = record.source if replacement is None else replacement
+    if source is None:
+        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; give it as game=.")
+    if isinstance(source, dict):
+        from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
+
+        return GrowingSpot(spot_game(make_spot(cast(dict[str, Any], source))), _as_recorded(GrowingHoldem, record))
+    from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
+
+    return GrowingGame(sized_game(source), _as_recorded(Growing, record), record.source)
+
+
+def _as_recorded(algorithm: Callable[[Growth], Any], record: Record) -> Any:
+    with reading_options():
+        options: dict[str, Any] = dict(record.options)
+        options["factor"] = float(options["factor"])
+        return algorithm(Growth(**{**UNSAID, **options}))
+
+
+def _name_that_loads(game: Abstraction) -> str | None:
+    """The game's name, if that makes the game again."""
+    try:
+        return game.name if sized_game(game.name).name == game.name else None
+    except ParameterError:
+        return None
+
+
+def _removals(solution: Any) -> str:
+    return f", {len(solution.removals):,} taken out again" if solution.removals else ""

@@ -1,0 +1,28 @@
+"""Every kind of problem by its name in ``run.json``; modules are imported when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from treeplex.games.holdem.locks import Lock
+from treeplex.problems.games import GameProblem
+from treeplex.problems.loading import load, loaded_spot
+from treeplex.problems.protocol import EXPLORATION, GAME, GROWTH, SIZES, SPOT, Problem, Record
+from treeplex.problems.spots import SpotProblem, locked
+
+KINDS: Final = {GAME: "games", SPOT: "spots", GROWTH: "growing", EXPLORATION: "exploring", SIZES: "sizing"}
+"""The module of each kind; its ``reopen(record, folder, replacement)`` loads the problem of a run again."""
+
+
+def solving(source: Any, locks: Sequence[Lock] = (), report: Callable[[int], None] | None = None) -> Problem:
+    """The problem of solving a game or a hold'em spot."""
+    game = load(source, report)
+    return locked(GameProblem(game) if loaded_spot(game) is None else SpotProblem(game), locks)
+
+
+def reopened(record: Record, folder: Path, replacement: Any = None) -> Problem:
+    """The problem of a run, loaded again, or made of an object of the user's own."""
+    return import_module(f"treeplex.problems.{KINDS[record.kind]}").reopen(record, folder, replacement)

@@ -1,0 +1,89 @@
+"""Games by name, file or object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from treeplex.compile.game import CompiledGame
+from treeplex.compile.source import compiled
+from treeplex.errors import ParameterError, quoted
+from treeplex.games.catalog import make
+from treeplex.games.dealt import DealtGame
+from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.reading import read_spot
+from treeplex.games.holdem.spot import Spot, make_spot
+from treeplex.games.protocol import Game
+from treeplex.games.sized import Abstraction
+
+if TYPE_CHECKING:
+    from treeplex.engines.boards.game import HoldemGame
+
+SPOT_FILES: Final = (".json", ".toml", ".txt")
+
+Source = str | Path | Game | CompiledGame
+"""What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""
+
+
+def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
+    """Compile a game and check it.
+
+    Args:
+        source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
+            ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
+            spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
+        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
+
+    >>> load("kuhn").summary()["infosets"]
+    [6, 6]
+    """
+    if loaded_spot(source) is not None:
+        return source
+    spot = spot_of(source)
+    return load_game(source, report) if spot is None else spot_game(spot)
+
+
+def load_game(source: Any, report: Callable[[int], None] | None = None) -> CompiledGame:
+    """Compile a game of any kind but a hold'em spot."""
+    if spot_of(source) is not None:
+        raise ParameterError(
+            "A hold'em spot has no table of all infosets; look at its answer with treeplex holdem show."
+        )
+    return compiled(source, report)
+
+
+def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
+    """The game of that name, if its actions have sizes."""
+    rules = make(game) if isinstance(game, str) else game
+    if isinstance(rules, DealtGame):
+        rules = rules.rules
+    if not isinstance(rules, Abstraction):
+        raise ParameterError(
+            f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {quoted(game)}."
+        )
+    return rules
+
+
+def spot_of(source: Any) -> Spot | None:
+    """The hold'em spot of a file, a dictionary of fields, a ``Spot`` or a loaded spot; None for any other game."""
+    if isinstance(source, Spot):
+        return source
+    if isinstance(source, Mapping):
+        return make_spot(cast(Mapping[str, Any], source))
+    if isinstance(source, str | Path) and str(source).partition("#")[0].lower().endswith(SPOT_FILES):
+        return read_spot(source)
+    return loaded_spot(source)
+
+
+def loaded_spot(source: Any) -> Spot | None:
+    """The spot of a ``HoldemGame``, whose module takes time to import; None for anything else."""
+    spot = None if isinstance(source, type) else getattr(source, "spot", None)
+    return spot if isinstance(spot, Spot) else None
+
+
+def spot_game(spot: Spot, locks: Sequence[Lock] = ()) -> HoldemGame:
+    """The subgame that begins with a spot."""
+    from treeplex.engines.boards.game import load_spot  # noqa: PLC0415 - its kernels take time to load
+
+    return load_spot(spot, locks=tuple(locks))

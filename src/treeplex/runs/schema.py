@@ -1,0 +1,123 @@
+"""The options of a run: each is written once, here. Commands, jobs of a batch and forms of the web are made from them.
+
+``api`` has explicit signatures, which a test compares with these fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, NamedTuple, get_type_hints
+
+from treeplex.engines.open import AUTO, check_backend
+from treeplex.errors import ParameterError, non_negative, quoted, within
+
+LIMIT, IDENTITY, EXECUTION, CLUSTER, OUTPUT = "limit", "identity", "execution", "cluster", "output"
+"""Scopes: when to stop; what makes a run this run; how it is executed here; over a cluster; what is written."""
+
+
+class Field(NamedTuple):
+    """An option by the name that it has everywhere."""
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    scope: str
+    values: str = ""  # the form of its values, as --help shows it
+
+
+LIMITS: Final = (
+    Field("nash_conv", float | None, None, "Target NashConv: the sum of both players' best-response gains.", LIMIT),
+    Field(
+        "exploitability",
+        float | str | None,
+        None,
+        "Target exploitability, which is half of NashConv. Hold'em spots also take 0.3%pot or 5mbb.",
+        LIMIT,
+    ),
+    Field("seconds", float | None, None, "Time limit in seconds, without compilation.", LIMIT),
+    Field("iterations", int | None, None, "Limit on iterations, such as 1000 or 1e6.", LIMIT, "INTEGER"),
+    Field("nodes", int | None, None, "Limit on nodes touched.", LIMIT, "INTEGER"),
+)
+BIG_BLIND: Final = Field("big_blind", float | None, None, "Chips per big blind, for targets and results in mbb.", LIMIT)
+
+
+def _option(default: Any, help: str, scope: str, values: str = "") -> Any:
+    return field(default=default, metadata={"help": help, "scope": scope, "values": values})
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is executed, and what is written. Those of scope "identity" decide which run it is."""
+
+    seed: int = _option(0, "Seed of the random numbers, for algorithms that draw any.", IDENTITY)
+    iterate: str = _option("average", "Report the average, the current or the best strategies so far.", IDENTITY)
+    storage: str | None = _option(
+        None, "Numbers kept in memory: float64, float32 or int16. Default: float64; hold'em: float32.", IDENTITY
+    )
+    threads: int = _option(0, "Number of threads; 0: as many as pay. The answer does not depend on it.", EXECUTION)
+    backend: str = _option(AUTO, "Backend: cpu, cuda (a GPU), or auto, the faster one for this game.", EXECUTION)
+    device: int = _option(0, "Number of the GPU to use, from 0.", EXECUTION)
+    cluster: str | None = _option(
+        None, "Run on a Ray cluster: auto (the one of this machine) or its address.", CLUSTER, "auto|ADDRESS"
+    )
+    workers: int | None = _option(
+        None, "Number of workers on the cluster, each with --threads threads. Default: all CPUs, or all GPUs.", CLUSTER
+    )
+    worker_memory: str | int | None = _option(None, "Memory limit per worker, such as 8GB.", CLUSTER, "SIZE")
+    out: str | Path | None = _option(None, "Folder of the run. Default: runs/GAME-ALGORITHM-N.", OUTPUT, "FOLDER")  # noqa: RUF009
+    checkpoint_seconds: float = _option(
+        30.0, "Seconds between two checkpoints; more if writing one takes long.", OUTPUT
+    )
+    watch: Callable[[Any], None] | None = None  # called a few times per second with the progress
+    answer: Callable[[Any], None] | None = None  # called with the solution before anything of it is written
+    picture: bool = True  # plot NashConv, which takes longer than solving a small spot
+
+    def __post_init__(self) -> None:
+        """Check each option; rejections name it."""
+        object.__setattr__(self, "seed", within(int, "seed", self.seed, "an integer >= 0", 0, 2**63 - 1))
+        seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
+        object.__setattr__(self, "checkpoint_seconds", seconds)
+        for name in ("threads", "device"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        check_backend(self.backend)
+        for name in ("workers", "worker_memory"):
+            if self.cluster is None and getattr(self, name) is not None:
+                raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
+        for name in ("watch", "answer"):
+            called: object = getattr(self, name)
+            if called is not None and not callable(called):
+                raise ParameterError(f"The '{name}' parameter must be a function, got {quoted(called)}.")
+
+
+def _fields_of(carrier: type) -> tuple[Field, ...]:
+    hints = get_type_hints(carrier)
+    return tuple(
+        Field(each.name, hints[each.name], each.default, **each.metadata) for each in fields(carrier) if each.metadata
+    )
+
+
+OPTIONS: Final = _fields_of(Options)
+SOLVE: Final = (*LIMITS, *OPTIONS)
+
+
+def of(*scopes: str, source: tuple[Field, ...] = SOLVE) -> tuple[Field, ...]:
+    """The fields of some scopes."""
+    return tuple(each for each in source if each.scope in scopes)
+
+
+def named(*names: str) -> tuple[Field, ...]:
+    """Some fields."""
+    return tuple(each for each in SOLVE if each.name in names)
+
+
+RESUME: Final = (*of(LIMIT, EXECUTION, CLUSTER), *named("checkpoint_seconds"))
+GROW: Final = (*LIMITS, *named("storage", "threads", "out", "checkpoint_seconds"))
+OUT: Final = named("out")[0]._replace(help="Save the run in this folder, so that it can be resumed.")
+EXPLORE: Final = (*named("seconds", "iterations", "nodes", "seed"), OUT, *named("checkpoint_seconds"))
+SIZES: Final = (*named("seconds", "threads"), OUT, *named("checkpoint_seconds"))
+COMPARE: Final = named("seconds", "iterations", "nodes", "seed", "threads", "cluster", "out", "checkpoint_seconds")
+JOB: Final = of(LIMIT, IDENTITY)
+"""What a job of a batch may have beside its game and algorithm."""
