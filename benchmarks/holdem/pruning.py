@@ -31,8 +31,9 @@ from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.rows import hand_rows
-from treeplex.engines.boards.translated import as_it_is, by_node, plan_of
+from treeplex.engines.boards.trees import by_node
 from treeplex.games.holdem.classes import EVERY_BOARD
+from treeplex.growth.spot_plans import as_it_is, plan_of
 from treeplex.holdem import load_spot, make_spot
 
 VARIANTS = (

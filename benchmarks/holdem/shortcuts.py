@@ -25,7 +25,7 @@ from discounts import random_spot
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
-from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.holdem import load_spot, sizes_for
 
 TARGETS = (0.5, 0.1, 0.05)

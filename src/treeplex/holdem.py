@@ -12,8 +12,9 @@ from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.report import Report, report
 from treeplex.poker.sizing import sizes
 from treeplex.poker.solving import open_run, solve
+from treeplex.poker.views.node import Row
 from treeplex.poker.views.reader import Reader
-from treeplex.poker.views.view import Row, View
+from treeplex.poker.views.view import View
 
 __all__ = [
     "Exported",

@@ -71,7 +71,7 @@ def test_solve_show_and_resume(cli, spot_file, tmp_path):
 def solved_once(tmp_path_factory):
     folder = tmp_path_factory.mktemp("solved")
     (folder / "spot.json").write_text(json.dumps(FIELDS))
-    tp.solve(folder / "spot.json", iterations=60, folder=folder / "run")
+    tp.solve(folder / "spot.json", iterations=60, out=folder / "run")
     return folder / "run"
 
 

@@ -27,6 +27,8 @@ GAMES = [
     ("leduc_ext", "cfr", None),
     ("kuhn_ext", "lcfr", None),
     ("leduc", "hs-pcfr+(horizon=20)", None),
+    ("leduc", "apcfr+", None),
+    ("kuhn_ext", "smooth-pcfr+", "float32"),
 ]
 SPOTS = [("cfr+", "float32"), ("dcfr", "int16"), ("pcfr+", "float64"), ("hs-dcfr(horizon=20)", "float32")]
 
@@ -39,6 +41,19 @@ def test_compiled_games_have_the_bits_of_one_machine(
     cut = over(LocalShards(), game, algorithm, 7, tmp_path / "a", storage=storage)
     same(one, cut, tmp_path / "a")
     assert cut.policy.to_pandas().equals(one.policy.to_pandas())
+
+
+@tp.minimizer(memory=2)
+def two_rows(t, values, strategy, memory):
+    memory[0] += values
+    memory[1] += memory[0] ** 2
+    strategy[:] = np.exp((memory[0] - memory[0].max()) / np.sqrt(1.0 + memory[1].sum()))
+    strategy /= strategy.sum()
+
+
+def test_a_rule_of_ones_own_travels_to_shards(tmp_path: Path) -> None:
+    one, cut = alone("leduc", two_rows, 7), over(LocalShards(), "leduc", two_rows, 7, tmp_path / "a")
+    same(one, cut, tmp_path / "a")
 
 
 @pytest.mark.parametrize(("algorithm", "storage"), SPOTS)
@@ -80,13 +95,13 @@ def test_rake_is_measured_over_shards(tmp_path: Path) -> None:
     assert cut.summary()["ev"] == one.summary()["ev"]
 
 
-@pytest.mark.parametrize("game", ["leduc", FLOP])
-def test_a_run_goes_on_on_one_machine_or_cut_another_way(game: object, tmp_path: Path) -> None:
-    one = alone(game, "dcfr", 9)
-    over(LocalShards(), game, "dcfr", 3, tmp_path / "a", workers=3)
+@pytest.mark.parametrize(("game", "rule"), [("leduc", "dcfr"), (FLOP, "dcfr"), ("leduc", "apcfr+")])
+def test_a_run_goes_on_on_one_machine_or_cut_another_way(game: object, rule: str, tmp_path: Path) -> None:
+    one = alone(game, rule, 9)
+    over(LocalShards(), game, rule, 3, tmp_path / "a", workers=3)
     tp.resume(tmp_path / "a", iterations=5, backend="cpu")
-    over(LocalShards(), game, "dcfr", 7, tmp_path / "a", workers=2)
-    same(one, over(LocalShards(), game, "dcfr", 9, tmp_path / "a", workers=4), tmp_path / "a")
+    over(LocalShards(), game, rule, 7, tmp_path / "a", workers=2)
+    same(one, over(LocalShards(), game, rule, 9, tmp_path / "a", workers=4), tmp_path / "a")
 
 
 # --- what is lost on the way ------------------------------------------------------------

@@ -15,7 +15,6 @@ import mutate
 
 import treeplex as tp
 from treeplex.algorithms.registry import ALGORITHMS
-from treeplex.engines.boards.lines import follow
 from treeplex.errors import ParameterError
 from treeplex.games.catalog import CATALOG
 from treeplex.games.holdem.formats.menus import same_tree
@@ -24,6 +23,7 @@ from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.reading import imported
 from treeplex.holdem import Spot, export_spot, sizes_for
 from treeplex.poker.upi.session import Session
+from treeplex.poker.views.lines import follow
 from treeplex.problems.loading import spot_of
 
 LARGEST = 20_000  # histories of a game that fuzzing has time for

@@ -79,7 +79,7 @@ def test_kernels_are_compiled_once_for_solving_evaluating_and_viewing(storage):
     assert set(run_passes.signatures) == first
 
 
-@pytest.mark.parametrize("name", ["boards", "game", "hands", "lines", "locks", "strength", "streets"])
+@pytest.mark.parametrize("name", ["boards", "game", "hands", "locks", "strength", "streets", "trees"])
 def test_loading_a_spot_compiles_nothing(name):
     module = importlib.import_module(f"treeplex.engines.boards.{name}")
     assert not [name for name, value in vars(module).items() if isinstance(value, Dispatcher)]

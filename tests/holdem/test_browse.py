@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from functools import cache
 from itertools import pairwise
+from typing import NotRequired, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 from treys import Card, Evaluator
 
-from treeplex.engines.boards.lines import follow
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, hand_number, parse_card
@@ -18,6 +19,8 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.holdem import Lock, Spot, sizes_for, solve
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.browse.lines import crumbs
+from treeplex.poker.views.lines import follow
+from treeplex.poker.views.node import Crumb, Hand, Node, NodeAction, Range, Row, Summary
 
 TURN = Spot(
     "Ks 9h 6d 3c", 100, 120, "AA:0.5,KQs,98s,77,Ah5h", "QQ,AKs,T8s:0.75,66,Ad2d", sizes_for("50%, a", "a"), chip=0.5
@@ -74,6 +77,34 @@ def test_values_that_are_kept_are_those_of_single_passes(solution):
             for name in ("values", "ev", "reach", "strategy", "equity"):
                 one, two = (np.nan_to_num(getattr(view, name)) for view in (ours, theirs))
                 assert np.abs(one - two).max(initial=0.0) <= close(solution.record.storage), (line, player, name)
+
+
+def conforms(shown, schema):
+    """All required fields, and no others than those of the schema, at every depth."""
+    hints = get_type_hints(schema, include_extras=True)
+    required = {name for name, hint in hints.items() if get_origin(hint) is not NotRequired}
+    assert required <= set(shown) <= set(hints), schema
+    inside = {"actions": NodeAction, "crumbs": Crumb, "hands": Hand, "classes": Hand}
+    for name, each in inside.items():
+        for one in (one for one in shown.get(name, ()) if one is not None and not isinstance(one, str)):
+            conforms(one, each)
+    for each in shown.get("ranges", {}).values():
+        conforms(each, Range)
+
+
+def test_all_views_of_a_node_have_the_fields_of_one_schema(opened):
+    for line, node in lines_of(opened.reader.game, 12):
+        conforms(opened.node(line), Node)
+        if node.kind == DECISION:
+            conforms(opened.exploit(line, "ip"), Node)
+            conforms(opened.reader.at(line).summary(), Summary)
+    conforms(opened.node("check, bet 50, fold"), Node)
+    conforms(opened.question("ip", 1)["node"], Node)
+    summary = opened.reader.at("").summary()
+    assert list(summary["hands"][0]) == [field.name for field in fields(Row)]
+    seen = {hand["hand"]: hand for hand in opened.node("")["hands"]}
+    assert all(hand == {name: seen[hand["hand"]][name] for name in hand} for hand in summary["hands"])
+    assert summary["totals"] == pytest.approx([action["frequency"] for action in opened.node("")["actions"]])
 
 
 @pytest.mark.parametrize("which", ["opened", "locked"])

@@ -13,10 +13,8 @@ import pytest
 
 import treeplex as tp
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.carry import carried
-from treeplex.engines.boards.lines import decisions_by_line, follow
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.translated import best_response, plan_of
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, card_name, parse_board, parse_card
@@ -25,8 +23,11 @@ from treeplex.games.holdem.grown import line_text, with_classes, with_size
 from treeplex.games.holdem.sizes import Size
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.holdem.translation import Translation
+from treeplex.growth.spot_carry import carried
+from treeplex.growth.spot_plans import best_response, plan_of
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.browse.chance import runouts
+from treeplex.poker.views.lines import follow
 from treeplex.poker.views.reader import Reader
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,13 +10,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import treeplex as tp
-from treeplex.engines.boards.lines import follow
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import CARDS, card_name, hand_number, parse_card
 from treeplex.holdem import Lock, Spot, sizes_for, solve
 from treeplex.poker.browse.lines import extended, next_cards, word
 from treeplex.poker.browse.opened import OpenedSpot
 from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, chips_put_in, waiting_values
+from treeplex.poker.views.lines import follow
 
 RANGES = "AA,KK,QQ,99,66,AKs,AQs,KQs,JTs,98s,76s,54s,AJo,KTo", "KK,JJ,TT,88,77,55,A5s,A9s,KJs,QTs,T9s,87s,65s,AQo"
 CLASSES = [*RANGES[0].split(","), *RANGES[1].split(",")]

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeplex.engines.boards.lines import follow
 from treeplex.engines.boards.strength import strengths
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.holdem.cards import HANDS, RANKS, hand_name, parse_board
@@ -21,6 +20,7 @@ from treeplex.games.holdem.ranges import CLASSES, class_hands, format_range, par
 from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.games.holdem.spot import DEFAULT_BETS, DEFAULT_RAISES, changed_sizes
 from treeplex.holdem import Lock, Spot, load_spot, make_spot, read_spot, sizes_for, solve
+from treeplex.poker.views.lines import follow
 
 RIVER = Spot(
     "Ks 9h 6d 3c Jh", 1000, 3000, "AA,KQs,QTs:0.5,98s,77", "KK,QQ,AKs,T8s:0.25,77", sizes_for("33%, 75%, a", "a")

@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.engines.boards import recovery
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.recovery import Head, action_values, recover, value_of, way_to
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
 from treeplex.engines.boards.rows import hand_rows, shares
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import with_size
 from treeplex.games.holdem.sizes import Size
 from treeplex.growth.check import Candidate, check
+from treeplex.growth.spot_recovery import LEAVE, Head, action_values, recover, value_of, way_to
 from treeplex.growth.spots import GrowingSpot
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.views.reader import Reader
@@ -103,16 +102,14 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     rules = rules_of(spot, grown.solver)
     leaving, locked = {}, {}
     rows = hand_rows(found.game, player)[depth, decision.texture]
-    gate = next(
-        d for d in found.game.streets[depth].decisions if recovery.LEAVE in d.node.actions and d.player == player
-    )
+    gate = next(d for d in found.game.streets[depth].decisions if LEAVE in d.node.actions and d.player == player)
     for at in all_rows(found.game, found.learners[0][:1] + found.learners[1][:1]):
         columns, key = columns_of(spot, at), key_of(spot, at, ways)
         if at.decision is gate:
             where = np.flatnonzero((rows.decision + gate.number == at.place) & (rows.boards > 0.0))
             leaving[key] = np.zeros(len(numbers_of(spot, player)))
             leaving[key][columns] = staying[where]
-        elif recovery.LEAVE in at.decision.node.actions:
+        elif LEAVE in at.decision.node.actions:
             locked[key] = np.full((2, len(numbers_of(spot, 1 - player))), 0.5)
             locked[key][:, columns] = at.numbers
     rules = rules._replace(
@@ -125,7 +122,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     for kind in ("regret", "average"):
         for at in all_rows(found.game, [getattr(learner, kind) for learner in found.learners]):
             key = key_of(spot, at, ways)
-            if recovery.LEAVE in at.decision.node.actions or key not in getattr(memory, kind):
+            if LEAVE in at.decision.node.actions or key not in getattr(memory, kind):
                 continue
             ours = np.maximum(at.numbers, 0.0)  # what is negative is forgotten, by the kernels when they next touch it
             theirs = np.maximum(getattr(memory, kind)[key].value[:, columns_of(spot, at)], 0.0)

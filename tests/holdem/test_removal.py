@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import hand_rows
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import line_text, without_sizes
 from treeplex.growth import spot_removal

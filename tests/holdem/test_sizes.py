@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from treeplex.engines.boards.lines import decisions_by_line, follow
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
@@ -19,6 +19,7 @@ from treeplex.poker.sizes.lines import spot_with, told
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
 from treeplex.poker.sizes.steps import Walk, narrowed
+from treeplex.poker.views.lines import follow
 
 RANKS = "23456789TJQKA"
 BETS, RAISES = "33%, 75%, 150%, a", "60%, a"

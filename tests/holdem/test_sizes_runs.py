@@ -177,7 +177,7 @@ def test_solutions_can_be_pickled(seconds):
     found = sizes(RIVER, **FEW, seconds=seconds)
     again = pickle.loads(pickle.dumps(found))
     assert again.summary() == found.summary()
-    assert again.log.equals(found.log)
+    assert str(again.rows) == str(found.rows), "nan is not nan"
 
 
 def test_whose_folder_it_is_and_what_is_no_limit(tmp_path):

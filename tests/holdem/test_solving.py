@@ -104,7 +104,7 @@ def test_ev_below_the_first_street():
 
 
 def follow_paid(game, line):
-    from treeplex.engines.boards.lines import follow  # noqa: PLC0415
+    from treeplex.poker.views.lines import follow  # noqa: PLC0415
 
     return follow(game, line).node.paid
 

@@ -13,12 +13,12 @@ from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.strength import strength_of, suit_masks
-from treeplex.engines.boards.translated import best_response, plan_of
 from treeplex.games.holdem.cards import HAND_CARDS, hand_name
 from treeplex.games.holdem.sizes import EVERY, Size, parse_sizes
 from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.games.holdem.translation import Translation
 from treeplex.games.mapping import reading_shares
+from treeplex.growth.spot_plans import best_response, plan_of
 from treeplex.poker.views.reader import Reader
 
 BOARD = "Ks 9h 6d 3c Jh"

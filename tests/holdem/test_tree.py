@@ -12,12 +12,12 @@ import pytest
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import game as game_module
-from treeplex.engines.boards.lines import follow
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.games.holdem.betting import betting_tree
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.games.holdem.sizes import parse_sizes
 from treeplex.holdem import Spot, load_spot, make_spot, read_spot, sizes_for
+from treeplex.poker.views.lines import follow
 from treeplex.updates.storage import STORAGES
 
 SIZES = sizes_for("50%", "a")

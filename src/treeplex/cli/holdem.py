@@ -27,7 +27,8 @@ from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot
 from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
-from treeplex.poker.views.view import Row, View
+from treeplex.poker.views.node import Row
+from treeplex.poker.views.view import View
 from treeplex.runs.asking import solving
 from treeplex.runs.progress import duration
 from treeplex.runs.schema import BIG_BLIND, LIMITS, SOLVE

@@ -45,6 +45,9 @@ COPY = "child must leave that one alone and return a new one."
 Report = Callable[[int], None]
 """Called now and then with the number of nodes visited."""
 
+Visit = tuple[History, int, int, float, float, int, int]
+"""What is still to be visited: history, parent, action, probability, reach, own sequences of both players."""
+
 
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
@@ -87,13 +90,12 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
 
 
 def _visit(game: Game, walk: Walk, report: Report | None) -> None:
-    """Depth-first, with an explicit stack of (history, parent, action, probability, reach, own sequences)."""
+    """Depth-first, with an explicit stack."""
     mover_of, actions_of, child_of = game.mover, game.actions, game.child
     infoset_of, payoff_of = game.infoset, game.payoff
     movers, parents, infosets, action_codes = walk.mover, walk.parent, walk.infoset, walk.action
-    probabilities, payoffs, vocabulary = walk.probability, walk.payoff, walk.vocabulary
-    code_of, kind_of = vocabulary.get, cast(Any, type)
-    stack: list[tuple[History, int, int, float, float, int, int]] = [(game.root(), -1, -1, 1.0, 1.0, 0, 0)]
+    probabilities, payoffs, kind_of = walk.probability, walk.payoff, cast(Any, type)
+    stack: list[Visit] = [(game.root(), -1, -1, 1.0, 1.0, 0, 0)]
     pop, push = stack.pop, stack.append
     node, watch = -1, Watch(walk.name)
     while stack:
@@ -121,51 +123,64 @@ def _visit(game: Game, walk: Walk, report: Report | None) -> None:
         kind = kind_of(given)
         actions: tuple[str, ...] = given if kind is tuple else tuple(given) if kind is list else ()
         if not actions:
-            actions = checked_actions(walk.name, given, walk.place(node))
-        count = len(actions)
-        if count == 0:
-            walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
+            actions = _checked_actions(walk, given, node)
         if mover == CHANCE:
             infosets.append(-1)
-            chances = _chances(walk, node, actions, game.probabilities(history))
-            for k in range(count - 1, -1, -1):
-                action = actions[k]
-                code = code_of(action, -1)
-                if code < 0:
-                    code = vocabulary[action] = len(vocabulary)
-                push((child_of(history, action), node, code, chances[k], reach * chances[k], row, column))
-            if stack[-1][0] is history:
-                walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
+            _draw(game, walk, stack, history, node, actions, (reach, row, column))
             continue
         if mover not in (0, 1):
-            walk.refuse(
-                f"says mover {mover!r} at {walk.line(node)}; treeplex solves games of two players: 0, 1, CHANCE or"
-                " TERMINAL."
-            )
+            _refuse_mover(walk, mover, node)
         player = walk.players[mover]
-        label = infoset_of(history)
+        label, own = infoset_of(history), column if mover else row
         try:
             infoset = player.index.get(label, -1)
         except TypeError:  # it cannot be hashed, so it is no text
             infoset = -1
-        own = column if mover else row
         if infoset < 0:
             infoset = _meet(walk, player, label, actions, own, node)
         elif player.parent[infoset] != own or player.choices[infoset] != actions:
             _disagree(walk, mover, infoset, label, actions, own, node)
         infosets.append(infoset)
-        first = player.first[infoset]
-        codes = player.codes
+        first, codes, last = player.first[infoset], player.codes, len(actions) - 1
         if mover == 0:
-            for k in range(count - 1, -1, -1):
-                sequence = first + k
-                push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, sequence, column))
+            for k in range(last, -1, -1):
+                push((child_of(history, actions[k]), node, codes[first + k], 1.0, reach, first + k, column))
         else:
-            for k in range(count - 1, -1, -1):
-                sequence = first + k
-                push((child_of(history, actions[k]), node, codes[sequence], 1.0, reach, row, sequence))
+            for k in range(last, -1, -1):
+                push((child_of(history, actions[k]), node, codes[first + k], 1.0, reach, row, first + k))
         if stack[-1][0] is history:
             walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
+
+
+def _draw(
+    game: Game, walk: Walk, stack: list[Visit], history: History, node: int, actions: tuple[str, ...],
+    above: tuple[float, int, int],
+) -> None:  # fmt: skip
+    """What chance may do at a node, last move first; ``above``: reach and own sequences."""
+    reach, row, column = above
+    vocabulary, chances = walk.vocabulary, _chances(walk, node, actions, game.probabilities(history))
+    for k in range(len(actions) - 1, -1, -1):
+        action = actions[k]
+        code = vocabulary.get(action, -1)
+        if code < 0:
+            code = vocabulary[action] = len(vocabulary)
+        stack.append((game.child(history, action), node, code, chances[k], reach * chances[k], row, column))
+    if stack[-1][0] is history:
+        walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
+
+
+def _checked_actions(walk: Walk, given: Any, node: int) -> tuple[str, ...]:
+    """Actions that are no list or tuple, or none at all, which is refused."""
+    actions = checked_actions(walk.name, given, walk.place(node))
+    if not actions:
+        walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
+    return actions
+
+
+def _refuse_mover(walk: Walk, mover: int, node: int) -> None:
+    walk.refuse(
+        f"says mover {mover!r} at {walk.line(node)}; treeplex solves games of two players: 0, 1, CHANCE or TERMINAL."
+    )
 
 
 def _glance(game: Game, walk: Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:

@@ -21,11 +21,10 @@ from treeplex.algorithms.registry import build
 from treeplex.algorithms.spot_reports import HoldemExtras, reader_of
 from treeplex.arrow import Table, records
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.solver import LEARNING, OVERHEAD, PASS, SpotProfile
 from treeplex.engines.boards.tables import HandTables, check_iterations, new_learners, saved_earlier
-from treeplex.engines.boards.translated import with_tree
+from treeplex.engines.boards.trees import decisions_by_line, with_tree
 from treeplex.engines.open import CPU
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation

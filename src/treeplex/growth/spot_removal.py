@@ -25,18 +25,18 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.carry import carried
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.boards.tables import HandTables, sum_blocks
-from treeplex.engines.boards.translated import as_it_is, plan_of
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, line_text, without_sizes
 from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import rule_of
 from treeplex.growth.check import needed
+from treeplex.growth.spot_carry import carried
+from treeplex.growth.spot_plans import as_it_is, plan_of
 from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
 
 PATIENCE: Final = 3  # checks in a row

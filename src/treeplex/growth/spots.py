@@ -17,23 +17,23 @@ import numpy.typing as npt
 from treeplex.algorithms.cfr import CFR
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import HandLearner, Sources
-from treeplex.engines.boards.carry import carried
 from treeplex.engines.boards.cpu.sums import excess, regret_squares
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.recovery import Head, Recovered, action_values, recover, value_of, way_to
 from treeplex.engines.boards.rows import HandRows, hand_rows
 from treeplex.engines.boards.solver import BoardsEngine
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
-from treeplex.engines.boards.translated import Plan, best_response, by_node, plan_of
+from treeplex.engines.boards.trees import by_node, decisions_by_line
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
 from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 from treeplex.growth.check import Balance, Candidate
 from treeplex.growth.discount import Added, Bounds
+from treeplex.growth.spot_carry import carried
+from treeplex.growth.spot_plans import Plan, best_response, plan_of
+from treeplex.growth.spot_recovery import Head, Recovered, action_values, recover, value_of, way_to
 from treeplex.poker.views.reader import Reader
 
 SIZED: Final = ("bet", "raise")

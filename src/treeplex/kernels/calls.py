@@ -11,7 +11,7 @@ any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numba
@@ -40,9 +40,9 @@ class RuleCall(NamedTuple):
     arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory, for as many actions as there may be
 
 
-@lru_cache(maxsize=64)
+@cache  # for good: addresses stay in use as long as anybody has them
 def compile_update(function: Callable[..., None], checked: bool, constants: bool) -> Any:
-    """The C function of an update; it must be kept alive while its ``address`` is in use.
+    """The C function of an update.
 
     ``checked``: are indices checked? ``constants``: does the function take them?
     """

@@ -39,7 +39,7 @@ _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.kernels\.(jit|cuda\.kernels)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
-INLINED_LOOP: Final[dict[str, Any]] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
+INLINED_LOOP: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
 """How ``inlined_loop`` compiles, for functions that are chosen by type (``jit_options`` of ``overload``)."""
 
 

@@ -15,7 +15,7 @@ Rules of the regret matching family are data instead (``updates.protocol``): eng
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -86,10 +86,16 @@ class Rule:
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
 
     def call(self, payoff_range: float, widest: int) -> RuleCall:
-        """What kernels need to call it at infosets with at most ``widest`` actions; keep ``entry`` while they do."""
+        """What kernels need to call it at infosets with at most ``widest`` actions."""
         constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
         address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
         return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)
+
+    def check(self, calls: Iterable[RuleCall], during: str) -> None:
+        """Raise the ``failure`` of the first of these that has one."""
+        for call in calls:
+            if call.failed[0] >= 0:
+                raise self.failure(call, during)
 
     def failure(self, call: RuleCall, during: str) -> ParameterError:
         """The error of a call that has raised; the rule is called once more to learn the cause.

@@ -8,6 +8,7 @@ found by changing suits in the hands. What is left of the symmetries below a car
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import permutations
 from typing import NamedTuple
 
@@ -36,6 +37,46 @@ class Deal(NamedTuple):
     images: tuple[Suits, ...]  # itself, and every change of suits that makes a board it stands for
     symmetries: tuple[Suits, ...]  # changes of suits after which nothing has changed, the plainest first
     texture: int = 0  # of the cards dealt since the start
+
+
+class Stored(NamedTuple):
+    """The stored board that stands for a board."""
+
+    depth: int  # streets dealt since the start
+    board: int  # among the stored boards of that street
+    suits: Suits  # what each suit is on the stored board
+
+
+def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> Stored:
+    """Return the board that stands for ``cards``, which begin with those of the spot."""
+    at = Stored(0, 0, SAME)
+    for card in cards[len(levels[0][0].cards) :]:
+        at = _below(levels[at.depth + 1], at, card)
+    return at
+
+
+def _below(level: list[Deal], at: Stored, card: int) -> Stored:
+    """The stored board below another one on which ``card`` is dealt."""
+    stored = card // 4 * 4 + at.suits[card % 4]
+    for board in range(bisect_left(level, at.board, key=_parent), len(level)):
+        back = _image(level[board], stored)
+        if back is not None:
+            first, second, third, fourth = (back[suit] for suit in at.suits)
+            return Stored(at.depth + 1, board, (first, second, third, fourth))
+    raise LookupError(f"No board has the card {card}.")
+
+
+def _parent(deal: Deal) -> int:
+    return deal.parent
+
+
+def _image(deal: Deal, card: int) -> Suits | None:
+    """The change of suits that takes ``card``, of the board or an image of it, back to the board's last card."""
+    last = deal.cards[-1]
+    for suits in deal.images:
+        if last // 4 == card // 4 and suits[last % 4] == card % 4:
+            return suits.index(0), suits.index(1), suits.index(2), suits.index(3)
+    return None
 
 
 def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list[Deal]]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +19,10 @@ from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, ope
 from treeplex.engines.boards.streets import Span, Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
-from treeplex.games.holdem.betting import FOLD, betting_tree
+from treeplex.games.holdem.betting import FOLD, Node, betting_tree
 from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, boards_by_class, texture_of, whatever_after
-from treeplex.games.holdem.locks import Lock
+from treeplex.games.holdem.locks import Lock, LockedDecision, locked_decisions
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
@@ -64,6 +65,16 @@ class HoldemGame:
         """A short hash of the spot's fields and of its locks."""
         fields = [self.spot.summary(), [[lock.line, lock.strategy] for lock in self.locks]]
         return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    @property
+    def root(self) -> Node:
+        """The first decision of the betting tree."""
+        return self.streets[0].decisions[0].node
+
+    @cached_property
+    def locked(self) -> list[LockedDecision]:
+        """The probabilities that locks fix; a ``ParameterError`` if a lock does not fit the spot."""
+        return locked_decisions(self.spot, self.root, self.locks, self.deals[0][0].symmetries)
 
     @property
     def levels(self) -> tuple[Level, Level, Level]:

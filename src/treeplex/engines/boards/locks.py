@@ -12,14 +12,10 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE, HandLearner, Locked, Offsets, Sources
+from treeplex.engines.boards.boards import stored_board
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, action_named, decision_at, follow
-from treeplex.engines.boards.streets import Decision
-from treeplex.errors import ParameterError, quoted
+from treeplex.engines.boards.trees import by_node
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
-from treeplex.games.holdem.locks import Lock
-from treeplex.games.holdem.ranges import parse_range
-from treeplex.games.holdem.spot import PLAYERS
 from treeplex.updates.storage import LARGEST
 
 Frozen = Locked
@@ -67,65 +63,26 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, i
 
     Where two locks name a hand at the same decision, the later one counts.
     """
-    found: dict[tuple[int, int, int], tuple[Floats, int]] = {}
-    for lock in game.locks:
-        place = follow(game, lock.line)
-        decision = decision_at(game, place)
-        hands = game.boards[place.depth].hands[decision.player]
-        begin, end = int(hands.start[place.board]), int(hands.start[place.board + 1])
-        count = int(hands.held[place.board])
-        table = _table(game, lock, decision, place)
-        numbers = hands.number[begin : begin + count].astype(np.int64)
-        named: npt.NDArray[np.bool_] = table[:, numbers].sum(axis=0) > 0.0
-        if not named.any():
-            raise ParameterError(
-                f"The lock at {quoted(lock.line)} names no hand that {PLAYERS[decision.player]} may hold there."
-            )
+    rows_by_start: dict[tuple[int, int, int], tuple[Floats, int]] = {}
+    known = by_node(game) if game.locks else {}
+    for node, cards, table in game.locked:
+        depth, decision = known[id(node)]
+        _, board, suits = stored_board(game.deals, cards)
+        hands = game.boards[depth].hands[decision.player]
+        begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.held[board])
+        stored = np.zeros_like(table)
+        stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])] = table
+        probabilities = stored[:, hands.number[begin : begin + count].astype(np.int64)]
+        named: npt.NDArray[np.bool_] = probabilities.sum(axis=0) > 0.0
         key = (
             decision.player,
-            int(hands.decision[place.board]) + decision.number,
-            int(hands.storage[place.board]) + decision.slot * (end - begin),
+            int(hands.decision[board]) + decision.number,
+            int(hands.storage[board]) + decision.slot * (end - begin),
         )
-        rows, _ = found.setdefault(key, (np.zeros((len(table), end - begin)), count))
-        rows[:, :count][:, named] = table[:, numbers[named]]
-    return found
+        rows, _ = rows_by_start.setdefault(key, (np.zeros((len(table), end - begin)), count))
+        rows[:, :count][:, named] = probabilities[:, named]
+    return rows_by_start
 
 
 def _stored(rows: Floats, storage: str) -> Floats:
     return np.rint(rows * LARGEST) if np.issubdtype(np.dtype(storage), np.integer) else rows
-
-
-def _table(game: HoldemGame, lock: Lock, decision: Decision, place: Place) -> Floats:
-    """Probabilities [actions, 1326], hands as they are stored; zeros for hands that stay free."""
-    stored = _moved(np.array(place.suits))
-    table = np.zeros((len(decision.node.actions), len(HAND_CARDS)))
-    for text, plays in lock.strategy.items():
-        chosen = parse_range(text, "lock") > 0.0
-        column = np.zeros(len(table))
-        for name, probability in plays.items():
-            action = action_named(game, decision.node, name)
-            if column[action]:
-                raise ParameterError(f"The lock at {quoted(lock.line)} names an action twice, got {quoted(name)}.")
-            column[action] = probability
-        table[:, stored[chosen]] = column[:, None]
-    if place.depth + 1 < len(game.streets):
-        _check_suits(game, lock, decision, place, table)
-    return table
-
-
-def _check_suits(game: HoldemGame, lock: Lock, decision: Decision, place: Place, table: Floats) -> None:
-    """Cards to come are dealt in one of several suits that are alike, so a lock must not tell these apart."""
-    hands = game.boards[place.depth].hands[decision.player]
-    begin = int(hands.start[place.board])
-    numbers = hands.number[begin : begin + int(hands.held[place.board])].astype(np.int64)
-    for suits in game.deals[place.depth][place.board].symmetries:
-        if not np.array_equal(table[:, numbers], table[:, _moved(np.array(suits))[numbers]]):
-            raise ParameterError(
-                f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
-                " treat them alike: name whole classes such as AKs."
-            )
-
-
-def _moved(suits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where every hand is after a change of suits."""
-    return hand_numbers(HAND_CARDS // 4 * 4 + suits[HAND_CARDS % 4])

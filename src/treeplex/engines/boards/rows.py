@@ -46,7 +46,7 @@ class HandRows(NamedTuple):
 
 def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
     """By streets since the start and texture of the boards: of every decision of the game."""
-    found: dict[tuple[int, int], HandRows] = {}
+    rows_by_texture: dict[tuple[int, int], HandRows] = {}
     among: dict[tuple[int, int], Offsets] = {}  # where hands of all boards of a street are among those of a texture
     copies = np.ones(1)
     for depth, (street, level) in enumerate(zip(game.streets, game.boards, strict=True)):
@@ -67,17 +67,17 @@ def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
         )
         for texture in {decision.texture for decision in street.decisions}:
             if texture == EVERY_BOARD:
-                found[depth, texture] = every
+                rows_by_texture[depth, texture] = every
                 continue
-            kept = np.flatnonzero(level.texture[board] == texture)
-            rows = HandRows._make(array[kept] for array in every)
+            inside = np.flatnonzero(level.texture[board] == texture)
+            rows = HandRows._make(array[inside] for array in every)
             over_texture = (depth - 1, texture // len(CLASSES))
             if over_texture in among:
                 rows = rows._replace(above=among[over_texture][rows.above])
-            found[depth, texture] = rows
+            rows_by_texture[depth, texture] = rows
             among[depth, texture] = np.zeros(len(board), np.int64)
-            among[depth, texture][kept] = np.arange(len(kept))
-    return found
+            among[depth, texture][inside] = np.arange(len(inside))
+    return rows_by_texture
 
 
 def shares(numbers: Floats) -> Floats:

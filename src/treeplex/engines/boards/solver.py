@@ -147,7 +147,7 @@ class BoardsEngine(Engine):
             rescale(learners, fade, earlier)
             passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
             runner.run(playing, rule, passes, schedules=known, calls=calls)
-            check_calls(calls, scheme.rule, done + 1, done + count)
+            check_calls(calls, scheme, done + 1, done + count)
             done += count
             earlier = fold_blocks(learners, done, self.storage, earlier)
         return HandTables(learners, done, earlier)

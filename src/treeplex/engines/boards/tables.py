@@ -118,7 +118,7 @@ def calls_of(game: HoldemGame, scheme: Scheme) -> Calls | None:
     )
 
 
-def astray(rule: Any, iteration: int) -> ParameterError:
+def astray(rule: Rule, iteration: int) -> ParameterError:
     """The error of a rule that has left what are not probabilities."""
     return ParameterError(
         f"The rule '{rule.name}' must leave probabilities that add up to 1 in 'strategy': at some hand it does not, in"
@@ -126,9 +126,10 @@ def astray(rule: Any, iteration: int) -> ParameterError:
     )
 
 
-def check_calls(calls: Calls | None, rule: Any, first: int, last: int) -> None:
-    """Reject a rule that has raised in iterations ``first`` to ``last``."""
-    if calls is None:
+def check_calls(calls: Calls | None, scheme: Scheme, first: int, last: int) -> None:
+    """Reject a rule that has raised in iterations ``first`` to ``last``, or has left no probabilities."""
+    rule = scheme.rule
+    if calls is None or not isinstance(rule, Rule):
         return
     if calls.astray[0] > 0:
         raise astray(rule, int(calls.astray[0]))

@@ -47,19 +47,19 @@ def parts_of(boards: Sequence[Boards]) -> Offsets:
     return np.array(parts, dtype=np.int64).reshape(-1, STOP + 1)
 
 
-def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: Any) -> Scratch:
+def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> Scratch:
     """Scratch arrays for one street and one thread."""
     scratch = Scratch(**_made(_scratch(streets, boards, depth, work)))
     scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
     return scratch
 
 
-def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: Any) -> Shared:
+def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Shared:
     """Arrays that threads share."""
     return Shared(**_made(_shared(streets, boards, work)))
 
 
-def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: Any, threads: int) -> int:
+def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike, threads: int) -> int:
     """What passes of ``threads`` threads work in, beside regrets and averages."""
     depths = (len(streets) // 2, len(streets) - 1)
     count = threads if len(streets) > 1 else 1
@@ -68,7 +68,7 @@ def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: Any
     return sum(_bytes(*each) for arrays in sizes for each in arrays.values())
 
 
-def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: Any) -> Sizes:
+def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> Sizes:
     street, width = streets[depth], _widest(boards[depth])
     rows = _rows(street)
     actions = max((len(decision.node.actions) for decision in street.decisions), default=1)
@@ -95,7 +95,7 @@ def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, wo
     }
 
 
-def _shared(streets: Sequence[Street], boards: Sequence[Boards], work: Any) -> Sizes:
+def _shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Sizes:
     second = len(boards[1].child) - 1 if len(streets) > 1 else 0
     found = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
     three = len(streets) == MOST_STREETS
@@ -122,5 +122,5 @@ def _made(sizes: Sizes) -> dict[str, Array]:
     return {name: aligned(int(np.prod(shape)), kind).reshape(shape) for name, (shape, kind) in sizes.items()}
 
 
-def _bytes(shape: tuple[int, ...], kind: Any) -> int:
+def _bytes(shape: tuple[int, ...], kind: npt.DTypeLike) -> int:
     return int(np.prod(shape)) * np.dtype(kind).itemsize + 16 * LINE

@@ -212,21 +212,21 @@ class SequenceEngine(Engine):
     def _iterate(self, tables: CpuTables, scheme: Scheme, now: Steps) -> CpuTables:
         """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
         done, placed, turns = tables.iteration + len(now.weight), self._in_tiles(tables), scheme.turns
-        calls = rule_calls(self.game, scheme.rule) if isinstance(scheme.rule, Rule) else ()
-        family = () if isinstance(scheme.rule, Rule) else (Matching(scheme.rule.predict),) * 2
+        rule = scheme.rule
+        rules: Any = rule_calls(self.game, rule) if isinstance(rule, Rule) else (Matching(rule.predict),) * 2
+        calls: tuple[RuleCall, RuleCall] = rules
         if isinstance(placed, TiledTables):
-            form, own = placed.form, placed.tiled
-            rules = family or _by_lanes(calls, placed)
-            share(form.threads, lambda worker: iterate_tiles(form, own, rules, now, turns, worker))
-            result: CpuTables = placed._replace(iteration=done)
+            form, learners = placed.form, placed.tiled
+            rules = _by_lanes(calls, placed) if isinstance(rule, Rule) else rules
+            share(form.threads, lambda worker: iterate_tiles(form, learners, rules, now, turns, worker))
+            placed = placed._replace(iteration=done)
         else:
-            walked, own = sequence_form(self.game, self.threads, self.storage), tables.learners
-            rules = family or calls
+            walked, own = sequence_form(self.game, self.threads, self.storage), placed.learners
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
-            result = SequenceTables(own, done, tables.earlier)
-        if isinstance(scheme.rule, Rule):
-            check_calls(scheme.rule, calls, tables.iteration, done)
-        return result
+            placed = placed._replace(iteration=done)
+        if isinstance(rule, Rule):
+            check_calls(rule, calls, tables.iteration, done)
+        return placed
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:
         """The same in tiles, where they pay."""

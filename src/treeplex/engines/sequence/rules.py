@@ -62,9 +62,7 @@ def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:
 
 def check_calls(rule: Rule, calls: Iterable[RuleCall], done: int, upto: int) -> None:
     """ParameterError if a call has failed in the iterations after ``done``, up to ``upto``."""
-    for call in calls:
-        if call.failed[0] >= 0:
-            raise rule.failure(call, f"in iterations {done + 1:,} to {upto:,}")
+    rule.check(calls, f"in iterations {done + 1:,} to {upto:,}")
 
 
 def check_strategies(rule: Rule, game: CompiledGame, strategies: Strategies, iteration: int) -> None:

@@ -57,8 +57,8 @@ class Part:
     def check(self, t: int, player: int) -> None:
         """Raise if a rule that is a function has failed in iteration ``t``."""
         rule, call = self.scheme.rule, self.rules[player]
-        if isinstance(rule, Rule) and isinstance(call, RuleCall) and call.failed[0] >= 0:
-            raise rule.failure(call, f"in iteration {t:,}")
+        if isinstance(rule, Rule) and isinstance(call, RuleCall):
+            rule.check([call], f"in iteration {t:,}")
 
     def fresh(self) -> Learners:
         """No regret, uniform strategies; plans are not made yet. Sums over earlier blocks are dropped."""
@@ -233,12 +233,12 @@ def _memory_places(side: Side, rows: int) -> Array:
     """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
     begin, end = side.own.tolist()
     first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
-    head = np.zeros(rows * (end - begin), dtype=np.int64)
+    head: Array = np.zeros(rows * (end - begin), dtype=np.int64)
     if head.size and len(first):
         moved = rows * (side.places[first].astype(np.int64) - first)
         inside = slice(rows * (int(first[0]) - begin), None)  # before it: the empty sequence of the trunk
         head[inside] = np.repeat(moved, rows * actions)
-    return head + np.arange(rows * begin, rows * end)
+    return np.add(head, np.arange(rows * begin, rows * end))
 
 
 def _mine(side: Side) -> npt.NDArray[np.bool_]:

@@ -1,13 +1,24 @@
-"""Locked decisions, as a user describes them."""
+"""Locked decisions: as a user describes them, and as probabilities of the 1,326 hands."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
+import numpy as np
+import numpy.typing as npt
+
+from treeplex.arrays import Floats
 from treeplex.errors import ParameterError, quoted
+from treeplex.games.holdem.betting import Node
+from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.lines import Path, action_named, follow, require_decision
 from treeplex.games.holdem.money import share
+from treeplex.games.holdem.ranges import parse_range
+from treeplex.games.holdem.spot import PLAYERS, Spot
+
+RIVER: Final = 5  # cards on its board
 
 
 class Lock(NamedTuple):
@@ -19,6 +30,66 @@ class Lock(NamedTuple):
 
     line: str
     strategy: Mapping[str, Mapping[str, float]]
+
+
+class LockedDecision(NamedTuple):
+    """The fixed probabilities of a decision on one board."""
+
+    node: Node
+    cards: tuple[int, ...]  # the board
+    table: Floats  # [actions, 1326]; zeros for hands that stay free
+
+
+def locked_decisions(
+    spot: Spot, root: Node, locks: Sequence[Lock], symmetries: Sequence[tuple[int, ...]]
+) -> list[LockedDecision]:
+    """Read locks in the betting tree below ``root``.
+
+    ``symmetries``: the changes of suits that leave the spot as it is, where cards to come are dealt in one of several
+    suits that are alike.
+    """
+    return [_read(spot, lock, follow(spot, root, lock.line), symmetries) for lock in locks]
+
+
+def _read(spot: Spot, lock: Lock, path: Path, symmetries: Sequence[tuple[int, ...]]) -> LockedDecision:
+    require_decision(path.node)
+    table, player = _table(spot, lock, path.node), path.node.player
+    hands = (spot.weights(player) > 0.0) & ~np.isin(HAND_CARDS, path.cards).any(axis=1)
+    if len(path.cards) < RIVER:
+        dealt = path.cards[len(spot.cards) :]
+        left = [np.array(suits) for suits in symmetries if all(suits[card % 4] == card % 4 for card in dealt)]
+        _check_suits(lock, table, hands, left)
+    if not table[:, hands].any():
+        raise ParameterError(f"The lock at {quoted(lock.line)} names no hand that {PLAYERS[player]} may hold there.")
+    return LockedDecision(path.node, path.cards, table)
+
+
+def _table(spot: Spot, lock: Lock, node: Node) -> Floats:
+    """Probabilities [actions, 1326]; zeros for hands that stay free."""
+    table = np.zeros((len(node.actions), HANDS))
+    for text, plays in lock.strategy.items():
+        chosen = parse_range(text, "lock") > 0.0
+        column = np.zeros(len(table))
+        for name, probability in plays.items():
+            action = action_named(spot, node, name)
+            if column[action]:
+                raise ParameterError(f"The lock at {quoted(lock.line)} names an action twice, got {quoted(name)}.")
+            column[action] = probability
+        table[:, chosen] = column[:, None]
+    return table
+
+
+def _check_suits(
+    lock: Lock, table: Floats, hands: npt.NDArray[np.bool_], symmetries: Sequence[npt.NDArray[np.int64]]
+) -> None:
+    """Reject a lock that distinguishes suits of which one is dealt for several."""
+    for suits in symmetries:
+        moved = hand_numbers(HAND_CARDS // 4 * 4 + suits[HAND_CARDS % 4])
+        if not np.array_equal(table[:, hands], table[:, moved[hands]]):
+            raise ParameterError(
+                f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
+                " treat them alike: name whole classes such as AKs."
+            )
 
 
 def make_locks(records: Any) -> tuple[Lock, ...]:

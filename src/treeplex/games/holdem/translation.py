@@ -12,7 +12,7 @@ pseudo-harmonic mapping (Ganzfried & Sandholm 2013), and goes on as the abstract
 
 What is built here is the tree of the real game that can be reached: all candidates at decisions of the responder, what
 the translator may do at its own. Every node has its *readings*: the abstract nodes that the translator may take it for.
-Readings are the translator's secret: ``engines.boards.translated`` adds them up.
+Readings are the translator's secret: ``growth.spot_plans`` adds them up.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from treeplex.arrays import Floats
 from treeplex.games.holdem.cards import hand_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.reader import Reader
-from treeplex.poker.views.view import View, average
+from treeplex.poker.views.view import View, average, known_or_none
 
 
 def compared(first: Reader, second: Reader, line: str, player: str | None) -> dict[str, Any]:
@@ -25,9 +25,9 @@ def compared(first: Reader, second: Reader, line: str, player: str | None) -> di
         {
             "hand": hand_name(hand),
             "share": [float(view.share[hand]) for view in views],
-            "value": [_known(view.values[hand]) for view in views],
+            "value": [known_or_none(view.values[hand]) for view in views],
             "strategy": [[float(p) for p in view.strategy[:, hand]] for view in views],
-            "regret": [_known(regret[hand]) for regret in regrets],
+            "regret": [known_or_none(regret[hand]) for regret in regrets],
             "frequency_difference": _difference(views, hand),
         }
         for hand in hands
@@ -58,7 +58,3 @@ def _difference(views: list[View], hand: int) -> float | None:
     if views[0].actions != views[1].actions or not views[0].actions:
         return None
     return float(np.abs(views[0].strategy[:, hand] - views[1].strategy[:, hand]).sum() / 2.0)
-
-
-def _known(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None

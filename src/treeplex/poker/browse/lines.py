@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, action_named, follow, name_of, percent
 from treeplex.errors import ParameterError
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.betting import DECISION, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
+from treeplex.games.holdem.lines import action_named, name_of, percent
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.plots.grid import colours
+from treeplex.poker.views.lines import Position, follow
+from treeplex.poker.views.node import Crumb, NodeAction
 
 SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "raise": "r"}
 
@@ -22,7 +23,7 @@ def word(game: HoldemGame, node: Node, number: int) -> str:
     action = node.actions[number]
     short = SHORT[action.kind] + (told(action.amount) if action.kind in ("bet", "raise") else "")
     try:
-        meant = action_named(game, node, short)
+        meant = action_named(game.spot, node, short)
     except ParameterError:  # so short it may be each of two
         meant = -1
     return short if meant == number else action.name
@@ -35,15 +36,15 @@ def extended(line: str, more: str) -> str:
 
 def short_name(game: HoldemGame, node: Node, action: Action) -> str:
     """``bet 50%``: the share of the pot alone."""
-    return f"{action.kind} {percent(game, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
+    return f"{action.kind} {percent(game.spot, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
 
 
-def actions_at(game: HoldemGame, node: Node, line: str) -> list[dict[str, Any]]:
+def actions_at(game: HoldemGame, node: Node, line: str) -> list[NodeAction]:
     """The actions of a decision: names, colours, and the lines they lead to."""
     return [
         {
             "name": action.name,
-            "label": name_of(game, node, action),
+            "label": name_of(game.spot, node, action),
             "short": short_name(game, node, action),
             "colour": colour,
             "line": extended(line, word(game, node, k)),
@@ -52,24 +53,24 @@ def actions_at(game: HoldemGame, node: Node, line: str) -> list[dict[str, Any]]:
     ]
 
 
-def crumbs(game: HoldemGame, place: Place) -> tuple[list[dict[str, Any]], str]:
-    """The way to a place, step by step, and its line."""
-    found: list[dict[str, Any]] = []
+def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
+    """Return the path to a position, step by step, and its line."""
+    steps: list[Crumb] = []
     line, depth, first = "", 0, len(game.spot.cards)
-    dealt = [card_name(card) for card in place.cards[first:]]
+    dealt = [card_name(card) for card in position.cards[first:]]
 
     def deal(upto: int) -> None:
         nonlocal line, depth
         while depth < upto:
-            found.append({"kind": CHANCE, "line": line, "card": dealt[depth]})
+            steps.append({"kind": "chance", "line": line, "card": dealt[depth]})
             line, depth = extended(line, dealt[depth]), depth + 1
 
-    for step in place.steps:
+    for step in position.steps:
         deal(step.depth)
         node = step.decision.node
-        found.append(
+        steps.append(
             {
-                "kind": DECISION,
+                "kind": "decision",
                 "line": line,
                 "player": PLAYERS[node.player],
                 "pot": pot_at(game, node),
@@ -78,8 +79,8 @@ def crumbs(game: HoldemGame, place: Place) -> tuple[list[dict[str, Any]], str]:
             }
         )
         line = extended(line, word(game, node, step.action))
-    deal(place.depth)
-    return found, line
+    deal(position.depth)
+    return steps, line
 
 
 def pot_at(game: HoldemGame, node: Node) -> float:
@@ -97,12 +98,12 @@ def stacks_of(game: HoldemGame, node: Node) -> list[float]:
     return left
 
 
-def next_cards(place: Place, held: Sequence[int] = ()) -> list[int]:
-    """Cards that may be dealt at a place, aces first."""
-    return [card for card in range(CARDS - 1, -1, -1) if card not in place.cards and card not in held]
+def next_cards(position: Position, held: Sequence[int] = ()) -> list[int]:
+    """Cards that may be dealt at a position, aces first."""
+    return [card for card in range(CARDS - 1, -1, -1) if card not in position.cards and card not in held]
 
 
-def after_card(game: HoldemGame, line: str, card: int) -> tuple[str, Place]:
-    """The line and the place after a card."""
+def after_card(game: HoldemGame, line: str, card: int) -> tuple[str, Position]:
+    """The line and the position after a card."""
     longer = extended(line, card_name(card))
     return longer, follow(game, longer)

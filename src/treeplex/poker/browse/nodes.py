@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,180 +10,132 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import FREE
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
-from treeplex.games.holdem.cards import card_name, hand_number, parse_card
+from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.ranges import class_hands
 from treeplex.games.holdem.spot import PLAYERS, STREETS
 from treeplex.plots.grid import RANKS, SIDE, class_name
 from treeplex.poker.browse.lines import actions_at, crumbs, extended, next_cards, pot_at, stacks_of
+from treeplex.poker.views.lines import Position, decision_at, follow
+from treeplex.poker.views.node import Hand, Node, Range, node_class, node_hand, range_of
 from treeplex.poker.views.reader import Reader, shares_of
-from treeplex.poker.views.view import Row, View, average, class_of
-
-Runouts = Callable[[str], dict[str, Any]]
+from treeplex.poker.views.view import View, average, known_or_none
 
 
-def node(reader: Reader, line: str, player: str | None, runouts: Runouts) -> dict[str, Any]:
-    """The node that a line leads to."""
-    game, place = reader.game, follow(reader.game, line)
-    told = _common(game, place)
-    if place.node.kind == DECISION:
-        return told | _decision(reader, place, told["line"], player)[0]
-    if place.node.kind == CHANCE:
-        cards = [{"card": card_name(c), "line": extended(told["line"], card_name(c))} for c in next_cards(place)]
-        return told | {"cards": cards, "ranges": runouts(told["line"])["ranges"]}
-    if place.node.kind == FOLD:
-        return told | {"result": f"{PLAYERS[place.node.player]} folds"}
-    return told | {"result": "showdown", "ranges": shown_down(reader, place)}
+def node(reader: Reader, line: str, player: str | None, runouts: Callable[[str], dict[str, Any]]) -> Node:
+    """Return the node that a line leads to."""
+    game, position = reader.game, follow(reader.game, line)
+    common = common_fields(game, position)
+    if position.node.kind == DECISION:
+        return _decision(reader, position, common, player)[0]
+    if position.node.kind == CHANCE:
+        names = [card_name(card) for card in next_cards(position)]
+        cards = [{"card": name, "line": extended(common["line"], name)} for name in names]
+        return {**common, "cards": cards, "ranges": runouts(common["line"])["ranges"]}
+    if position.node.kind == FOLD:
+        return {**common, "result": f"{PLAYERS[position.node.player]} folds"}
+    return {**common, "result": "showdown", "ranges": shown_down(reader, position)}
 
 
-def exploit(reader: Reader, line: str, player: str | None) -> dict[str, Any]:
-    """The node, and the best response from there on, hand by hand."""
-    game, place = reader.game, follow(reader.game, line)
-    if place.node.kind != DECISION:
+def exploit(reader: Reader, line: str, player: str | None) -> Node:
+    """Return the node, and the best response from there on, hand by hand."""
+    position = follow(reader.game, line)
+    if position.node.kind != DECISION:
         raise ParameterError(f"The 'line' {quoted(line)} leads to no decision; choose one where a player acts.")
-    told = _common(game, place)
-    found, view = _decision(reader, place, told["line"], player)
-    decision = decision_at(game, place)
-    values = reader.ev(place, decision, view.player, view.opponent, best=True)
+    shown, view, hands = _decision(reader, position, common_fields(reader.game, position), player)
+    decision = decision_at(reader.game, position)
+    values = reader.ev(position, decision, view.player, view.opponent, best=True)
     known = np.where(np.isnan(values) | np.isnan(view.values), -np.inf, values)
     best, choice = known.max(axis=0), known.argmax(axis=0)
     free = np.ones(len(best), np.bool_)
-    if view.actions:  # a locked hand plays what it is told, in a best response, too
-        free = ~reader.locked(place, decision)
+    if view.actions:  # a locked hand plays its locked strategy in a best response, too
+        free = ~reader.locked(position, decision)
         best = np.where(free, best, np.where(np.isnan(view.played), -np.inf, view.played))
     gain = np.where(np.isfinite(best), np.maximum(best - view.played, 0.0), np.nan)
-    for row in found["hands"]:
-        hand = _number(row["hand"])
-        row |= {
-            "best": int(choice[hand]) if view.actions and free[hand] and np.isfinite(best[hand]) else None,
-            "best_ev": _number_or_none(best[hand]),
-            "gain": _number_or_none(gain[hand]),
-        }
-    return told | found | {"gain": float(np.nansum(gain * view.share))}
+    for hand, row in zip(view.hands(), hands, strict=True):
+        row["best"] = int(choice[hand]) if view.actions and free[hand] and np.isfinite(best[hand]) else None
+        row["best_ev"], row["gain"] = known_or_none(best[hand]), known_or_none(gain[hand])
+    return {**shown, "gain": float(np.nansum(gain * view.share))}
 
 
-def _common(game: HoldemGame, place: Place) -> dict[str, Any]:
-    steps, line = crumbs(game, place)
-    kind = place.node.kind
+def common_fields(game: HoldemGame, position: Position) -> Node:
+    """Return what all nodes have."""
+    steps, line = crumbs(game, position)
+    kind = position.node.kind
     return {
-        "kind": kind if kind in (DECISION, CHANCE) else "terminal",
+        "kind": "decision" if kind == DECISION else "chance" if kind == CHANCE else "terminal",
         "line": line,
-        "board": [card_name(card) for card in place.cards],
-        "street": STREETS[len(place.cards) - 3],
-        "pot": pot_at(game, place.node),
-        "stacks": stacks_of(game, place.node),
-        "to_call": place.node.to_call,
+        "board": [card_name(card) for card in position.cards],
+        "street": STREETS[len(position.cards) - 3],
+        "pot": pot_at(game, position.node),
+        "stacks": stacks_of(game, position.node),
+        "to_call": position.node.to_call,
         "crumbs": steps,
     }
 
 
-def _decision(reader: Reader, place: Place, line: str, player: str | None) -> tuple[dict[str, Any], View]:
-    """What is told of a decision, and the view it comes from."""
-    game, decision = reader.game, decision_at(reader.game, place)
-    view = reader.at(line, player)
+def _decision(reader: Reader, position: Position, common: Node, player: str | None) -> tuple[Node, View, list[Hand]]:
+    """Return a decision, the view that it comes from, and its hands."""
+    game, decision = reader.game, decision_at(reader.game, position)
+    view = reader.at(common["line"], player)
     mine, theirs = view.player, 1 - view.player
-    other = reader.ev(place, decision, theirs, view.reach)
+    other = reader.ev(position, decision, theirs, view.reach)
     if view.actions:
         strategy, share, opponent = view.strategy, view.share, other[0]
-        ev = reader.ev(place, decision, mine, view.opponent)
+        ev = reader.ev(position, decision, mine, view.opponent)
     else:
-        strategy = reader.expand(reader.strategy(decision, place), place, theirs)
+        strategy = reader.expand(reader.strategy(decision, position), position, theirs)
         ev, share = other, shares_of(view.opponent, view.reach)
         opponent = (strategy * other).sum(axis=0)
-    actions = actions_at(game, place.node, line)
+    actions = actions_at(game, position.node, common["line"])
     for k, action in enumerate(actions):
         weight = share * strategy[k]
-        action |= {"frequency": float(np.nansum(weight)), "ev": average(ev[k], weight)}
-    where = game.boards[place.depth].hands[decision.player].decision[place.board] + decision.number
+        action["frequency"], action["ev"] = float(np.nansum(weight)), average(ev[k], weight)
+    index = game.boards[position.depth].hands[decision.player].decision[position.board] + decision.number
     equity = average(view.equity, view.share)
+    value = average(opponent, shares_of(view.opponent, view.reach))
     both = {
-        mine: _range(view.reach, view.range_ev, equity, view.pot),
-        theirs: _range(
-            view.opponent,
-            average(opponent, shares_of(view.opponent, view.reach)),
-            None if equity is None else 1.0 - equity,
-            view.pot,
-        ),
+        mine: range_of(view.reach, view.range_ev, equity, view.pot),
+        theirs: range_of(view.opponent, value, None if equity is None else 1.0 - equity, view.pot),
     }
-    told = {
+    hands = [node_hand(row, view.pot) for row in view.rows()]
+    shown: Node = {
+        **common,
         "to_act": PLAYERS[decision.player],
         "player": PLAYERS[mine],
         "actions": actions,
         "tolerance": view.tolerance,
-        "hands": [_hand(row, view.pot) for row in view.rows()],
+        "hands": hands,
         "classes": _classes(view, game.spot.weights(mine)),
         "ranges": {name: both[k] for k, name in enumerate(PLAYERS)},
-        "locked": bool(reader.keep().playing.frozen.where[decision.player][where] != FREE),
+        "locked": bool(reader.keep().playing.frozen.where[decision.player][index] != FREE),
     }
-    return told, view
+    return shown, view, hands
 
 
-def shown_down(reader: Reader, place: Place) -> dict[str, Any]:
+def shown_down(reader: Reader, position: Position) -> dict[str, Range]:
     """Both ranges at a node after which nobody bets any more."""
-    reach = [reader.reach(place, player) for player in (0, 1)]
-    equity = average(reader.equities.at(place, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
-    pot = pot_at(reader.game, place.node)
+    reach = [reader.reach(position, player) for player in (0, 1)]
+    equity = average(reader.equities.at(position, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
+    pot = pot_at(reader.game, position.node)
     left = pot - reader.game.spot.rake(pot)
     parts = [None, None] if equity is None else [equity, 1.0 - equity]
     return {
-        name: _range(reach[k], None if part is None else part * left, part, pot)
+        name: range_of(reach[k], None if part is None else part * left, part, pot)
         for k, (name, part) in enumerate(zip(PLAYERS, parts, strict=True))
     }
 
 
-def _range(reach: Floats, ev: float | None, equity: float | None, pot: float) -> dict[str, Any]:
-    return {
-        "combos": float(reach.sum()),
-        "ev": ev,
-        "equity": equity,
-        "realisation": realisation(ev, equity, pot),
-    }
-
-
-def realisation(ev: float | None, equity: float | None, pot: float) -> float | None:
-    """EV as a share of what equity would take of the pot."""
-    return None if ev is None or not equity else ev / (equity * pot)
-
-
-def _hand(row: Row, pot: float) -> dict[str, Any]:
-    return _told(row, pot) | {"hand": row.hand, "class": class_of(_number(row.hand))}
-
-
-def _told(row: Row, pot: float) -> dict[str, Any]:
-    return {
-        "reach": row.reach,
-        "share": row.share,
-        "strategy": row.strategy,
-        "ev": row.ev,
-        "value": row.value,
-        "equity": row.equity,
-        "realisation": realisation(row.value, row.equity, pot),
-        "indifferent": row.indifferent,
-    }
-
-
-def _classes(view: View, weights: Floats) -> list[dict[str, Any] | None]:
+def _classes(view: View, weights: Floats) -> list[Hand | None]:
     """Row by row, aces first; None where no hand of a class gets here."""
     rows = {row.hand: row for row in view.rows(by_class=True)}
-    found: list[dict[str, Any] | None] = []
-    for row, column in np.ndindex(SIDE, SIDE):
-        name = class_name(row, column)
+    classes: list[Hand | None] = []
+    for name in (class_name(row, column) for row, column in np.ndindex(SIDE, SIDE)):
         if name not in rows:
-            found.append(None)
+            classes.append(None)
             continue
         hands = class_hands(RANKS.index(name[0]), RANKS.index(name[1]), name[2:])
         start = float(weights[hands].sum())
-        full = rows[name].reach / start if start > 0.0 else 0.0
-        found.append({"class": name, "full": full} | _told(rows[name], view.pot))
-    return found
-
-
-@cache
-def _number(name: str) -> int:
-    return hand_number(parse_card(name[:2]), parse_card(name[2:]))
-
-
-def _number_or_none(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None
+        classes.append(node_class(rows[name], view.pot, rows[name].reach / start if start > 0.0 else 0.0))
+    return classes

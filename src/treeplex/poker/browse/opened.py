@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from treeplex.poker.browse import chance, compare, nodes, trainer
 from treeplex.poker.solving import open_run
+from treeplex.poker.views.node import Node
 from treeplex.poker.views.reader import Reader
 
 Watch = Callable[[int, int], None]
@@ -22,12 +23,12 @@ class OpenedSpot:
     """Views of a solved spot, all of them dictionaries for JSON. Threads may share one."""
 
     def __init__(self, reader: Reader, watch: Watch | None = None) -> None:
-        self.reader, self.kept = reader, reader.keep()
+        self.reader, self.node_values = reader, reader.keep()
         for done, (player, best) in enumerate(PASSES):
             if watch is not None:
                 watch(done, len(PASSES))
-            if self.kept.has_room(player, best=best):
-                self.kept.values(player, best=best)
+            if self.node_values.has_room(player, best=best):
+                self.node_values.values(player, best=best)
         if watch is not None:
             watch(len(PASSES), len(PASSES))
         self._runouts: dict[str, dict[str, Any]] = {}
@@ -39,13 +40,13 @@ class OpenedSpot:
     @property
     def bytes(self) -> int:
         """Memory that strategies and values take."""
-        return self.kept.bytes
+        return self.node_values.bytes
 
-    def node(self, line: str = "", player: str | None = None) -> dict[str, Any]:
+    def node(self, line: str = "", player: str | None = None) -> Node:
         """The node that a line leads to: strategies, EVs and equities of one player's hands, and the way there."""
         return nodes.node(self.reader, line, player, self.runouts)
 
-    def exploit(self, line: str = "", player: str | None = None) -> dict[str, Any]:
+    def exploit(self, line: str = "", player: str | None = None) -> Node:
         """The same, and what a best response from there on does and gains; the opponent's strategy stays as it is."""
         return nodes.exploit(self.reader, line, player)
 

@@ -10,13 +10,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.engines.boards.lines import Place, decision_at, follow
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name, hand_number, parse_card
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_at, stacks_of, word
+from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_at, word
+from treeplex.poker.browse.nodes import common_fields
 from treeplex.poker.views.equity import met
+from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
 
 FINE: Final = 0.005  # of the pot: no better action is worth more than this
@@ -41,27 +42,27 @@ def question(reader: Reader, player: str, seed: int, number: int) -> dict[str, A
     seed, number = non_negative("seed", seed), non_negative("number", number)
     for attempt in range(number, number + 1000):
         hands = _dealt(reader, np.random.default_rng([seed, attempt]))
-        asked = _advance(reader, Deal(PLAYERS.index(player), hands, seed, attempt), "")
-        if "hand" in asked:
-            return asked
+        first = _advance(reader, Deal(PLAYERS.index(player), hands, seed, attempt), "")
+        if "hand" in first:
+            return first
     raise ParameterError(f"The player {player} never gets to act in this solution; choose the other player.")
 
 
-def mark(reader: Reader, given: Mapping[str, Any], action: int) -> dict[str, Any]:
+def mark(reader: Reader, fields: Mapping[str, Any], action: int) -> dict[str, Any]:
     """What the chosen action is worth beside the others, and where it leads."""
-    deal, line = _read(reader, given)
-    place = follow(reader.game, line)
-    if place.node.kind != DECISION or place.node.player != deal.player:
+    deal, line = _read(reader, fields)
+    position = follow(reader.game, line)
+    if position.node.kind != DECISION or position.node.player != deal.player:
         raise ParameterError(f"The 'line' {quoted(line)} of the question leads to no decision of its player.")
-    if isinstance(action, bool) or not 0 <= action < len(place.node.actions):
+    if isinstance(action, bool) or not 0 <= action < len(position.node.actions):
         raise ParameterError(
-            f"The 'action' parameter must be from 0 to {len(place.node.actions) - 1}, got {quoted(action)}."
+            f"The 'action' parameter must be from 0 to {len(position.node.actions) - 1}, got {quoted(action)}."
         )
     view, hand = reader.at(line), deal.hands[deal.player]
-    values, pot = view.ev[:, hand], pot_at(reader.game, place.node)
+    values, pot = view.ev[:, hand], pot_at(reader.game, position.node)
     known = ~np.isnan(values)
     lost = float(np.nanmax(values) - values[action]) if known[action] else 0.0
-    after = extended(line, word(reader.game, place.node, action))
+    after = extended(line, word(reader.game, position.node, action))
     return {
         "chosen": action,
         "ev": [float(x) if is_known else None for x, is_known in zip(values, known, strict=True)],
@@ -93,49 +94,42 @@ def _dealt(reader: Reader, chance: np.random.Generator) -> tuple[int, int]:
 def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
     """Play the opponent and deal cards until it is the player's turn, or the hand is over."""
     game, held = reader.game, [int(card) for hand in deal.hands for card in HAND_CARDS[hand]]
-    place = follow(game, line)
+    position = follow(game, line)
     while True:
-        kind = place.node.kind
-        if kind == DECISION and place.node.player == deal.player:
-            return _asked(reader, place, deal)
-        steps, line = crumbs(game, place)
+        kind = position.node.kind
+        if kind == DECISION and position.node.player == deal.player:
+            return _question(reader, position, deal)
+        steps, line = crumbs(game, position)
         chance = np.random.default_rng([deal.seed, deal.number, len(steps) + 1])
         if kind == DECISION:
-            decision, other = decision_at(game, place), 1 - deal.player
-            shares = reader.expand(reader.strategy(decision, place), place, other)[:, deal.hands[other]]
+            decision, other = decision_at(game, position), 1 - deal.player
+            shares = reader.expand(reader.strategy(decision, position), position, other)[:, deal.hands[other]]
             taken = int(chance.choice(len(shares), p=shares / shares.sum()))
-            line = extended(line, word(game, place.node, taken))
-            place = follow(game, line)
+            line = extended(line, word(game, position.node, taken))
+            position = follow(game, line)
         elif kind == CHANCE:
-            line, place = after_card(game, line, int(chance.choice(next_cards(place, held))))
+            line, position = after_card(game, line, int(chance.choice(next_cards(position, held))))
         else:
-            return _over(reader, place, deal, line)
+            return _over(reader, position, deal, line)
 
 
-def _asked(reader: Reader, place: Place, deal: Deal) -> dict[str, Any]:
-    game = reader.game
-    steps, line = crumbs(game, place)
+def _question(reader: Reader, position: Position, deal: Deal) -> dict[str, Any]:
+    node = common_fields(reader.game, position)
+    node["actions"] = actions_at(reader.game, position.node, node["line"])
     return {
-        "line": line,
+        "line": node["line"],
         "hand": hand_name(deal.hands[deal.player]),
         "opponent": f"{deal.hands[1 - deal.player]:x}",
         "player": PLAYERS[deal.player],
         "seed": deal.seed,
         "number": deal.number,
-        "node": {
-            "crumbs": steps,
-            "board": [card_name(card) for card in place.cards],
-            "pot": pot_at(game, place.node),
-            "stacks": stacks_of(game, place.node),
-            "to_call": place.node.to_call,
-            "actions": actions_at(game, place.node, line),
-        },
+        "node": node,
     }
 
 
-def _over(reader: Reader, place: Place, deal: Deal, line: str) -> dict[str, Any]:
+def _over(reader: Reader, position: Position, deal: Deal, line: str) -> dict[str, Any]:
     """How a hand has ended: chips that the player takes of the pot."""
-    game, node, spot = reader.game, place.node, reader.game.spot
+    game, node, spot = reader.game, position.node, reader.game.spot
     pot = pot_at(game, node)
     if node.kind == FOLD:
         won, how = (0.0 if node.player == deal.player else 1.0), f"{PLAYERS[node.player]} folds"
@@ -144,25 +138,25 @@ def _over(reader: Reader, place: Place, deal: Deal, line: str) -> dict[str, Any]
         for player in (0, 1):
             reach[player][deal.hands[player]] = 1.0
         mine, theirs = reach[deal.player], reach[1 - deal.player]
-        equity = reader.equities.at(place, deal.player, mine, theirs)
+        equity = reader.equities.at(position, deal.player, mine, theirs)
         won = float(np.nansum(shares_of(mine, theirs) * equity))
         how = "showdown"
     return {
         "result": how,
         "line": line,
-        "board": [card_name(card) for card in place.cards],
+        "board": [card_name(card) for card in position.cards],
         "hands": {name: hand_name(hand) for name, hand in zip(PLAYERS, deal.hands, strict=True)},
         "won": won * (pot - spot.rake(pot)),
         "pot": pot,
     }
 
 
-def _read(reader: Reader, given: Mapping[str, Any]) -> tuple[Deal, str]:
+def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[Deal, str]:
     """A question that comes back, checked."""
-    missing = next((name for name in FIELDS if name not in given), None)
+    missing = next((name for name in FIELDS if name not in fields), None)
     if missing is not None:
         raise ParameterError(f"The field '{missing}' of the question is missing.")
-    name, text, player = given["hand"], given["opponent"], given["player"]
+    name, text, player = fields["hand"], fields["opponent"], fields["player"]
     if player not in PLAYERS:
         raise ParameterError(f"The 'player' of the question must be oop or ip, got {quoted(player)}.")
     if not isinstance(name, str) or len(name) != 4:
@@ -176,9 +170,9 @@ def _read(reader: Reader, given: Mapping[str, Any]) -> tuple[Deal, str]:
         raise ParameterError("The hands of the question are not two hands; ask for a new question.")
     mine, who = hand_number(first, second), PLAYERS.index(player)
     hands = (mine, opponent) if who == 0 else (opponent, mine)
-    place = follow(reader.game, given["line"])
-    cards = [*HAND_CARDS[mine].tolist(), *HAND_CARDS[opponent].tolist(), *place.cards]
+    position = follow(reader.game, fields["line"])
+    cards = [*HAND_CARDS[mine].tolist(), *HAND_CARDS[opponent].tolist(), *position.cards]
     if len(set(cards)) < len(cards):
         raise ParameterError("The hands of the question share a card with each other or with the board.")
-    seed, number = (non_negative(key, given[key]) for key in ("seed", "number"))
-    return Deal(who, hands, seed, number), given["line"]
+    seed, number = (non_negative(key, fields[key]) for key in ("seed", "number"))
+    return Deal(who, hands, seed, number), fields["line"]

@@ -9,18 +9,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import crumbs, extended, next_cards
-from treeplex.poker.browse.nodes import realisation
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
 from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.lines import Position, follow
+from treeplex.poker.views.node import realisation
 from treeplex.poker.views.view import average
 
 ANY: Final = "*"
@@ -75,7 +75,8 @@ def report(
                     watch(f"run {number} of {len(runs)}, {' '.join(card_name(card) for card in place.cards)}")
                 often = _often(opened, place)
                 weight += often * boards
-                node = Node(Path(run).name or str(run), asked, opened.node(crumbs(opened.reader.game, place)[1]), words)
+                shown: Any = opened.node(crumbs(opened.reader.game, place)[1])
+                node = Node(Path(run).name or str(run), asked, shown, words)
                 rows += _rows(node, often, often * boards, hands, chosen, by_class)
                 if len(rows) > MOST:
                     raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")
@@ -92,7 +93,7 @@ class Node(NamedTuple):
     words: tuple[str, ...]
 
 
-def _places(opened: OpenedSpot, line: str) -> Iterator[Place]:
+def _places(opened: OpenedSpot, line: str) -> Iterator[Position]:
     """The decisions that a line leads to, whatever cards ``*`` stands for."""
     game = opened.reader.game
     first, *rest = [part.strip(" ,/;|>-") for part in line.split(ANY)]
@@ -156,7 +157,7 @@ def _both(node: dict[str, Any], player: int, rows: list[dict[str, Any]]) -> tupl
     return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(worth))
 
 
-def _often(opened: OpenedSpot, place: Place) -> float:
+def _often(opened: OpenedSpot, place: Position) -> float:
     """The probability of a line, of all deals of its run."""
     reader = opened.reader
     spot, reach = reader.game.spot, [reader.reach(place, player) for player in (0, 1)]

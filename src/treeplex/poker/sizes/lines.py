@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Final
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.lines import decisions_by_line
+from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.solves import Solve, joined

@@ -18,8 +18,8 @@ from treeplex.algorithms.protocol import Algorithm, Array, Execution, Stop, Tens
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.arrays import Sources
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.lines import copy_rows
 from treeplex.engines.boards.locks import no_locks
+from treeplex.engines.boards.trees import copy_rows
 from treeplex.errors import SolverError
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.views.reader import Reader

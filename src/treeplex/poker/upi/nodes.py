@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import Place, follow
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, Node
 from treeplex.games.holdem.cards import CARDS, card_name
@@ -16,6 +15,7 @@ from treeplex.games.holdem.formats.floats import ORDER
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.lines import Position, follow
 from treeplex.poker.views.reader import Reader
 
 ROOT = "r"
@@ -65,10 +65,10 @@ class Nodes:
         place = self._place(name)
         return self._weight(place) / self._weight(self._place(START)) * chance_of(self.game, place.depth)
 
-    def _weight(self, place: Place) -> float:
+    def _weight(self, place: Position) -> float:
         return float(self.reader.reach(place, 0) @ met(self.reader.reach(place, 1)))
 
-    def _ev(self, name: str, place: Place, who: int) -> Floats:
+    def _ev(self, name: str, place: Position, who: int) -> Floats:
         if place.node.kind == DECISION:
             return self.reader.at(name, who).values - self._put_in(place)[who]
         above, _, last = name.rpartition(":")
@@ -81,12 +81,12 @@ class Nodes:
         action = self._names(parent.node).index(last)
         return self.reader.at(above).ev[action] - self._put_in(parent)[who]
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> Position:
         if name not in (ROOT, START) and not name.startswith(f"{START}:"):
             raise ParameterError(f"A node is named such as r:0:c:b100:c:8h, got {quoted(name)}.")
         return follow(self.game, START if name == ROOT else name)
 
-    def _put_in(self, place: Place) -> tuple[float, float]:
+    def _put_in(self, place: Position) -> tuple[float, float]:
         """By both players since the start."""
         node = place.steps[-1].decision.node if place.node.kind == FOLD else place.node
         amounts = [node.paid, node.paid]
@@ -94,7 +94,7 @@ class Nodes:
             amounts[1 - node.player] = self.game.spot.rounded(node.paid + node.to_call)
         return amounts[0], amounts[1]
 
-    def _children(self, name: str, place: Place) -> list[str]:
+    def _children(self, name: str, place: Position) -> list[str]:
         if name == ROOT:
             return [START]
         if place.node.kind == CHANCE:

@@ -26,14 +26,14 @@ from treeplex.engines.boards.arrays import (
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision
-from treeplex.engines.boards.translated import by_node
+from treeplex.engines.boards.trees import by_node
 from treeplex.errors import GameError
 from treeplex.updates.reference import matched
 
 Array = npt.NDArray[Any]
 
 
-class Kept:
+class NodeValues:
     """Values if both play their strategies, and values if a player responds best from there on."""
 
     def __init__(self, game: HoldemGame, playing: Playing, storage: str, threads: int) -> None:

@@ -13,12 +13,12 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import VALUE, VALUE_KEPT, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, of_order_one
-from treeplex.engines.boards.lines import Place
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.translated import with_tree
+from treeplex.engines.boards.trees import with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, Node
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import STREETS
+from treeplex.poker.views.lines import Position
 
 Array = npt.NDArray[Any]
 
@@ -35,57 +35,59 @@ class Equity:
         stub = no_learner(storage)
         self._playing = Playing((stub, stub), Sources(none, none), no_locks(self._game, storage))
 
-    def at(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Floats:
-        """[1326] of the hands of ``player`` against the opponent's, on the board of a place and whatever cards come."""
-        game, depth, board = self._game, place.depth, place.board
+    def at(self, position: Position, player: int, reach: Floats, opponent: Floats) -> Floats:
+        """[1326] of the hands of ``player`` against the opponent's, over all cards that may come."""
+        game, depth, board = self._game, position.depth, position.board
         runner = engine(game, self._storage, self._threads)
-        start = self._start(place, player, reach, opponent)
+        start = self._start(position, player, reach, opponent)
         taken = runner.snapshot(depth, board, player) if depth else None
         passes = [(player, VALUE, 0)]
-        found = runner.run(self._playing, plain_rule(), passes, taken, start, keep=taken is None)
+        values = runner.run(self._playing, plain_rule(), passes, taken, start, keep=taken is None)
         width = int(game.boards[depth].hands[player].start[board + 1] - game.boards[depth].hands[player].start[board])
-        return self._told(place, player, found[0, :width] if taken is None else taken.value[:width], opponent)
+        return self._shares(position, player, values[0, :width] if taken is None else taken.value[:width], opponent)
 
-    def below(self, place: Place, player: int, reach: Floats, opponent: Floats) -> Callable[[Place], Floats]:
-        """The same after one more card, if nobody has bet since ``place``: one pass for all cards, told one by one."""
+    def below(self, position: Position, player: int, reach: Floats, opponent: Floats) -> Callable[[Position], Floats]:
+        """Return the same after any next card, if nobody has bet since ``position``; one pass is for all cards."""
         game = self._game
         values, learners = np.zeros(game.elements(player), self._storage), list(self._playing.learners)
         learners[player] = learners[player]._replace(regret=values)
         playing = self._playing._replace(learners=(learners[0], learners[1]))
-        start, passes = self._start(place, player, reach, opponent), [(player, VALUE_KEPT, 0)]
+        start, passes = self._start(position, player, reach, opponent), [(player, VALUE_KEPT, 0)]
         engine(game, self._storage, self._threads).run(playing, plain_rule(), passes, None, start)
 
-        def after(to: Place) -> Floats:
+        def after(to: Position) -> Floats:
             hands = game.boards[to.depth].hands[player]
             first, width = int(hands.storage[to.board]), int(hands.start[to.board + 1] - hands.start[to.board])
             theirs = np.where(np.isin(HAND_CARDS, to.cards).any(axis=1), 0.0, opponent)
-            return self._told(to, player, values[first : first + width], theirs, opponent)
+            return self._shares(to, player, values[first : first + width], theirs, opponent)
 
         return after
 
-    def _start(self, place: Place, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
+    def _start(self, position: Position, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
         """Both players' weights as the hands of the first board stand."""
-        moved = hand_numbers(HAND_CARDS // 4 * 4 + np.array(place.suits)[HAND_CARDS % 4])
+        moved = hand_numbers(HAND_CARDS // 4 * 4 + np.array(position.suits)[HAND_CARDS % 4])
         work = engine(self._game, self._storage, self._threads).start[0].dtype
         weights = (reach, opponent) if player == 0 else (opponent, reach)
-        found: list[Array] = []
+        start: list[Array] = []
         for weight, hands in zip(weights, self._game.boards[0].hands, strict=True):
             stored = np.zeros(HANDS + 1)
             stored[moved] = of_order_one(weight)
-            found.append(stored[hands.number[: int(hands.start[1])]].astype(work))
-        return found[0], found[1]
+            start.append(stored[hands.number[: int(hands.start[1])]].astype(work))
+        return start[0], start[1]
 
-    def _told(self, place: Place, player: int, won: Array, opponent: Floats, scaled: Floats | None = None) -> Floats:
-        """What is won of the opponent's hands as a share of the pot, for hands of the board as it was named."""
+    def _shares(
+        self, position: Position, player: int, won: Array, opponent: Floats, scaled: Floats | None = None
+    ) -> Floats:
+        """Return the winnings as fractions of the pot, for hands of the board as it was named."""
         game = self._game
-        hands = game.boards[place.depth].hands[player]
-        begin, count = int(hands.start[place.board]), int(hands.held[place.board])
+        hands = game.boards[position.depth].hands[player]
+        begin, count = int(hands.start[position.board]), int(hands.held[position.board])
         stored = np.full(HANDS, np.nan)
         stored[hands.number[begin : begin + count]] = won[:count]
-        named = stored[hand_numbers(HAND_CARDS // 4 * 4 + np.array(place.suits)[HAND_CARDS % 4])]
+        named = stored[hand_numbers(HAND_CARDS // 4 * 4 + np.array(position.suits)[HAND_CARDS % 4])]
         whole = opponent if scaled is None else scaled
         unit = float(of_order_one(whole).max(initial=0.0)) / (float(whole.max(initial=0.0)) or 1.0)
-        pot = game.spot.chips(game.spot.pot) * chance_of(game, place.depth)
+        pot = game.spot.chips(game.spot.pot) * chance_of(game, position.depth)
         return np.clip(0.5 + per_meeting(named / pot, unit * opponent), 0.0, 1.0)  # rounding may step over
 
 

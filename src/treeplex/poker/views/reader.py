@@ -13,17 +13,18 @@ from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_r
 from treeplex.engines.boards.engine import Engine, engine
 from treeplex.engines.boards.evaluate import evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, of_order_one
-from treeplex.engines.boards.lines import Place, Step, decision_at, follow, name_of
 from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.evaluation import Evaluation
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
+from treeplex.games.holdem.lines import name_of
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.views.action_values import Kept, locked_hands
+from treeplex.poker.views.action_values import NodeValues, locked_hands
 from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, waiting_values
 from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
+from treeplex.poker.views.lines import Position, Step, decision_at, follow
 from treeplex.poker.views.view import INDIFFERENT, View
 from treeplex.updates.reference import matched
 
@@ -35,7 +36,7 @@ class Reader:
         stub = no_learner(storage)
         self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
         self._playing = Playing((stub, stub), sources, frozen)
-        self.kept: Kept | None = None
+        self.node_values: NodeValues | None = None
         self.accuracy = INDIFFERENT  # of the pot: what strategies are good for
 
     @cached_property
@@ -43,11 +44,11 @@ class Reader:
         """Shares of the pot if nobody bets any more."""
         return Equity(self.game, self._storage, self._threads)
 
-    def keep(self) -> Kept:
+    def keep(self) -> NodeValues:
         """From now on values of nodes are looked up: a pass for each player, when they are first asked for."""
-        if self.kept is None:
-            self.kept = Kept(self.game, self._playing, self._storage, self._threads)
-        return self.kept
+        if self.node_values is None:
+            self.node_values = NodeValues(self.game, self._playing, self._storage, self._threads)
+        return self.node_values
 
     def __repr__(self) -> str:
         return f"Reader({self.game!r}, {self._storage})"
@@ -57,25 +58,25 @@ class Reader:
 
         ``player``: whose hands, ``"oop"`` or ``"ip"``; by default those of the player to act.
         """
-        place = follow(self.game, line)
-        if place.node.kind != DECISION:
-            fix = "name the card that is dealt." if place.node.kind == CHANCE else "leave out the last action."
-            raise ParameterError(f"{line!r:.80} leads to a {place.node.kind} node, where no player acts; {fix}")
-        decision = decision_at(self.game, place)
+        position = follow(self.game, line)
+        if position.node.kind != DECISION:
+            fix = "name the card that is dealt." if position.node.kind == CHANCE else "leave out the last action."
+            raise ParameterError(f"{line!r:.80} leads to a {position.node.kind} node, where no player acts; {fix}")
+        decision = decision_at(self.game, position)
         node, shown = decision.node, decision.player if player is None else _player(player)
         acts = shown == decision.player
         actions = node.actions if acts else []
-        reach, opponent = self.reach(place, shown), self.reach(place, 1 - shown)
-        strategy = self.expand(self.strategy(decision, place), place, shown) if acts else np.zeros((0, HANDS))
-        ev, values, played = self._values(place, decision, shown, reach, opponent, strategy)
+        reach, opponent = self.reach(position, shown), self.reach(position, 1 - shown)
+        strategy = self.expand(self.strategy(decision, position), position, shown) if acts else np.zeros((0, HANDS))
+        ev, values, played = self._values(position, decision, shown, reach, opponent, strategy)
         return View(
             line,
-            place.cards,
+            position.cards,
             self.game.spot.rounded(self.game.spot.pot + 2 * node.paid + node.to_call),
             shown,
             decision.player,
             actions,
-            [name_of(self.game, node, action) for action in actions],
+            [name_of(self.game.spot, node, action) for action in actions],
             reach,
             opponent,
             shares_of(reach, opponent),
@@ -83,19 +84,19 @@ class Reader:
             ev,
             values,
             played,
-            self.equities.at(place, shown, reach, opponent),
+            self.equities.at(position, shown, reach, opponent),
             self.accuracy,
         )
 
     def _values(
-        self, place: Place, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
+        self, position: Position, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """EV of each action and of each hand if it plays on well, and of each hand if it plays its own strategy.
 
         [actions, 1326], [1326], [1326]; see ``poker.views.continuation``.
         """
         node, weights = decision.node, self.game.spot.weights(player)
-        played, best = (self.ev(place, decision, player, opponent, best=best) for best in (False, True))
+        played, best = (self.ev(position, decision, player, opponent, best=best) for best in (False, True))
         part = np.divide(reach, weights, out=np.zeros(HANDS), where=weights > 0.0)
         free = not self.game.locks
         if player == decision.player:
@@ -105,36 +106,38 @@ class Reader:
         else:
             ev, own, values = played[:0], played[0], waiting_values(part, played[0], best[0], free=free)
         if not free:
-            never = self._is_avoided(place, player)
+            never = self._is_avoided(position, player)
             values = np.full(HANDS, np.nan) if never else values
-            gone = avoided(reach, strategy, self.locked(place, decision))
+            gone = avoided(reach, strategy, self.locked(position, decision))
             for k in np.flatnonzero(gone | never).tolist() if len(ev) else []:
                 if answered(node.children[k], player):
                     ev[k] = np.nan
         return ev, values, own
 
-    def _is_avoided(self, place: Place, player: int) -> bool:
-        """Do locks keep the whole range of ``player`` from the line to a place?"""
-        for number, step in enumerate(place.steps):
+    def _is_avoided(self, position: Position, player: int) -> bool:
+        """Do locks keep the whole range of ``player`` from the line to a position?"""
+        for number, step in enumerate(position.steps):
             if step.decision.player == player:
-                at = Place(step.decision.node, step.depth, step.board, place.cards, step.suits, place.steps[:number])
+                at = Position(
+                    step.decision.node, step.depth, step.board, position.cards, step.suits, position.steps[:number]
+                )
                 strategy = self.expand(self.strategy(step.decision, step), step, player)
                 if avoided(self.reach(at, player), strategy, self.locked(step, step.decision))[step.action]:
                     return True
         return False
 
-    def locked(self, at: Place | Step, decision: Decision) -> npt.NDArray[np.bool_]:
+    def locked(self, at: Position | Step, decision: Decision) -> npt.NDArray[np.bool_]:
         """[1326] which hands of the player who acts play a locked strategy at a decision."""
         stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
         return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
 
     def frequencies(self, line: str = "") -> list[float]:
         """How often each action of a decision is taken, over all hands that get there."""
-        place = follow(self.game, line)
-        decision = decision_at(self.game, place)
+        position = follow(self.game, line)
+        decision = decision_at(self.game, position)
         player = decision.player
-        shares = shares_of(self.reach(place, player), self.reach(place, 1 - player))
-        rows = self.expand(self.strategy(decision, place), place, player)
+        shares = shares_of(self.reach(position, player), self.reach(position, 1 - player))
+        rows = self.expand(self.strategy(decision, position), position, player)
         return [float(np.nansum(shares * row)) for row in rows]
 
     def value(self, player: int) -> float:
@@ -188,21 +191,21 @@ class Reader:
 
     def equity(self) -> tuple[float, float]:
         """Each player's share of the pot if nobody bets at all."""
-        place = follow(self.game, "")
-        reach, opponent = self.reach(place, 0), self.reach(place, 1)
-        first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(place, 0, reach, opponent)))
+        position = follow(self.game, "")
+        reach, opponent = self.reach(position, 0), self.reach(position, 1)
+        first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(position, 0, reach, opponent)))
         return first, 1.0 - first
 
-    def reach(self, place: Place, player: int) -> Floats:
+    def reach(self, position: Position, player: int) -> Floats:
         """[1326] a player's weights, times the probabilities of its actions on the way."""
         weights = self.game.spot.weights(player)
-        weights[np.isin(HAND_CARDS, place.cards).any(axis=1)] = 0.0
-        for step in place.steps:
+        weights[np.isin(HAND_CARDS, position.cards).any(axis=1)] = 0.0
+        for step in position.steps:
             if step.decision.player == player:
                 weights *= self.expand(self.strategy(step.decision, step), step, player)[step.action]
         return weights
 
-    def strategy(self, decision: Decision, at: Place | Step) -> Floats:
+    def strategy(self, decision: Decision, at: Position | Step) -> Floats:
         """[actions, H] the strategy of a stored board's decision."""
         hands = self.game.boards[at.depth].hands[decision.player]
         width = int(hands.start[at.board + 1] - hands.start[at.board])
@@ -211,7 +214,7 @@ class Reader:
         rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
         return matched(rows.astype(np.float64))
 
-    def expand(self, rows: Floats, at: Place | Step, player: int, empty: float = 0.0) -> Floats:
+    def expand(self, rows: Floats, at: Position | Step, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
         hands = self.game.boards[at.depth].hands[player]
         begin, count = int(hands.start[at.board]), int(hands.held[at.board])
@@ -219,30 +222,32 @@ class Reader:
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]
 
-    def ev(self, place: Place, decision: Decision, player: int, opponent: Floats, *, best: bool = False) -> Floats:
+    def ev(
+        self, position: Position, decision: Decision, player: int, opponent: Floats, *, best: bool = False
+    ) -> Floats:
         """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
 
         ``opponent``: reach of the other player's hands. ``best``: if ``player`` replies best afterwards, instead of
         playing its own strategy.
         """
         game, node, acts = self.game, decision.node, player == decision.player
-        if self.kept is not None and self.kept.has_room(player, best=best):
-            rows = self.kept.rows(decision, place.depth, place.board, player, best=best)
+        if self.node_values is not None and self.node_values.has_room(player, best=best):
+            rows = self.node_values.rows(decision, position.depth, position.board, player, best=best)
             weights = game.spot.weights(1 - player)
-            unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, place.depth)
-            gained = per_meeting(self.expand(rows, place, player, np.nan), unit * opponent)
+            unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, position.depth)
+            gained = per_meeting(self.expand(rows, position, player, np.nan), unit * opponent)
         else:
-            gained = self._gained(place, decision, player, layout.BEST if best else layout.VALUE)
+            gained = self._gained(position, decision, player, layout.BEST if best else layout.VALUE)
         put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
-        found = game.spot.chip * gained + put_in
+        chips = game.spot.chip * gained + put_in
         for k, action in enumerate(node.actions if acts else []):
             if action.kind == "fold":
-                found[k, ~np.isnan(found[k])] = 0.0  # whatever rounding says
-        return found
+                chips[k, ~np.isnan(chips[k])] = 0.0  # whatever rounding says
+        return chips
 
-    def _gained(self, place: Place, decision: Decision, player: int, mode: int) -> Floats:
+    def _gained(self, position: Position, decision: Decision, player: int, mode: int) -> Floats:
         """[actions or 1, 1326] chips beside half of the pot, from one pass: ``mode`` is ``VALUE`` or ``BEST``."""
-        game, depth, board, node = self.game, place.depth, place.board, decision.node
+        game, depth, board, node = self.game, position.depth, position.board, decision.node
         runner = engine(game, self._storage, self._threads)
         taken = runner.snapshot(depth, board, player) if depth else None
         whole = self._rule._replace(prune=False)  # rows that nobody reaches are written, too
@@ -262,8 +267,8 @@ class Reader:
             for who, root in zip((player, 1 - player), above, strict=True)
         )
         first, count = (ends + decision.slot, len(node.actions)) if player == decision.player else (own, 1)
-        opponent = self.expand(reach[theirs : theirs + 1].astype(np.float64), place, 1 - player)[0]
-        spread = self.expand(value[first : first + count].astype(np.float64), place, player, np.nan)
+        opponent = self.expand(reach[theirs : theirs + 1].astype(np.float64), position, 1 - player)[0]
+        spread = self.expand(value[first : first + count].astype(np.float64), position, player, np.nan)
         return per_meeting(spread, opponent)
 
 

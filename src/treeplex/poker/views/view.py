@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,25 +19,12 @@ from treeplex.games.holdem.cards import HAND_CARDS, RANKS, card_name, hand_name
 from treeplex.games.holdem.ranges import parse_range
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.html import html_table
+from treeplex.poker.views.node import Row, Summary, hand_of
 
 INDIFFERENT: Final = 0.001  # of the pot, at least: actions whose EVs differ by less are as good as each other
 MOST_SHOWN: Final = 20  # classes of hands in a notebook
 ORDERS: Final = ("class", "reach", "ev", "equity")
 """How rows may be sorted, beside by how often an action is taken."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A hand, or a class of hands, at a decision; ``None``: not known, because it never meets the opponent here."""
-
-    hand: str
-    reach: float  # of its weight in the range; of a class, the sum over its hands
-    share: float  # of all deals that get here
-    strategy: tuple[float, ...]  # how often each action is taken
-    ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on, if the hand plays on well
-    value: float | None  # the same, acting by its strategy
-    equity: float | None  # of the pot if nobody bets any more
-    indifferent: bool  # are two actions or more as good as the best, within the view's ``tolerance``?
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +55,8 @@ class View:
         board, where = " ".join(card_name(card) for card in self.board), self.line or "root"
         plays = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.totals().items())
         about = f"{PLAYERS[self.player]}, pot {self.pot:.10g}, {len(self.hands())} hands"
-        told = f"View({board}, {where}: {about}; {plays})"
-        return told if len(told) < 280 else told[:275] + " ...)"
+        text = f"View({board}, {where}: {about}; {plays})"
+        return text if len(text) < 280 else text[:275] + " ...)"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: classes of hands, those that come here most first."""
@@ -99,10 +86,10 @@ class View:
 
     def hands(self, chosen: str | None = None) -> list[int]:
         """The hands that get here, by class; only those of the range ``chosen``, if given."""
-        kept = self.share > 0.0
+        here = self.share > 0.0
         if chosen is not None:
-            kept &= parse_range(chosen, "hand") > 0.0
-        return sorted(np.flatnonzero(kept).tolist(), key=_by_class)
+            here &= parse_range(chosen, "hand") > 0.0
+        return sorted(np.flatnonzero(here).tolist(), key=_by_class)
 
     def value(self, hand: int) -> float:
         """What a hand takes of the pot from here on, playing its strategy."""
@@ -126,11 +113,11 @@ class View:
         ``sort``: "class" (aces first), or, largest first, "reach", "ev", "equity" or how often an action is taken.
         """
         key = self._key(sort)
-        found = self.hands(chosen)
+        hands = self.hands(chosen)
         if not by_class:
-            return sorted(self._hand_rows(found), key=key)[:most]
+            return sorted(self._hand_rows(hands), key=key)[:most]
         groups: dict[str, list[int]] = {}
-        for hand in found:
+        for hand in hands:
             groups.setdefault(class_of(hand), []).append(hand)
         return sorted((self._row(name, hands) for name, hands in groups.items()), key=key)[:most]
 
@@ -157,8 +144,8 @@ class View:
         numbers = dict.fromkeys(("reach", "share", "probability", "ev", "value", "equity"), pa.float64())
         return table(columns, {"hand": pa.string(), "action": pa.string(), "indifferent": pa.bool_()} | numbers)
 
-    def summary(self, rows: Sequence[Row] | None = None) -> dict[str, Any]:
-        """As ``treeplex holdem show --json`` prints it."""
+    def summary(self, rows: Sequence[Row] | None = None) -> Summary:
+        """Return what ``treeplex holdem show --json`` prints."""
         return {
             "line": self.line,
             "board": " ".join(card_name(card) for card in self.board),
@@ -168,7 +155,7 @@ class View:
             "actions": [action.name for action in self.actions],
             "totals": list(self.totals().values()),
             "tolerance": self.tolerance,
-            "hands": [asdict(row) for row in self._all(rows)],
+            "hands": [hand_of(row) for row in self._all(rows)],
         }
 
     def _all(self, rows: Sequence[Row] | None) -> Sequence[Row]:
@@ -246,6 +233,11 @@ def average(values: Floats, weights: Floats) -> float | None:
     known = ~np.isnan(values) & (weights > 0.0)
     total = float(weights[known].sum())
     return float(values[known] @ weights[known]) / total if total > 0.0 else None
+
+
+def known_or_none(x: float) -> float | None:
+    """Return a number, or ``None`` in place of one that is not finite."""
+    return float(x) if np.isfinite(x) else None
 
 
 def _mean(values: Floats, share: Floats) -> float | None:

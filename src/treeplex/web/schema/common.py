@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import cache, reduce
+from types import UnionType
+from typing import Annotated, Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite number; limits on it are checked by what it is for."""
@@ -42,3 +44,25 @@ class Refusal(Told):
     """What every refusal is."""
 
     error: Annotated[str, Field(description="One sentence: what is wrong, and what to do.")]
+
+
+@cache
+def model_of(shape: Any) -> Any:
+    """Return a type with a model in place of every ``TypedDict``; a text in ``Annotated`` becomes a description."""
+    origin, inside = get_origin(shape), get_args(shape)
+    if is_typeddict(shape):
+        hints = get_type_hints(shape, include_extras=True)
+        fields: dict[str, Any] = {name: _field(hint) for name, hint in hints.items()}
+        return create_model(shape.__name__, __base__=Loose, __doc__=shape.__doc__, **fields)
+    if origin is Annotated:
+        return Annotated[model_of(inside[0]), Field(description=inside[1])]
+    if origin is UnionType:
+        return reduce(lambda one, other: one | other, map(model_of, inside))
+    return shape if origin in (None, Literal) else origin[tuple(map(model_of, inside))]
+
+
+def _field(hint: Any) -> tuple[Any, Any]:
+    """Return a field's type and default."""
+    if get_origin(hint) is NotRequired:
+        return model_of(get_args(hint)[0]), Field(default_factory=lambda: None)
+    return model_of(hint), ...

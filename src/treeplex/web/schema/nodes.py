@@ -6,53 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from treeplex.web.schema.common import Asked, Loose, Told
+from treeplex.poker.views import node
+from treeplex.web.schema.common import Asked, Loose, Told, model_of
 
-Player = Literal["oop", "ip"]
-
-
-class NodeAction(Loose):
-    """Something that can be done at a node."""
-
-    name: str
-    label: str | None = None
-    short: str | None = None
-    colour: str | None = None
-    line: str | None = None
-    frequency: float | None = None
-    ev: float | None = None
-
-
-class Hand(Loose):
-    """A hand, or a class of hands."""
-
-    reach: float
-    share: float
-    strategy: list[float | None]
-    ev: list[float | None]
-    value: float | None
-    equity: float | None
-    realisation: float | None = None
-    indifferent: bool | None = None
-
-
-class Node(Loose):
-    """A node of a solved spot."""
-
-    kind: Literal["decision", "chance", "terminal"]
-    line: str = Field(description="Canonical: use it in links.")
-    board: list[str]
-    street: str
-    pot: float
-    crumbs: list[dict[str, Any]]
-    to_act: Player | None = None
-    player: Player | None = None
-    actions: list[NodeAction] | None = None
-    hands: list[Hand] | None = None
-    classes: list[Hand | None] | None = Field(None, description="169, row by row, aces first.")
-    ranges: dict[str, Any] | None = None
-    cards: list[dict[str, Any]] | None = None
-    result: str | None = None
+Node: Any = model_of(node.Node)
 
 
 class Runouts(Loose):

@@ -12,6 +12,7 @@ from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
 from treeplex.kernels.jit import callee
 from treeplex.updates.rule import TOLERANCE
+from treeplex.updates.rules import positive_sum, share_out
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +26,7 @@ def call(
 
     ``values``: counterfactual values in chips, times the opponent's weights and the chance of the cards dealt since the
     start: what the family learns from. Numbers of a hand are gathered as float64, and rounded to the storage when they
-    are put back. A hand whose strategy is all zeros has played uniformly.
+    are put back. What a hand has played is what ``street`` normalises: uniform where all is zero.
     """
     player.last[number] = step.t
     rows, size, locked = calls.code[1], actions * width, player.where[number]
@@ -35,12 +36,10 @@ def call(
             return
         if locked >= 0 and is_locked(player.locked, locked, size, width, h):
             continue
-        total = 0.0
         for a in range(actions):
             own[a], own[actions + a] = values[a * width + h], strategy[a * width + h]
-            total += own[actions + a]
-        if total == 0.0:
-            own[actions : 2 * actions] = 1.0 / actions
+        begin, end = np.uint64(actions), np.uint64(2 * actions)
+        share_out(own, own, begin, end, None, positive_sum(own, begin, end, None))
         for k in range(rows * actions):
             own[2 * actions + k] = memory[k * width + h]
         if call_rule(

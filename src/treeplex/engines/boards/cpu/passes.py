@@ -139,22 +139,78 @@ def _up(tables: Tables, place: Place, first: int, stop: int, rule: PassRule, ste
 
 
 @callee
+def _last_boards(tables: Tables, chance: float, rule: PassRule, step: Pass, worker: Worker, n: int) -> None:
+    """Boards of two streets: the tiles of the last one that this thread gets in pass ``n``."""
+    results, top = results_at(tables, 0), scratch_at(tables, 0)
+    found, sync = results.found, results.sync
+    threads: Any = np.int64(worker.threads)
+    nil: Any = np.int64(0)  # literals would compile everything below a second time
+    last: Any = np.int64(2)
+    tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
+    tasks = len(found) * tiles
+    for k in range(threads):
+        for task in range((worker.thread + k) % threads, tasks, threads):
+            if claim(sync, len(found), task, tasks, threads, n):
+                board, tile = task % len(found), task // len(found)
+                leaf = Place(last, board, nil, nil)
+                _tile(tables, leaf, tile, chance, rule, step, found[board], top.entry, top.alive)
+
+
+@callee
+def _two_streets(
+    tables: Tables, chances: tuple[float, float], rule: PassRule, step: Pass, worker: Worker, n: int
+) -> bool:
+    """Boards of the second of three streets and all below them, as this thread gets them in pass ``n``.
+
+    False if another thread has failed.
+    """
+    results, below = results_at(tables, 0), scratch_at(tables, 2)
+    found, parts, sync = results.found, results.part, results.sync
+    threads: Any = np.int64(worker.threads)
+    nil: Any = np.int64(0)
+    one: Any = np.int64(1)
+    last: Any = np.int64(2)
+    tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
+    held = -one
+    for board in range(worker.thread, len(found), threads):
+        _down(tables, Place(one, board, nil, nil), chances[0], rule, step)
+        announce(sync, board)
+        held = board
+    for k in range(threads):
+        for part in range((worker.thread + k) % threads, len(parts), threads):
+            if not claim(sync, len(found), part, len(parts), threads, n):
+                continue
+            board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
+            if not await_board(sync, board, n):
+                return False
+            sums, entry, alive = results.sums[part], results.entry[board], results.alive[board]
+            clear_sums(tables, board, step.player, sums)
+            for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
+                leaf = Place(last, river, one, board)
+                for tile in range(tiles):
+                    _tile(tables, leaf, tile, chances[1], rule, step, below.found, entry, alive)
+                collect(tables, leaf, step.player, below.found, sums)
+            if finished(sync, board, stop - first):
+                _up(tables, Place(one, board, nil, nil), first, stop, rule, step, held == board)
+                held = board
+    return True
+
+
+@callee
 def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: Worker) -> bool:
     """One pass after the other; False if another thread has failed."""
     results = results_at(tables, 0)
-    found, values, parts, passes = results.found, results.values, results.part, results.passes
+    values, passes = results.values, results.passes
     rule = PassRule(results.rule[0], results.rule[1] > 0.0)
-    nil: Any = np.int64(0)  # literals would compile everything below a second time
+    nil: Any = np.int64(0)
     one: Any = np.int64(1)
-    last: Any = np.int64(2)
     root = Place(nil, nil, -one, nil)
-    top, below, sync = scratch_at(tables, nil), scratch_at(tables, last), results.sync
+    top, sync = scratch_at(tables, nil), results.sync
     threads: Any = np.int64(worker.threads)
     for n in range(len(passes)):
         step, phase = Pass(passes[n, 0], passes[n, 1], passes[n, 2]), passes[n, 3]
         down, below_it = phase in (layout.WHOLE, layout.DOWN), phase in (layout.WHOLE, layout.BELOW)
         up = phase in (layout.WHOLE, layout.UP)
-        tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
         if down and worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
@@ -166,36 +222,9 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
         if below_it and streets == 2:
-            tasks = len(found) * tiles
-            for k in range(threads):
-                for task in range((worker.thread + k) % threads, tasks, threads):
-                    if claim(sync, len(found), task, tasks, threads, n):
-                        board, tile = task % len(found), task // len(found)
-                        leaf = Place(last, board, nil, nil)
-                        _tile(tables, leaf, tile, chances[1], rule, step, found[board], top.entry, top.alive)
-        if below_it and streets == 3:
-            held = -one
-            for board in range(worker.thread, len(found), threads):
-                _down(tables, Place(one, board, nil, nil), chances[0], rule, step)
-                announce(sync, board)
-                held = board
-            for k in range(threads):
-                for part in range((worker.thread + k) % threads, len(parts), threads):
-                    if not claim(sync, len(found), part, len(parts), threads, n):
-                        continue
-                    board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
-                    if not await_board(sync, board, n):
-                        return False
-                    sums, entry, alive = results.sums[part], results.entry[board], results.alive[board]
-                    clear_sums(tables, board, step.player, sums)
-                    for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
-                        leaf = Place(last, river, one, board)
-                        for tile in range(tiles):
-                            _tile(tables, leaf, tile, chances[1], rule, step, below.found, entry, alive)
-                        collect(tables, leaf, step.player, below.found, sums)
-                    if finished(sync, board, stop - first):
-                        _up(tables, Place(one, board, nil, nil), first, stop, rule, step, held == board)
-                        held = board
+            _last_boards(tables, chances[1], rule, step, worker, n)
+        if below_it and streets == 3 and not _two_streets(tables, chances, rule, step, worker, n):
+            return False
         if not barrier(sync, threads):
             return False
         if up and streets > 1:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, Betting, Words
@@ -44,7 +45,7 @@ class Tables(NamedTuple):
     chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
 
 
-def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: Any) -> Tables:
+def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> Tables:
     """Tables of a street; ``entry``: the rows that lead to its street roots."""
     opponent, parts = 1 - learner, parts_of(street)
     table: list[Sequence[int]] = []

@@ -27,11 +27,11 @@ _numba: Any = numba
 
 
 @lru_cache(maxsize=64)
-def called_up(storage: str, locks: bool, called: Called) -> Any:
-    """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
+def called_root(storage: str, locks: bool, called: Called) -> Any:
+    """How the decisions below a street root go up, for one hand."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
     zero, call = number(0.0), call_update(called)
-    word, closed, is_locked, lock_of, _, _, value, expect = common(storage, locks)
+    word, _, is_locked, lock_of, _, _, value, expect = common(storage, locks)
 
     def up_decision(betting, record, width, stride, learning, base, mine, h, held, lock, locked, t, calls):
         """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
@@ -75,7 +75,15 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
             else:
                 rows[uint32(word(record, layout.VALUE) * stride)] = zero
 
-    up_root = part(up_root)
+    return part(up_root)
+
+
+@lru_cache(maxsize=64)
+def called_up(storage: str, locks: bool, called: Called) -> Any:
+    """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
+    zero = STORAGES[storage].work(0.0)
+    word, closed, value = common(storage, locks).word, common(storage, locks).closed, common(storage, locks).value
+    up_root = called_root(storage, locks, called)
 
     def up(betting, cards, begin, each, owns, learning, clock, calls, best, rows, alive, factors, found):
         """Block (some hands, ``each`` street roots, a board)."""

@@ -36,8 +36,8 @@ class Common(NamedTuple):
     closed: Any
     is_locked: Any
     lock_of: Any
-    fetch: Any
     shared_out: Any
+    mixed: Any
     value: Any
     expect: Any
 
@@ -55,22 +55,28 @@ def _place(first, number):
 place_of: Any = part(_place)
 
 
+def _word(record, k):
+    return uint32(record[k])
+
+
+word: Any = part(_word)
+
+
+def _closed(root, texture):
+    """Is there no such street root on boards of this texture?"""
+    wanted = uint32(root[layout.WANTED])
+    return wanted != 0 and wanted != texture  # noqa: PLR1714 - Numba knows no tuple of two types
+
+
+closed: Any = part(_closed)
+
+
 @cache
 def common(storage: str, locks: bool) -> Common:
     """For numbers of a storage; ``locks``: may hands be locked?"""
-    size, number, _ = STORAGES[storage]
+    number = STORAGES[storage].work
     match = rule(matched, where=select)
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
-    per_sector = SECTOR // size
-    sectors = max(2 * LANES // per_sector, 1)  # of an action, for the hands of a warp
-
-    def word(record, k):
-        return uint32(record[k])
-
-    def closed(root, texture):
-        """Is there no such street root on boards of this texture?"""
-        wanted = uint32(root[layout.WANTED])
-        return wanted != 0 and wanted != texture  # noqa: PLR1714 - Numba knows no tuple of two types
 
     def is_locked(rows, actions, width, h):
         a = uint32(0)
@@ -84,25 +90,19 @@ def common(storage: str, locks: bool) -> Common:
         """Where a decision's locked rows are."""
         return where[place] if locks else np.int64(FREE)
 
-    def fetch(numbers, others, begin, end, width, h, both):
-        """Ask for numbers of actions ``begin`` to ``end``, for the warp's hands, to have them in the L2 cache soon.
+    def shared_out(total, parts, rest, actions):
+        """``parts`` over the total, and zero; or zero, and ``rest`` over the actions: regret matching."""
+        known, each = match(parts, total, tiny, one)
+        return (each, zero) if known else (zero, rest / number(actions))
 
-        Arrays begin with the numbers of the thread's two hands. Each lane asks for one sector of memory.
-        """
-        lane = uint32(uint32(h // 2) % LANES)
-        a, first = uint32(begin + uint32(lane // sectors)), uint32(per_sector * (lane % sectors))
-        if begin < end and uint32(uint32(h - 2 * lane) + first) < width:
-            at = np.int64(uint32(a * width)) + np.int64(first) - np.int64(2 * lane)
-            while a < end:
-                ask(numbers, at)
-                if both:
-                    ask(others, at)
-                a, at = uint32(a + LANES // sectors), at + np.int64(LANES // sectors * width)
+    shared_out = part(shared_out)
 
-    def shared_out(total, parent, actions):
-        """Reach is a number's positive part times the first of these, plus the second: regret matching."""
-        known, each = match(parent, total, tiny, one)
-        return (each, zero) if known else (zero, parent / number(actions))
+    def mixed(total, weighted, plain, actions):
+        """The value of a decision to a hand, from sums over its actions."""
+        by_strategy, evenly = shared_out(total, weighted, plain, actions)
+        return by_strategy if total > tiny else evenly
+
+    mixed = part(mixed)
 
     def value(betting, item, rows, stride):
         """Of an action or a street root to a hand: its items, two at a time; ``rows`` begin with the hand's own."""
@@ -128,11 +128,33 @@ def common(storage: str, locks: bool) -> Common:
             weighted += x * v
             plain += v
             at, a = uint32(at + width), uint32(a + 1)
-        known, each = match(weighted, total, tiny, one)
-        return each if known else plain / number(actions)
+        return mixed(total, weighted, plain, actions)
 
-    parts = part(word), part(closed), part(is_locked), part(lock_of), part(fetch), part(shared_out)
-    return Common(*parts, value, part(expect))
+    return Common(word, closed, part(is_locked), part(lock_of), shared_out, mixed, value, part(expect))
+
+
+@cache
+def fetching(storage: str) -> Any:
+    """How numbers are asked for."""
+    per_sector = SECTOR // STORAGES[storage].bytes
+    sectors = max(2 * LANES // per_sector, 1)  # of an action, for the hands of a warp
+
+    def fetch(numbers, others, begin, end, width, h, both):
+        """Ask for numbers of actions ``begin`` to ``end``, for the warp's hands, to have them in the L2 cache soon.
+
+        Arrays begin with the numbers of the thread's two hands. Each lane asks for one sector of memory.
+        """
+        lane = uint32(uint32(h // 2) % LANES)
+        a, first = uint32(begin + uint32(lane // sectors)), uint32(per_sector * (lane % sectors))
+        if begin < end and uint32(uint32(h - 2 * lane) + first) < width:
+            at = np.int64(uint32(a * width)) + np.int64(first) - np.int64(2 * lane)
+            while a < end:
+                ask(numbers, at)
+                if both:
+                    ask(others, at)
+                a, at = uint32(a + LANES // sectors), at + np.int64(LANES // sectors * width)
+
+    return part(fetch)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, part, place_of
+from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -50,8 +50,8 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
             a = uint32(a + 1)
-        one_factor, one_rest = shared_out(total[0], parent[0], actions)
-        two_factor, two_rest = shared_out(total[1], parent[1], actions)
+        one_factor, one_rest = shared_out(total[0], parent[0], parent[0], actions)
+        two_factor, two_rest = shared_out(total[1], parent[1], parent[1], actions)
         factor, rest = (one_factor, two_factor), (one_rest, two_rest)
         passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
                first, second, fixed, k)  # fmt: skip
@@ -132,7 +132,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 def going_down(storage: str, learn: bool, locks: bool) -> Any:
     """The part of kernels for numbers of a storage, of passes that learn or that do not."""
     store, word, closed = pairs(STORAGES[storage].work).store, *common(storage, locks)[:2]
-    fetch, down_root = common(storage, locks).fetch, root_down(storage, learn, locks)
+    fetch, down_root = fetching(storage), root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip

@@ -384,7 +384,7 @@ def _one_by_one(launches: Launches, stream: Any) -> None:
         launch.on(stream)
 
 
-def zeros(count: int, kind: Any) -> Any:
+def zeros(count: int, kind: npt.DTypeLike) -> Any:
     """At least one, made on the GPU."""
     array = cuda.device_array(max(count, 1), np.dtype(kind))
     clear[BLOCKS, BLOCK](array)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, load2, store2
 
 
@@ -29,7 +31,7 @@ class Pairs(NamedTuple):
 
 
 @cache
-def pairs(number: Any) -> Pairs:
+def pairs(number: type[np.floating[Any]]) -> Pairs:
     """Of numbers of a type."""
     zero = number(0.0)
 

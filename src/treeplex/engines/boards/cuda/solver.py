@@ -184,7 +184,7 @@ class CudaBoardsEngine(Engine):
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
                 now.device.iterate(now.learners, rule, known, now.iteration, count)
-                if now.device.astray():
+                if isinstance(scheme.rule, Rule) and now.device.astray():
                     raise astray(scheme.rule, now.device.astray())
                 now = now._replace(iteration=now.iteration + count)
                 folded = fold_on_device(now.device, self.device, now.learners, now.iteration, now.earlier)

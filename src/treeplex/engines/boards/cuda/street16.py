@@ -51,7 +51,7 @@ def decision_down(storage: str, locks: bool) -> Any:
     """How a decision of the opponent goes down."""
     number, whole = STORAGES[storage].work, np.int16
     zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
-    word, _, is_locked, _, _, shared_out, _, _ = common(storage, locks)
+    word, _, is_locked, _, shared_out, _, _, _ = common(storage, locks)
     dithered, lock_at = rounding(storage, locks)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
@@ -75,7 +75,7 @@ def decision_down(storage: str, locks: bool) -> Any:
                 while a < actions:
                     total += max(number(source[at]), zero)
                     at, a = uint32(at + width), uint32(a + 1)
-                factor, rest = shared_out(total, parent, actions)
+                factor, rest = shared_out(total, parent, parent, actions)
             at, to, a = uint32(slot + h), uint32(first + h), uint32(0)
             while a < actions:
                 x = max(number(source[at]), zero) * factor + rest if parent != zero else zero

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets
@@ -75,7 +76,7 @@ class Cut(NamedTuple):
     like: HoldemGame  # the whole subgame: on a part of its boards rows are added up as if all were there
 
 
-def levels_of(game: HoldemGame, learner: int, work: Any, lanes: int, tuning: Tuning, cut: Cut) -> list[Level]:
+def levels_of(game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, tuning: Tuning, cut: Cut) -> list[Level]:
     """Tables of these streets."""
     levels: list[Level] = []
     entry = np.arange(game.streets[cut.first].roots, dtype=np.int32)  # rows that lead to the street roots

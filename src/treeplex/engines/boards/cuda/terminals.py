@@ -30,7 +30,7 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
-from treeplex.engines.boards.cuda.common import part
+from treeplex.engines.boards.cuda.common import part, word
 from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
 from treeplex.kernels.cuda.kernels import load2, load4, select, tail, uint32
 
@@ -38,7 +38,7 @@ MASK: Final = AGAIN - 1
 
 
 @cache
-def looking(number: Any) -> tuple[Any, Any]:
+def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
     """``write_folds`` and ``write_shows``: what every hand meets, looked up in sums, two hands per lane at a time."""
     zero = number(0.0)
 
@@ -86,7 +86,7 @@ def looking(number: Any) -> tuple[Any, Any]:
 
 
 @cache
-def summing(number: Any) -> Any:
+def summing(number: type[np.floating[Any]]) -> Any:
     """``by_cards``: sums over the hands of each card."""
     zero = number(0.0)
 
@@ -158,15 +158,8 @@ def _run_sums(whole, mine, end, run):
 run_sums: Any = part(_run_sums)
 
 
-def _word(record, k):
-    return uint32(record[k])
-
-
-word: Any = part(_word)
-
-
 @cache
-def settling(number: Any) -> Any:
+def settling(number: type[np.floating[Any]]) -> Any:
     """The part of kernels that work in numbers of a type."""
     zero = number(0.0)
     by_cards, (write_folds, write_shows) = summing(number), looking(number)

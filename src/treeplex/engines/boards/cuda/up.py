@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import TINY, common, part, place_of
+from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
 from treeplex.kernels.cuda.kernels import load2, rule, select, tail, uint32
-from treeplex.updates.rules import decayed, matched
+from treeplex.updates.rules import decayed
 from treeplex.updates.storage import STORAGES
 
 
 class Items(NamedTuple):
     """What actions and street roots bring to two hands."""
 
+    two_rows: Any
+    summed: Any
+    with_more: Any
     value: Any
-    values: Any  # of up to four actions
 
 
 @cache
@@ -68,6 +70,16 @@ def items_of(storage: str) -> Items:
 
     value = part(value)
 
+    return Items(two_rows, summed, with_more, value)
+
+
+@cache
+def first_values(storage: str) -> Any:
+    """How values of up to four actions are found at once."""
+    zero = STORAGES[storage].work(0.0)
+    none = (zero, zero)
+    two_rows, summed, with_more, _ = items_of(storage)
+
     def values(betting, item, actions, more, rows, stride):
         """Of up to four actions: all that is needed of the first two items is asked for before any of it is used."""
         nothing = none, none, zero, zero
@@ -90,15 +102,14 @@ def items_of(storage: str) -> Items:
                 v3 = with_more(v3, betting, uint32(item + 3), rows, stride)
         return v0, v1, v2, v3
 
-    return Items(value, part(values))
+    return part(values)
 
 
 @cache
-def learner(storage: str, locks: bool) -> tuple[Any, Any]:
-    """``taught`` and ``mixed``: new regrets of an action; the value of a decision."""
+def learner(storage: str, locks: bool) -> Any:
+    """How an action learns."""
     number = STORAGES[storage].work
-    match, decay = rule(matched, where=select), rule(decayed, where=select)
-    zero, one, tiny = number(0.0), number(1.0), number(TINY)
+    zero, decay = number(0.0), rule(decayed, where=select)
     _, store, plus, _, _, scaled, _, _, _ = pairs(number)
     kept = two_hands(storage, locks).kept
 
@@ -115,19 +126,14 @@ def learner(storage: str, locks: bool) -> tuple[Any, Any]:
             p = plus(decayed_pair(r, now_good, now_bad), scaled(gain, predict))
             store(predicted, at, kept(p, first, second, fixed, k))
 
-    def mixed(actions, total, weighted, plain):
-        """The value of a decision to one hand, from sums over its actions."""
-        known, each = match(weighted, total, tiny, one)
-        return each if known else plain / number(actions)
-
-    return part(taught), part(mixed)
+    return part(taught)
 
 
 @cache
 def valued(storage: str, locks: bool) -> tuple[Any, Any]:
     """``played`` and ``best_of``: the value of a decision to two hands, by their strategy or by their best action."""
     number = STORAGES[storage].work
-    value, mixed = items_of(storage).value, learner(storage, locks)[1]
+    value, mixed = items_of(storage).value, common(storage, locks).mixed
     load, _, plus, _, times, _, largest, positive, _ = pairs(number)
 
     def played(betting, item, actions, rows, stride, width, source, at, s0, s1, s2, s3, v0, v1, v2, v3):
@@ -143,8 +149,8 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
             total, weighted, plain = plus(total, x), plus(weighted, times(x, v)), plus(plain, v)
             a = uint32(a + 1)
         return (
-            mixed(actions, total[0], weighted[0], plain[0]),
-            mixed(actions, total[1], weighted[1], plain[1]),
+            mixed(total[0], weighted[0], plain[0], actions),
+            mixed(total[1], weighted[1], plain[1], actions),
         )
 
     def best_of(betting, item, actions, rows, stride, v0, v1, v2, v3):
@@ -169,7 +175,7 @@ def teaching(storage: str, locks: bool) -> Any:
     """How all actions of a decision learn."""
     number = STORAGES[storage].work
     zero = number(0.0)
-    value, taught = items_of(storage).value, learner(storage, locks)[0]
+    value, taught = items_of(storage).value, learner(storage, locks)
     load, _, _, minus, _, _, _, _, _ = pairs(number)
     four = two_hands(storage, locks).four
 
@@ -212,7 +218,7 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
     none = (zero, zero)
     word, store = common(storage, locks).word, pairs(number).store
     four, held_of, _ = two_hands(storage, locks)
-    values, teach = items_of(storage).values, teaching(storage, locks)
+    values, teach = first_values(storage), teaching(storage, locks)
     played, best_of = valued(storage, locks)
 
     def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now_good, now_bad,
@@ -261,7 +267,7 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    word, closed, _, _, fetch, _, _, _ = common(storage, locks)
+    word, closed, fetch = common(storage, locks).word, common(storage, locks).closed, fetching(storage)
     store, value, up_root = pairs(number).store, items_of(storage).value, root_up(storage, learn, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,

@@ -90,12 +90,10 @@ def walk(
 
 @inlined_loop
 def _learn(
-    table: Table, start: Index, width: Index, util: Floats, row: Index, mass: float, plus: bool, log: Log
+    table: Table, start: Index, width: Index, util: Floats, row: Index, mass: float, plus: bool, log: Log, place: Index
 ) -> float:
     """Add values to those of an infoset, note it in ``log``, and return the value of what it plays."""
-    filled = np.uint64(log.filled[ZERO])
-    log.visited[filled, FIRST], log.visited[filled, WIDTH] = start, width
-    log.filled[ZERO] += 1
+    log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
     value = util[row, np.uint64(table.pick[start])]
     observe(table.regret, start, width, util, row, mass, value if plus else 0.0, plus, False, log)
     return value
@@ -115,7 +113,7 @@ def walk_for_both(
     """
     packed, factor, (_, threshold, alias), outcome, hands = tree
     place, _, util, _ = frames
-    first, second = tables
+    (first, second), first_learnt, second_learnt = tables, ZERO, ZERO
     deals, both = np.uint64(hands.shape[1]), np.uint64(BOTH)
     first_hand, second_hand = np.uint64(hands[0, deal]), np.uint64(hands[1, deal])
     node, depth, value, nodes, refused, who = ZERO, ZERO, 0.0, 0, ZERO, both
@@ -158,11 +156,14 @@ def walk_for_both(
                 break
             start = np.uint64(place[top, FIRST])
             if actor == ZERO:
-                value = _learn(first, start, width, util, top, weight, plus, logs[0])
+                value = _learn(first, start, width, util, top, weight, plus, logs[0], first_learnt)
+                first_learnt += ONE
             else:
-                value = _learn(second, start, width, util, top, -weight, plus, logs[1])
+                value = _learn(second, start, width, util, top, -weight, plus, logs[1], second_learnt)
+                second_learnt += ONE
             depth = top
         if depth == ZERO:
+            logs[0].filled[ZERO], logs[1].filled[ZERO] = first_learnt, second_learnt
             return nodes, refused
 
 

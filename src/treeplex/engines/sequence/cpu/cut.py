@@ -15,13 +15,14 @@ from treeplex.engines.sequence.arrays import Matching, Run, Step
 from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
+from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.jit import kernel
 
 
 @kernel
 def learn_below(
-    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any, rule: Matching, values: Any,
-    boundary: Floats, step: Step,
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any,
+    rule: Matching | RuleCall, values: Any, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
     """Of a shard: regrets and next strategies of one player; the values of infosets right below the trunk are told."""
     gradient(rows, sign, opponent, values)
@@ -29,15 +30,15 @@ def learn_below(
 
 
 @kernel
-def follow_below(treeplex: Treeplex, learner: Any, rule: Matching, step: Step) -> None:
+def follow_below(treeplex: Treeplex, learner: Any, rule: Matching | RuleCall, step: Step) -> None:
     """Of a shard: averages, and plans from strategies and from the plans of the trunk, which are known."""
     walk_down(Run(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
 
 
 @kernel
 def learn_above(
-    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any, rule: Matching, values: Any,
-    boundary: Floats, step: Step,
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any,
+    rule: Matching | RuleCall, values: Any, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
     """Of a trunk: the same, in the game's order with the values that shards have told; then averages and plans."""
     gradient(rows, sign, opponent, values)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Number, Shape, Steps
+from treeplex.engines.sequence.cuda.parts import dividing
 from treeplex.engines.sequence.cuda.up import decayed
 from treeplex.kernels.cuda.kernels import any_lane, cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -25,7 +26,7 @@ def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> Bun
 
 
 def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
-    number = real(storage)
+    number, (over, _) = real(storage), dividing(storage)
     zero = number(0.0)
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
@@ -60,7 +61,7 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
             worth += x * v
             even += v
             value[a] = v
-        worth = select(total > zero, worth, even) / select(total > zero, total, number(n))
+        worth = over(worth, even, total, u(n))
         learning.slot[leave] = worth
         for a in range(n):
             at = u(first + u(32 * a))
@@ -77,7 +78,7 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
 
 @cache
 def _going_down(storage: str, n: int) -> Any:
-    number = real(storage)
+    number, (over, _) = real(storage), dividing(storage)
     zero, one = number(0.0), number(1.0)
 
     def down(shape: Shape, learning: Learning, steps: Steps, which: Bundle) -> None:
@@ -104,7 +105,7 @@ def _going_down(storage: str, n: int) -> Any:
             played[a] = select(played[a] > zero, played[a], zero)
             total += played[a]
         some = total > zero
-        factor = reach / select(some, total, number(n))
+        factor = over(reach, reach, total, u(n))
         for a in range(n):
             x = select(some, played[a], one) * factor
             if after != zero:

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
-from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
 from treeplex.kernels.cuda.kernels import own as cuda
@@ -25,7 +25,7 @@ _numba: Any = numba
 def called_up(storage: str, dealt: bool, called: Called) -> Any:
     """The part of kernels that takes a tile up; ``dealt``: are payoffs found before?"""
     number, rows, most, call = real(storage), called.rows, called.actions, call_update(called)
-    zero, inverse_of, (paid, below) = number(0.0), inverse(storage), sums(storage)
+    zero, inverse_of, (paid, below) = number(0.0), dividing(storage)[1], sums(storage)
 
     def up_tile(
         shape: Shape, learning: Learning, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from treeplex.engines.sequence.cuda.arrays import Array, Index, Learning, Number, Range, Shape, Steps
 from treeplex.engines.sequence.cuda.called import called_up
 from treeplex.engines.sequence.cuda.down import going_down
-from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of
 from treeplex.engines.sequence.cuda.up import going_up
 from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.kernels import column_sum, cuda, kernel, real, select
@@ -151,7 +151,7 @@ def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
 
 @cache
 def _share_kernel(storage: str) -> Any:
-    number, inverse_of = real(storage), inverse(storage)
+    number, inverse_of = real(storage), dividing(storage)[1]
     zero = number(0.0)
 
     def shares(shape: Shape, learning: Learning, tiles: Index) -> None:

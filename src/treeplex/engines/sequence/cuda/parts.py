@@ -32,16 +32,23 @@ def lane_of(shape_word: Index, lane: Index) -> tuple[Any, Any, Any, Any]:
 
 
 @cache
-def inverse(storage: str) -> Any:
-    """What strategies are shares by: 1 / total of what is played, or -1 / n where nothing is positive."""
+def dividing(storage: str) -> tuple[Any, Any]:
+    """``over``: a part over the total of what is played, or ``rest`` over n where nothing is positive.
+
+    ``inverse_of``: what strategies are shares by, 1 over the total or -1 / n.
+    """
     number = real(storage)
     zero, one = number(0.0), number(1.0)
 
     @callee
-    def inverse_of(total: Number, n: Index) -> Number:
-        return one / select(total > zero, total, -number(n))
+    def over(part: Number, rest: Number, total: Number, n: Index) -> Number:
+        return select(total > zero, part, rest) / select(total > zero, total, number(n))
 
-    return inverse_of
+    @callee
+    def inverse_of(total: Number, n: Index) -> Number:
+        return over(one, -one, total, n)
+
+    return over, inverse_of
 
 
 @cache

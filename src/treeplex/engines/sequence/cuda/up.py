@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
-from treeplex.engines.sequence.cuda.parts import inverse, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 from treeplex.updates import rules
@@ -57,7 +57,7 @@ def learner(storage: str, predict: bool) -> Any:
 def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
     """How a tile of one step goes up."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
-    zero, inverse_of = number(0.0), inverse(storage)
+    zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_one(
@@ -106,7 +106,7 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
 def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
     """How a tile of several steps goes up."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
-    zero, inverse_of = number(0.0), inverse(storage)
+    zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_several(

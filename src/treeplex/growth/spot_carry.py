@@ -10,8 +10,8 @@ from treeplex.arrays import aligned
 from treeplex.engines.boards.arrays import HandLearner, Offsets
 from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.lines import decisions_by_line
 from treeplex.engines.boards.streets import Span
+from treeplex.engines.boards.trees import decisions_by_line
 
 
 class Places(NamedTuple):
@@ -23,7 +23,7 @@ class Places(NamedTuple):
 
 def places(old: HoldemGame, new: HoldemGame) -> list[Places]:
     """For every street, by the line of actions that leads to a decision, and by the action."""
-    found = [
+    streets = [
         Places(
             (np.full(street.slots(0), -1), np.full(street.slots(1), -1)),
             (np.full(street.count(0), -1), np.full(street.count(1), -1)),
@@ -35,12 +35,12 @@ def places(old: HoldemGame, new: HoldemGame) -> list[Places]:
         if line not in known:
             continue
         _, target = known[line]
-        found[depth].decision[source.player][source.number] = target.number
+        streets[depth].decision[source.player][source.number] = target.number
         for k, action in enumerate(source.node.actions):
             if action in target.node.actions:
                 at = target.slot + target.node.actions.index(action)
-                found[depth].slot[source.player][source.slot + k] = at
-    return found
+                streets[depth].slot[source.player][source.slot + k] = at
+    return streets
 
 
 def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int) -> HandLearner:
@@ -54,12 +54,12 @@ def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int)
         for board, (width, ours, theirs) in enumerate(zip(np.diff(before.start).tolist(), *spans, strict=True)):
             was, now = Span(*ours), Span(*theirs)
             to = slots[player][was.slot : was.slot + was.slots] - now.slot
-            kept = slots[player][was.slot : was.slot + was.slots] >= 0
+            alike = slots[player][was.slot : was.slot + was.slots] >= 0
             begin = int(before.storage[board]) + was.slot * width
             end = int(after.storage[board]) + now.slot * width
             for source, target in ((learner.regret, regret), (learner.average, average)):
                 numbers_before = source[begin : begin + was.slots * width].reshape(-1, width)
-                target[end : end + now.slots * width].reshape(-1, width)[to[kept]] = numbers_before[kept]
+                target[end : end + now.slots * width].reshape(-1, width)[to[alike]] = numbers_before[alike]
             which = was.number + np.flatnonzero(numbers[player][was.number : was.number + was.numbers] >= 0)
             there = int(after.decision[board]) + numbers[player][which]
             last[there] = learner.last[int(before.decision[board]) + which]

@@ -36,7 +36,7 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
-from treeplex.engines.boards.translated import by_node, with_tree
+from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, Node
 
 Array = npt.NDArray[Any]
@@ -63,7 +63,7 @@ class Recovered(NamedTuple):
 
 def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
     """The nodes from the root to the decision that a line leads to."""
-    way = [game.streets[0].decisions[0].node]
+    way = [game.root]
     for action in line:
         way.append(way[-1].children[way[-1].actions.index(action)])
         while way[-1].kind == CHANCE and not way[-1].actions:
@@ -73,11 +73,11 @@ def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
 
 def action_values(game: HoldemGame, sources: Sources, player: int, storage: str, threads: int) -> Array:
     """Counterfactual values of all actions of ``player``, if both play ``sources``, where its numbers are stored."""
-    kept = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
-    learners = (kept, no_learner(storage)) if player == 0 else (no_learner(storage), kept)
+    learner = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
+    learners = (learner, no_learner(storage)) if player == 0 else (no_learner(storage), learner)
     playing = Playing(learners, sources, no_locks(game, storage))
     engine(game, storage, threads).run(playing, plain_rule(), [(player, VALUE_KEPT, 0)])
-    return kept.regret
+    return learner.regret
 
 
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:

@@ -12,7 +12,6 @@ only better.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,27 +19,16 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import BEST_KEPT, HandLearner, Playing, Sources, no_learner, plain_rule
-from treeplex.engines.boards.boards import placed
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import HandRows, hand_rows, shares
-from treeplex.engines.boards.streets import Decision, split_streets
+from treeplex.engines.boards.streets import Decision
+from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.errors import GameError
 from treeplex.games.holdem.betting import CHANCE, DECISION, Node
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.translation import Reading, Real
-
-
-def with_tree(game: HoldemGame, root: Node) -> HoldemGame:
-    """The same cards and money with another betting tree."""
-    streets = split_streets(root)
-    return replace(game, streets=streets, boards=placed(streets, game.boards[: len(streets)]), locks=())
-
-
-def by_node(game: HoldemGame) -> dict[int, tuple[int, Decision]]:
-    """The street and the record of every decision, by the identity of its node."""
-    return {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
 
 
 def as_it_is(root: Node) -> Real:
