@@ -21,11 +21,13 @@ from typing import NamedTuple
 
 from spots import spots
 
-from treeplex.holdem import load_spot, sizes
+from treeplex.games.holdem.candidates import BETS, RAISES
+from treeplex.holdem import sizes
 from treeplex.poker.sizes.cases import Case
-from treeplex.poker.sizes.find import ACCURACY
-from treeplex.poker.sizes.menus import BETS, RAISES, Candidates, listed
+from treeplex.poker.sizes.menus import Candidates, listed
+from treeplex.poker.sizes.problem import ACCURACY
 from treeplex.poker.sizes.solves import Solve
+from treeplex.poker.sizes.steps import Walk, narrowed
 
 RESULTS = Path(__file__).parent / "results"
 FIXED = ("33%,100%", "33%,150%", "20%,75%", "20%,100%", "33%,75%", "50%,150%", "50%,100%", "33%,75%,150%,a")
@@ -57,6 +59,13 @@ TASKS = {
 }
 
 
+def carried_out(steps):
+    walk = Walk(steps)
+    while walk.question is not None:
+        walk.step(10**9)
+    return walk.result
+
+
 def exhaustive(spot, task: Task, chosen: list[str]) -> dict:
     """Every menu of the other side, each to the same accuracy."""
     began, player = time.perf_counter(), ("oop", "ip").index(task.player)
@@ -64,7 +73,7 @@ def exhaustive(spot, task: Task, chosen: list[str]) -> dict:
     candidates = Candidates(player, (spot.street,), bets, raises)
     accuracy = task.accuracy / 10.0 if task.against == "fine" else task.accuracy
     width = accuracy * spot.pot / 100.0
-    rich = Solve(load_spot(candidates.spot(spot, {})), player, task.threads).until(width)
+    rich = carried_out(narrowed(Solve(candidates.spot(spot, {}), player, task.threads), width, ""))
     case = Case(spot, candidates, (spot.street, "bet"), rich, {})
     found = {}
     if task.against in ("fixed", "fine"):
@@ -75,7 +84,7 @@ def exhaustive(spot, task: Task, chosen: list[str]) -> dict:
         tried = [menu for count in counts for menu in combinations(case.distinct, count)]
         menus = {",".join(bets[k] for k in menu): menu for menu in tried}
     for name, menu in menus.items():
-        solved = case.solve(menu, accuracy)
+        solved = carried_out(case.solve(menu, accuracy))
         found[name] = [solved.low, solved.high]
     return {
         "rich": [rich.low, rich.high],

@@ -10,7 +10,7 @@ from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.plots.grid import plot_grid
 from treeplex.poker.browse import OpenedSpot, open_spot
 from treeplex.poker.report import Report, report
-from treeplex.poker.sizes.find import sizes
+from treeplex.poker.sizing import sizes
 from treeplex.poker.solving import open_run, solve
 from treeplex.poker.views.node import Row
 from treeplex.poker.views.reader import Reader

@@ -42,6 +42,7 @@ def test_sizes(cli, spot_file, tmp_path):
         "sizes",
     }
     assert last["certified"] is True
+    assert (last["complete"], last["status"]) == (True, "solved")
     assert last["menu"] in (["50%"], ["a"])
     assert last["loss_percent_of_pot"][0] <= last["loss_percent_of_pot"][1]
     assert set(last["sizes"][0]) == {
@@ -51,7 +52,8 @@ def test_sizes(cli, spot_file, tmp_path):
     assert parquet.read_table(tmp_path / "x.parquet").num_rows == len(last["sizes"])
     words = cli("holdem", "sizes", spot_file, *options, "--player", "ip", "--keep", 2)
     assert words.code == 0
-    assert words.out.startswith("ip, river bet: 50%, a\n")
+    assert words.out.startswith("Ks 9h 6d 3c Jh, sizes: solved after ")
+    assert words.out.splitlines()[1] == "ip, river bet: 50%, a"
     fewest = cli("holdem", "sizes", spot_file, *options, "--lose", "50%pot", "--json").last
     assert fewest["keep"] == 1
     assert fewest["proved_fewest"] is False
@@ -60,10 +62,11 @@ def test_sizes(cli, spot_file, tmp_path):
 def test_the_page_shows_what_sizes_prints(cli, tmp_path):
     page = (Path(__file__).resolve().parents[2] / "docs/how-to/bet-sizes.md").read_text(encoding="utf-8")
     (tmp_path / "river.json").write_text(page.split("`river.json` is\n\n```json\n")[1].split("```")[0])
-    shown = page.split("```text\noop, river bet")[1].split("```")[0].splitlines()[1:]
-    printed = cli("holdem", "sizes", "river.json").out.splitlines()[1:]
-    assert [line.split(";")[0].split() for line in shown] == [line.split(";")[0].split() for line in printed]
-    assert len(shown) == 11
+    shown = page.split("```text\n")[1].split("```")[0].splitlines()
+    printed = cli("holdem", "sizes", "river.json").out.splitlines()
+    assert shown[0].rpartition(",")[0] == printed[0].rpartition(",")[0]
+    assert [line.split() for line in shown[1:]] == [line.split() for line in printed[1:]]
+    assert len(shown) == 13
 
 
 def test_sizes_for_several_spots(cli, spot_file, tmp_path):

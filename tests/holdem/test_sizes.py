@@ -18,6 +18,7 @@ from treeplex.poker.sizes.choose import menus_of
 from treeplex.poker.sizes.lines import spot_with, told
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
+from treeplex.poker.sizes.steps import Walk, narrowed
 from treeplex.poker.views.lines import follow
 
 RANKS = "23456789TJQKA"
@@ -32,12 +33,32 @@ def random_river(seed: int, stack: float = 250) -> Spot:
     return Spot(board, 100, stack, first, second)
 
 
+def carried_out(steps):
+    walk = Walk(steps)
+    while walk.question is not None:
+        walk.step(10**9)
+    return walk.result
+
+
+def until(solve: Solve, width: float) -> Solve:
+    return carried_out(narrowed(solve, width, ""))
+
+
+def upper_of(case: Case, menu) -> float:
+    carried_out(case.bound([menu]))
+    return case.uppers[menu]
+
+
+def conceded_by(case: Case, menu, known) -> float:
+    return carried_out(case._conceded(menu, known, ""))
+
+
 def case_of(spot: Spot, player: int = 0, accuracy: float = 0.05, kind: str = "bet") -> Case:
     slot = (spot.street, kind)
     candidates = Candidates(
         player, (spot.street,), listed(BETS, "bets", raises=False), listed(RAISES, "raises", raises=True)
     )
-    rich = Solve(load_spot(candidates.spot(spot, {})), player, 1).until(accuracy)
+    rich = until(Solve(candidates.spot(spot, {}), player, 1), accuracy)
     return Case(spot, candidates, slot, rich, {})
 
 
@@ -47,12 +68,12 @@ def test_bounds_of_all_menus_from_one_best_response_hold_and_are_those_of_a_best
     case = case_of(random_river(seed), player)
     for keep in (1, 2):
         for menu in menus_of([case], keep):
-            upper = case.upper(menu)
-            assert upper == pytest.approx(case._conceded(menu, [case.rich]), abs=1e-9)
-            solved = case.solve(menu, 0.05)
+            upper = upper_of(case, menu)
+            assert upper == pytest.approx(conceded_by(case, menu, [case.rich]), abs=1e-9)
+            solved = carried_out(case.solve(menu, 0.05))
             assert upper >= solved.low - 1e-9
             assert solved.low <= solved.high + 1e-9
-    assert case.upper(case.all) == pytest.approx(case.rich.high, abs=1e-9)
+    assert upper_of(case, case.all) == pytest.approx(case.rich.high, abs=1e-9)
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -67,8 +88,9 @@ def test_bounds_of_menus_agree_with_each_other(player):
             more = tuple(sorted({*menu, size}))
             if more in exact:
                 assert exact[more] >= value - 0.04
-    case.solve((1,), 1.0)
-    case.solve((0, 1, 2), 0.3)
+    carried_out(case.solve((1,), 1.0))
+    carried_out(case.solve((0, 1, 2), 0.3))
+    carried_out(case.bound([*exact, (0, 2)]))
     for menu, value in exact.items():
         assert case.low(menu) - 1e-9 <= value + 0.02
         assert case.high(menu) + 1e-9 >= value - 0.02
@@ -78,7 +100,7 @@ def test_bounds_of_menus_agree_with_each_other(player):
 
 def value_of(case: Case, menu) -> float:
     """The middle of a narrow interval, found by itself."""
-    solved = Solve(case.game(menu), case.player, 1).until(0.02)
+    solved = until(Solve(case.spot_of(menu), case.player, 1), 0.02)
     return (solved.low + solved.high) / 2
 
 
@@ -108,7 +130,7 @@ def test_intervals_meet_those_of_ten_times_the_accuracy():
         found = sizes(spot, bets=BETS, raises=RAISES, accuracy=0.3, gap=1.0)
         case = case_of(spot, 0, 0.03)
         menu = tuple(case.candidates.bets.index(size) for size in found.menu)
-        kept = case.solve(menu, 0.03)
+        kept = carried_out(case.solve(menu, 0.03))
         for coarse, fine in ((found.spots[0].ev_rich, case.rich), (found.spots[0].ev_kept, kept)):
             assert coarse[0] <= fine.high + 1e-9
             assert fine.low <= coarse[1] + 1e-9
@@ -128,11 +150,12 @@ def test_what_adding_and_removing_is_said_to_be_worth(player):
     for k, row in zip(case.distinct, found.spots[0].sizes, strict=True):
         others = tuple(size for size in case.distinct if size != k)
         bound = case_of(spot, player, 0.02)
-        bound.solve(kept, 0.02)
+        carried_out(bound.solve(kept, 0.02))
         if not row.kept:
             more = tuple(sorted((*kept, k)))
-            built = bound._conceded(more, [bound.solves[kept], bound.rich])
-            assert bound.added(kept, k) <= min(built, bound.upper(more)) + 1e-9
+            built = conceded_by(bound, more, [bound.solves[kept], bound.rich])
+            added = carried_out(bound.added(kept, [k]))[k]
+            assert added <= min(built, upper_of(bound, more)) + 1e-9
         assert row.loss_if_removed <= rich - value_of(case, others) + 0.03
         if row.kept:
             assert row.gain_if_added is None
@@ -172,6 +195,7 @@ def test_the_fewest_sizes_that_lose_little_enough():
     assert found.keep == 2
     assert found.loss_percent_of_pot[1] <= limit
     case = case_of(spot)
+    upper_of(case, ())
     without = case.rich.low - case.high(())  # at least: what is lost by never betting
     assert without > 1.0 > loss[0][1], "the seed must tell one size from none"
     assert sizes(spot, lose=1.0, bets=BETS, raises=RAISES).proved_fewest is True
@@ -296,7 +320,8 @@ def test_names_of_equal_chips_share_what_is_known():
     case = case_of(random_river(4, stack=75), accuracy=1.0)
     assert case.chips == [33, 75, 75, 75]
     assert [case.candidates.bets[k] for k in case.distinct] == ["33%", "a"]
-    case.solve((1,), 0.5)
+    carried_out(case.solve((1,), 0.5))
+    carried_out(case.bound([(1,), (2,)]))
     assert case.low((3,)) == case.low((1,))
     assert case.high((2,)) == case.high((1,))
     assert distinct([50, 100, 100], ("50%", "a", "100%")) == [0, 1]
@@ -309,12 +334,13 @@ def test_large_games_out_of_the_running_are_freed(monkeypatch):
     assert small.menu == sizes(random_river(10), bets=BETS, raises=RAISES).menu
     case = case_of(random_river(10), accuracy=1.0)
     monkeypatch.setattr(cases, "LARGE", 0)
-    case.solve((0,), 1.0)
+    carried_out(case.solve((0,), 1.0))
+    upper_of(case, (0,))
     before, work = (case.low((0,)), case.high((0,))), case.work
     case.drop((0,))
     assert (0,) not in case.solves
     assert (case.low((0,)), case.high((0,)), case.work) == (*before, work)
-    case.solve((0,), 5.0)
+    carried_out(case.solve((0,), 5.0))
     assert (case.low((0,)), case.high((0,)))[0] >= before[0]
     case.drop(case.all)
     assert case.all in case.solves
@@ -324,3 +350,32 @@ def test_menus_of_pairs():
     case = case_of(random_river(1), accuracy=5.0)
     assert menus_of([case], 2) == list(combinations(range(4), 2))
     assert menus_of([case], 9) == [(0, 1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("spots", "options", "menus", "work", "loss"),
+    [
+        (
+            (10,),
+            {"accuracy": 0.05, "gap": 0.1},
+            {"river bet": ("150%",)},
+            103884,
+            (0.9853490882993867, 1.0806029980125),
+        ),
+        ((11,), {"keep": 2}, {"river bet": ("33%", "150%")}, 121014, (0.0, 0.05256271780570643)),
+        ((13,), {"lose": 0.5}, {"river bet": ("150%",)}, 111018, (0.3022114316589182, 0.3751316945699017)),
+        (
+            (40, 41, 42),
+            {"accuracy": 0.1, "gap": 0.5, "counts": 2},
+            {"river bet": ("33%",)},
+            244284,
+            (0.2101529554184912, 0.3382839908507904),
+        ),
+    ],
+)
+def test_figures_are_those_of_version_0_2(spots, options, menus, work, loss):
+    """The order of work is what it was before searches could be stopped and continued."""
+    found = sizes([random_river(seed) for seed in spots], bets=BETS, raises=RAISES, threads=1, **options)
+    assert found.menus == menus
+    assert found.work == work
+    assert found.loss_percent_of_pot == pytest.approx(loss, rel=1e-9)

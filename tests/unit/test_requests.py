@@ -15,12 +15,14 @@ from treeplex import api
 from treeplex.cli.main import app
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.spot import Spot, sizes_for
+from treeplex.poker.sizes.problem import SizeOptions
+from treeplex.poker.sizing import sizes
 from treeplex.runs import log, schema
 from treeplex.runs.asking import solving
 from treeplex.runs.batch.jobs import FIELDS
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, read_rows, written_rows
-from treeplex.runs.schema import BIG_BLIND, EXPLORE, GROW, RESUME, SOLVE, Options
+from treeplex.runs.schema import BIG_BLIND, EXPLORE, GROW, RESUME, SIZES, SOLVE, Options
 from treeplex.tensors import CHECKPOINT, mapped_tensors, write_tensors
 
 RIVER = Spot("Ks 9h 6d 3c Jh", 100, 100, "AA,KQs", "QQ,AKs", sizes_for("a", ""))
@@ -41,6 +43,7 @@ def names(listed: Any) -> set[str]:
         (api.resume, RESUME, {"folder", "algorithm", "game"} | LISTENERS),
         (api.grow, GROW, {"game", "growth"} | LISTENERS),
         (api.explore, EXPLORE, {"game", "algorithm", "responses"} | LISTENERS),
+        (sizes, SIZES, {"spots", *SizeOptions.__dataclass_fields__} | LISTENERS),
     ],
 )
 def test_signatures_have_the_options_of_the_schema(function, listed, own) -> None:

@@ -188,6 +188,23 @@ def test_the_server_answers_while_a_run_is_opened(poker, monkeypatch):
         assert all(each.result()["kind"] == "decision" for each in waiting)
 
 
+def test_a_search_for_sizes_is_a_run_that_goes_on(poker):
+    client, options = poker.client, {"bets": "50%, a", "raises": "a", "counts": 2}
+    stopped = client.tell("jobs", what="sizes", spot=RIVER, name="menus", seconds=0, **options)
+    first = client.until(stopped["job"], "done", seconds=200)
+    assert (first["run"], first["result"]["status"], first["result"]["complete"]) == ("menus", "seconds", False)
+    (row,) = (row for row in client.ask("runs")["runs"] if row["run"] == "menus")
+    assert (row["kind"], row["status"], row["nash_conv"]) == ("sizes", "seconds", None)
+    goes_on = client.tell("jobs", what="resume", run="menus", seconds=1e6)
+    result = client.until(goes_on["job"], "done", seconds=200)["result"]
+    assert result["complete"]
+    expected = tp.holdem.sizes(RIVER, **options).summary()
+    assert {**result, "seconds": 0} == {**plain(expected), "seconds": 0}
+    assert client.ask("run", run="menus")["result"] == result
+    assert "no tree" in client.sentence(client.get("/api/tree", params={"run": "menus"}), 400)
+    client.sentence(client.get("/api/node", params={"run": "menus"}), 400)
+
+
 @pytest.mark.slow
 def test_sizes_and_growth(poker):
     client = poker.client

@@ -59,6 +59,7 @@ class Work(NamedTuple):
     resumable: bool = True  # could it go on from here, if other limits were given?
     overhead: float = 0.0  # seconds of the last ``advance`` that do not grow with its iterations
     additions: Sequence[Any] = ()  # of growth: every size that was added so far
+    stage: str = ""  # what is being done, in words, where numbers do not say it
 
 
 class Extras:
@@ -79,6 +80,14 @@ class Extras:
     def note(self) -> str:
         """What a user may want to know of how it was found, in one line; empty: nothing."""
         return ""
+
+    def html(self) -> str:
+        """What a notebook shows instead of value and NashConv; empty: nothing else."""
+        return ""
+
+    def plot(self, path: Any = None) -> Any:
+        """A figure to show instead of how NashConv fell, saved as a PNG if there is a path; None: nothing else."""
+        return None
 
     def files(self) -> dict[str, str]:
         """What the further files hold, by file name, for the folder's README."""

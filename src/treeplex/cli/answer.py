@@ -87,6 +87,6 @@ def _describe(solution: Solution, show: int) -> None:
     )
     for part in solution.request.problem.describe(solution, show):
         if isinstance(part, Listing):
-            print_table(part.columns, part.rows)
+            print_table(*part)
         else:
             tell(part)

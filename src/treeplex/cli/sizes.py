@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,18 +9,18 @@ from typing import Annotated, Any, Final
 import typer
 
 from treeplex.arrow import write_parquet
-from treeplex.cli.options import AsJson, Force, Quiet, grouped
-from treeplex.cli.output import EVERY, check_files, console, print_json, print_table, say, tell
+from treeplex.cli.answer import Screen, exit_code, follow
+from treeplex.cli.options import AsJson, Force, Quiet, Values, grouped
+from treeplex.cli.output import check_files, say
 from treeplex.cli.spots import SpotOptions
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import PLAYERS, Spot
-from treeplex.poker.sizes.answer import COLUMNS, Sizes
-from treeplex.poker.sizes.find import ACCURACY, GAP
-from treeplex.poker.sizes.find import sizes as find_sizes
-from treeplex.poker.sizes.plot import plot_sizes
-from treeplex.runs.progress import duration
+from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
+from treeplex.runs.asking import choosing_sizes
+from treeplex.runs.schema import SIZES
+from treeplex.system import answering
 
 COUNTS: Final = 3  # numbers of sizes that a picture compares
 
@@ -73,7 +70,7 @@ def sizes(
     ] = False,
     accuracy: Annotated[str, typer.Option(help="How wide intervals of values may be.")] = f"{ACCURACY}%pot",
     gap: Annotated[str, typer.Option(help="No other menu may be better by more than this.")] = f"{GAP}%pot",
-    threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
+    given: Annotated[Values, SIZES],
     png: Annotated[Path | None, typer.Option(help="Save a picture.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per spot and size.")] = None,
     force: Force = False,
@@ -82,58 +79,29 @@ def sizes(
 ) -> None:
     """Which bet sizes matter: the best few, and proof of what the others would have been worth at most."""
     check_files(force=force, png=png, parquet=parquet)
-    spots = spot.read_all()
-    with _told() as watch:
-        found = find_sizes(
-            spots,
-            keep=keep,
-            lose=None if lose is None else percent_of_pot("option --lose", lose),
-            player=player,
-            street=street,
-            bets=bets,
-            raises=raises,
-            restrict=restrict,
-            per_decision=per_decision,
-            counts=COUNTS if png is not None else 0,
-            accuracy=percent_of_pot("option --accuracy", accuracy),
-            gap=percent_of_pot("option --gap", gap),
-            threads=threads,
-            watch=watch,
-        )
-    if as_json:
-        print_json(found.summary())
-    else:
-        _print(found)
-    if png is not None:
-        plot_sizes(found, png)
-    if parquet is not None:
-        write_parquet(found.to_arrow(), parquet)
+    question = SizeOptions(
+        keep=keep,
+        lose=None if lose is None else percent_of_pot("option --lose", lose),
+        player=player,
+        street=street,
+        bets=bets,
+        raises=raises,
+        restrict=restrict,
+        per_decision=per_decision,
+        counts=COUNTS if png is not None else 0,
+        accuracy=percent_of_pot("option --accuracy", accuracy),
+        gap=percent_of_pot("option --gap", gap),
+    )
+    request = choosing_sizes(spot.read_all(), question, **given)
+    with answering():  # pictures and tables are saved, too, if a signal ends the run
+        solution = follow(request, Screen(given["out"], as_json))
+        if png is not None:
+            solution.plot(png)
+        if parquet is not None:
+            write_parquet(solution.to_arrow(), parquet)
     if not as_json:
         say(*(f"saved {path}" for path in (png, parquet) if path is not None))
-
-
-def _print(found: Sizes) -> None:
-    low, high = found.loss_percent_of_pot
-    for name, menu in found.menus.items():
-        tell(f"{found.player}, {name}: {', '.join(menu)}")
-    where = "" if len(found.spots) == 1 else f" on average over {len(found.spots)} spots"
-    tell(f"loses {low:.3f} to {high:.3f} % of the pot{where} to an opponent with every size; {duration(found.seconds)}")
-    if found.better_percent_of_pot is not None and found.better_percent_of_pot > 0.0:
-        tell(f"no other {'size' if found.keep == 1 else f'{found.keep} sizes'} can be better by more than"
-             f" {found.better_percent_of_pot:.3f} % of the pot")  # fmt: skip
-    elif found.better_percent_of_pot is not None:
-        tell("no other choice of as many sizes is better")
-    if found.proved_fewest is not None:
-        tell("fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved")
-    if len(found.spots) == 1 and len(found.menus) > 1:
-        return  # what one size is worth would depend on what is kept elsewhere
-    if len(found.spots) == 1:
-        print_table(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
-        return
-    cells = [
-        [each.spot, f"{each.loss_percent_of_pot[0]:.3f}", f"{each.loss_percent_of_pot[1]:.3f}"] for each in found.spots
-    ]
-    print_table(["spot", "loses at least", "at most, % of pot"], cells, right=(1, 2))
+    raise exit_code(request.limits, solution)
 
 
 def _parts(name: str) -> list[str]:
@@ -143,19 +111,3 @@ def _parts(name: str) -> list[str]:
     table = read_file(name, "spot")
     several = table.get("spots") if isinstance(table, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return [f"{name}#{key}" for key in several] if isinstance(several, dict) else [name]  # pyright: ignore[reportUnknownVariableType]
-
-
-@contextmanager
-def _told() -> Generator[Callable[[str], None]]:
-    """Progress: a line that changes on a terminal, else one every few seconds."""
-    last = time.monotonic()
-    with console.status("building the trees", spinner="dots") as status:
-
-        def watch(text: str) -> None:
-            nonlocal last
-            status.update(text)
-            if not console.is_terminal and time.monotonic() - last > EVERY:
-                last = time.monotonic()
-                say(text)
-
-        yield watch

@@ -51,6 +51,11 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
 
 def check_spot(record: Record, run: str) -> Record:
     """The record of a run; rejected unless it is about a hold'em spot."""
+    if not record.has_strategies:
+        raise ParameterError(
+            f"The run {run} chose bet sizes and saved no strategies; its answer is in result.json. Solve a spot with"
+            " treeplex holdem solve to look at it."
+        )
     if record.spot is None:
         raise ParameterError(f"The run {run} is about {record.game}, not a hold'em spot.")
     return record

@@ -30,7 +30,7 @@ class ExploringProblem(Problem):
 
     kind: ClassVar[str] = EXPLORATION
     noun: ClassVar[str] = "explore"
-    measured: ClassVar[bool] = False
+    unmeasured: ClassVar[str] = "it is only estimated"
 
     @property
     def name(self) -> str:

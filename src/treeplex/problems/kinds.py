@@ -10,10 +10,10 @@ from typing import Any, Final
 from treeplex.games.holdem.locks import Lock
 from treeplex.problems.games import GameProblem
 from treeplex.problems.loading import load, loaded_spot
-from treeplex.problems.protocol import EXPLORATION, GAME, GROWTH, SPOT, Problem, Record
+from treeplex.problems.protocol import EXPLORATION, GAME, GROWTH, SIZES, SPOT, Problem, Record
 from treeplex.problems.spots import SpotProblem, locked
 
-KINDS: Final = {GAME: "games", SPOT: "spots", GROWTH: "growing", EXPLORATION: "exploring"}
+KINDS: Final = {GAME: "games", SPOT: "spots", GROWTH: "growing", EXPLORATION: "exploring", SIZES: "sizing"}
 """The module of each kind; its ``reopen(record, folder, replacement)`` loads the problem of a run again."""
 
 

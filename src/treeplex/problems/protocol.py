@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from treeplex.algorithms.registry import Choice
 from treeplex.errors import ParameterError
 
-GAME, SPOT, GROWTH, EXPLORATION = "game", "spot", "growth", "exploration"
+GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
 """Kinds, as ``run.json`` records them."""
 
 PAYOFF, POT = "payoff", "pot"
@@ -33,7 +33,7 @@ class Record(Protocol):
 
     @property
     def source(self) -> Any:
-        """A name, a spot's fields, or None."""
+        """A name, a spot's fields or a list of them, or None."""
         ...
 
     @property
@@ -57,6 +57,7 @@ class Listing(NamedTuple):
 
     columns: list[str]
     rows: list[list[str]]
+    right: tuple[int, ...] = ()  # columns that end flush
 
 
 class Problem(ABC):
@@ -65,7 +66,7 @@ class Problem(ABC):
     kind: ClassVar[str]
     game: Any
     noun: ClassVar[str] = ""  # what it adds to the name of a run folder, in place of the algorithm
-    measured: ClassVar[bool] = True  # is NashConv computed, so that it can be a target?
+    unmeasured: ClassVar[str] = ""  # why NashConv cannot be a target; empty: it can
 
     @property
     @abstractmethod

@@ -90,6 +90,15 @@ def exploring(game: Any, algorithm: str | None = None, *, responses: int | None 
     return requested(problem, problem.choice, arguments)
 
 
+def choosing_sizes(spots: Any, question: Any, **options: Any) -> Request:
+    """A request to find which sizes of spots matter; ``question``: a ``SizeOptions``."""
+    from treeplex.problems.sizing import size_search  # noqa: PLC0415 - seldom needed
+
+    arguments = Arguments.of(options)
+    problem = size_search(spots, question)
+    return requested(problem, problem.choice, arguments)
+
+
 def requested(problem: Problem, choice: Choice, arguments: Arguments) -> Request:
     """A request, with the problem's default limits if there are none."""
     default = Limits(**problem.default_limits(choice.algorithm.ends))  # pyright: ignore[reportArgumentType]

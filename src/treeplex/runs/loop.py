@@ -36,6 +36,7 @@ class Progress(NamedTuple):
     rows: list[LogRow]  # the log so far
     compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
     additions: Sequence[Any] = ()  # of growth: every size that was added so far
+    stage: str = ""  # what is being done, in words, where numbers do not say it
     evaluation: Evaluation | None = None  # the one that the last row is of, where it has just been made
 
 
@@ -197,10 +198,10 @@ class _Run(Generic[Game, State]):
         return [*self.rows, LogRow(*work[:2], *spent, value, nash_conv, nash_conv / 2.0, extra)]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
-        watch = self.plan.options.watch
+        watch, work = self.plan.options.watch, self.work
         if watch:
-            told = Progress(self.work.iterations, self.clock.total(), rows)
-            watch(told._replace(additions=self.work.additions, evaluation=evaluation))
+            told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
+            watch(told._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
         if self.plan.keep and (at_once or seconds - self.kept >= self.pause):

@@ -28,6 +28,8 @@ def told(title: str, moment: Progress, limits: Limits, pot: float | None = None)
     parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
     if moment.rows and not math.isnan(moment.rows[-1].nash_conv):
         parts.insert(0, _quality(moment.rows[-1], pot))
+    if moment.stage:
+        parts.insert(0, moment.stage)
     left = seconds_left(moment, limits)
     if left is not None:
         parts.append(f"about {duration(left)} left")

@@ -12,7 +12,7 @@ from treeplex.algorithms.registry import Choice
 from treeplex.engines.open import CPU
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.problems.kinds import KINDS
-from treeplex.problems.protocol import SPOT, Problem
+from treeplex.problems.protocol import SIZES, SPOT, Problem
 from treeplex.problems.spots import named_on_spots
 from treeplex.runs.cut import Sharding
 from treeplex.runs.limits import Limits
@@ -29,7 +29,7 @@ class Record:
 
     kind: str  # of problem: see ``problems.kinds``
     game: str  # the problem's name
-    source: Any  # how to load it again: a name, a spot's fields; None: from game.safetensors in the folder
+    source: Any  # how to load it again: a name, fields of a spot or spots; None: from game.safetensors in the folder
     fingerprint: str
     algorithm: str  # with every parameter
     asked: str  # the algorithm as the user wrote it
@@ -57,6 +57,11 @@ class Record:
     def pot(self) -> float | None:
         """Chips in the pot of the spot; None for other games."""
         return None if self.spot is None else float(self.spot["pot"])
+
+    @property
+    def has_strategies(self) -> bool:
+        """Does the run save strategies, of one game? A search for bet sizes solves a game for every menu."""
+        return self.kind != SIZES
 
     @property
     def title(self) -> str:

@@ -115,7 +115,9 @@ def named(*names: str) -> tuple[Field, ...]:
 
 RESUME: Final = (*of(LIMIT, EXECUTION, CLUSTER), *named("checkpoint_seconds"))
 GROW: Final = (*LIMITS, *named("storage", "threads", "out", "checkpoint_seconds"))
-EXPLORE: Final = named("seconds", "iterations", "nodes", "seed", "out", "checkpoint_seconds")
+OUT: Final = named("out")[0]._replace(help="Save the run in this folder, so that it can be resumed.")
+EXPLORE: Final = (*named("seconds", "iterations", "nodes", "seed"), OUT, *named("checkpoint_seconds"))
+SIZES: Final = (*named("seconds", "threads"), OUT, *named("checkpoint_seconds"))
 COMPARE: Final = named("seconds", "iterations", "nodes", "seed", "threads", "cluster", "out", "checkpoint_seconds")
 JOB: Final = of(LIMIT, IDENTITY)
 """What a job of a batch may have beside its game and algorithm."""

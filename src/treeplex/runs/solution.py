@@ -43,6 +43,9 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
+        own = self.extras.html()
+        if own:
+            return own
         rows = [
             ("ended", f"{self.status} after {self.iterations:,} iterations, {self.seconds:.2f} s"),
             ("value of player 0", f"{self.value:.6g}"),
@@ -183,8 +186,12 @@ class Solution:
         } | self.extras.summary()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """NashConv against iterations, nodes touched and seconds: a Matplotlib figure, saved as a PNG if asked to."""
-        return plot_convergence({self.algorithm: self.log}, self.record.title, path)
+        """NashConv against iterations, nodes touched and seconds: a Matplotlib figure, saved as a PNG if asked to.
+
+        Of bet sizes: what each alone would lose, and how often it is bet.
+        """
+        own = self.extras.plot(path)
+        return own if own is not None else plot_convergence({self.algorithm: self.log}, self.record.title, path)
 
     def to_pandas(self) -> Any:
         """The log as a pandas DataFrame, one row per evaluation. The strategies: ``policy.to_pandas()``."""

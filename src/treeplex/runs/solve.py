@@ -62,8 +62,8 @@ def checked(request: Request) -> Algorithm[Any, Any]:
         raise ParameterError(
             f"The game in {request.options.out} is not the {record.game} of this version; start a new run."
         )
-    if request.limits.nash_conv is not None and not problem.measured:
-        raise ParameterError(f"NashConv cannot be a target of {problem.noun}: it is only estimated.")
+    if request.limits.nash_conv is not None and problem.unmeasured:
+        raise ParameterError(f"NashConv cannot be a target of {problem.noun}: {problem.unmeasured}.")
     check_limits(request.limits, choice.label, choice.algorithm.ends)
     return _opened(request)
 

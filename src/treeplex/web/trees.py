@@ -138,6 +138,8 @@ def tree_of(folder: Path, record: Record) -> Tree:
     """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
     if record.spot is not None:
         raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
+    if not record.has_strategies:
+        raise ParameterError("A search for bet sizes has no tree of its own; its answer is in its result.")
     if record.source is None:
         path = folder / "game.safetensors"
         if not path.is_file() or path.stat().st_size > MOST_BYTES:

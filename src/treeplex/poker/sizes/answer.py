@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from treeplex.algorithms.protocol import Extras
 from treeplex.arrow import Table, table
 from treeplex.html import html_picture, html_table
 
 Interval = tuple[float, float]
 """At least, at most."""
+
+UNDECIDED: Final = "not decided yet"
+"""A menu of which nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class Sizes(Extras):
     """The best menu found for one spot, or one menu for several; every interval is certified by best responses."""
 
     player: str
@@ -58,10 +62,10 @@ class Sizes:
     menus: dict[str, tuple[str, ...]]  # by street and kind, such as "river bet"
     spots: tuple[SpotSizes, ...]
     better_percent_of_pot: float | None  # another menu of as many sizes may be better by so much at most; None: unknown
-    seconds: float
     work: int  # passes times public nodes
     proved_fewest: bool | None = None  # with a limit on the loss: is it certain that fewer sizes lose more?
     by_count: tuple[Count, ...] = ()  # the best menus of other numbers of sizes, where they were asked for
+    complete: bool = False  # was the search carried to its end?
 
     @property
     def menu(self) -> tuple[str, ...]:
@@ -72,8 +76,8 @@ class Sizes:
     def kept(self) -> str:
         """All menus in words."""
         if len(self.menus) == 1:
-            return ", ".join(self.menu)
-        return "; ".join(f"{slot} {', '.join(menu)}" for slot, menu in self.menus.items())
+            return ", ".join(self.menu) or UNDECIDED
+        return "; ".join(f"{slot} {', '.join(menu) or UNDECIDED}" for slot, menu in self.menus.items())
 
     @property
     def loss_percent_of_pot(self) -> Interval:
@@ -82,7 +86,7 @@ class Sizes:
         return low, high
 
     def summary(self) -> dict[str, Any]:
-        """As JSON; with several spots, EVs and sizes are those of each."""
+        """As ``Extras``: JSON; with several spots, EVs and sizes are those of each."""
         one = self.spots[0] if len(self.spots) == 1 else None
         return {
             "spots": [asdict(spot) for spot in self.spots],
@@ -99,8 +103,20 @@ class Sizes:
             "proved_fewest": self.proved_fewest,
             "by_count": [asdict(each) for each in self.by_count],
             "work": self.work,
-            "seconds": self.seconds,
+            "complete": self.complete,
             "certified": True,
+        }
+
+    def tables(self) -> dict[str, Table]:
+        """As ``Extras``."""
+        return {"sizes": self.to_arrow()}
+
+    def files(self) -> dict[str, str]:
+        """As ``Extras``."""
+        return {
+            "result.json": "the menu, what it loses at least and at most, every size, and how the run ended",
+            "sizes.parquet": "one row per spot and size: how often it is bet, what it is worth at least and at most",
+            "log.parquet": "one row per evaluation: iteration, seconds, what the best menu so far loses, % of the pot",
         }
 
     def to_arrow(self) -> Table:
@@ -146,14 +162,15 @@ class Sizes:
             for row in spot.sizes
         ]
 
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
+        """As ``Extras``."""
         low, high = self.loss_percent_of_pot
         title = f"{self.kept}: loses {low:.3f} to {high:.3f} % of the pot"
         words = html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
         return words + html_picture(self.plot().png(), title)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """What each size alone would lose, and how often it is bet: a figure, saved as a PNG if asked to."""
+        """As ``Extras``: what each size alone would lose, and how often it is bet."""
         from treeplex.poker.sizes.plot import plot_sizes  # noqa: PLC0415 - which needs this class
 
         return plot_sizes(self, path)

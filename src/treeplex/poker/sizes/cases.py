@@ -7,17 +7,19 @@ what is conceded to a menu holds for all menus that it contains.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from functools import cached_property, partial
 from typing import Final
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.game import load_spot
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.menus import Candidates, Menu, Slot, distinct
-from treeplex.poker.sizes.solves import STORAGE, Solve, concede, joined
+from treeplex.poker.sizes.solves import Solve, concede, joined
+from treeplex.poker.sizes.steps import Compute, Steps, narrowed
 
 LARGE: Final = 2**26  # bytes from which games are freed as soon as they are out of the running
+WORTH: Final = "what each size is worth"
 
 
 class Case:
@@ -31,7 +33,10 @@ class Case:
         self.chips = candidates.chips(spot, slot)
         self.solves: dict[Menu, Solve] = {}
         self.known: dict[Menu, tuple[float, float]] = {}  # of all menus that were ever solved: at least, at most
+        self.uppers: dict[Menu, float] = {}  # what the opponent concedes to a menu by playing on as with all candidates
+        self.frequencies: dict[int, float] = {}  # how often each candidate is bet with all at hand, once it is known
         self.passes = 0  # beside solves, times public nodes
+        self._answered: set[Menu | None] = set()  # opponents whose best responses are counted; None: the rich game's
         if not held:
             self.solves[self.all] = rich
             self.known[self.all] = (self._percent(rich.low), self._percent(rich.high))
@@ -41,15 +46,15 @@ class Case:
         """Candidates that differ here."""
         return tuple(distinct(self.chips, self.candidates.of(self.slot))) if self.chips is not None else self.all
 
-    def game(self, menu: Menu) -> HoldemGame:
+    def spot_of(self, menu: Menu) -> Spot:
         """The player held to a menu."""
-        return load_spot(self.candidates.spot(self.spot, {**self.held, self.slot: menu}), like=self.rich.game)
+        return self.candidates.spot(self.spot, {**self.held, self.slot: menu})
 
-    def solve(self, menu: Menu, percent: float) -> Solve:
+    def solve(self, menu: Menu, percent: float, stage: str = "") -> Steps[Solve]:
         """Until the interval of a menu is no wider than so much of the pot; continued where it stood."""
         if menu not in self.solves:
-            self.solves[menu] = Solve(self.game(menu), self.player, self.threads)
-        solved = self.solves[menu].until(percent * self.spot.pot / 100.0)
+            self.solves[menu] = Solve(self.spot_of(menu), self.player, self.threads, self.rich)
+        solved = yield from narrowed(self.solves[menu], percent * self.spot.pot / 100.0, stage)
         before = self.known.get(menu, (-math.inf, math.inf))
         self.known[menu] = (max(before[0], self._percent(solved.low)), min(before[1], self._percent(solved.high)))
         return solved
@@ -57,7 +62,7 @@ class Case:
     def drop(self, menu: Menu) -> None:
         """Free a large game that is out of the running; what is known of it stays."""
         solved = self.solves.get(menu)
-        if solved is not None and solved is not self.rich and solved.game.memory(STORAGE, threads=1) > LARGE:
+        if solved is not None and solved is not self.rich and solved.bytes > LARGE:
             self.passes += solved.work
             del self.solves[menu]
 
@@ -67,53 +72,49 @@ class Case:
         return max((low for known, (low, _) in self.known.items() if inside >= self._actions(known)), default=-math.inf)
 
     def high(self, menu: Menu) -> float:
-        """What the menu is known to be worth at most."""
+        """What a menu with an upper bound is known to be worth at most."""
         inside = self._actions(menu)
         solved = [high for known, (_, high) in self.known.items() if inside <= self._actions(known)]
-        return min([self.upper(menu), *solved])
+        return min([self.uppers[menu], *solved])
 
-    def upper(self, menu: Menu) -> float:
-        """What the opponent concedes to a menu by playing on as with all candidates."""
+    def bound(self, menus: Iterable[Menu], stage: str = WORTH) -> Steps[None]:
+        """Find upper bounds of menus: what the opponent concedes to them by playing on as with all candidates."""
+        missing = [menu for menu in dict.fromkeys(menus) if menu not in self.uppers]
         if self.chips is None or self.held:
-            if menu not in self._uppers:
-                self._uppers[menu] = self._conceded(menu, [self.rich])
-            return self._uppers[menu]
-        taken, added = self._responses
-        rows = [0, *(self._row(k) for k in menu)]
-        return self._percent(taken + float((added[rows].max(axis=0) - added.max(axis=0)).sum()))
+            for menu in missing:
+                self.uppers[menu] = yield from self._conceded(menu, [self.rich], stage)
+        elif missing:
+            self._count(None)
+            found = yield Compute(lambda: [self._upper(menu) for menu in missing], stage)
+            self.uppers.update(zip(missing, found, strict=True))
 
-    def added(self, menu: Menu, size: int) -> float:
-        """What a solved menu with one more size is worth at most.
+    def added(self, menu: Menu, sizes: list[int]) -> Steps[dict[int, float]]:
+        """What a solved menu with one more size is worth at most, for several sizes.
 
         The opponent plays as to the menu, and answers the size as with all candidates; or as with all; or one or the
         other, as a coin falls: what is conceded then is at most the mean of both.
         """
-        more = tuple(sorted({*menu, size}))
+        more = {size: tuple(sorted({*menu, size})) for size in sizes}
+        yield from self.bound(more.values())
+        worth: list[float] = []
         if self.chips is None or self.held:
-            return min(self.high(more), self._conceded(more, [self.solves[menu], self.rich]))
-        (all_taken, all_added), (taken, added) = self._responses, self._responses_to(menu)
-        rows = [0, *(self._row(k) for k in more)]
-        rest, others = taken - float(added.max(axis=0).sum()), all_taken - float(all_added.max(axis=0).sum())
-        conceded = [
-            part * rest
-            + (1.0 - part) * others
-            + float((part * added + (1.0 - part) * all_added)[rows].max(axis=0).sum())
-            for part in (0.5, 1.0)
-        ]
-        return min(self.high(more), *map(self._percent, conceded))
+            for size in sizes:
+                worth += [(yield from self._conceded(more[size], [self.solves[menu], self.rich], WORTH))]
+        elif sizes:
+            self._count(menu)
+            worth = yield Compute(partial(self._added, menu, [more[size] for size in sizes]), WORTH)
+        return {size: min(self.high(more[size]), at_most) for size, at_most in zip(sizes, worth, strict=True)}
+
+    def count_frequencies(self) -> Steps[None]:
+        """Find how often the player bets each candidate with all at hand; nothing where it depends on the line."""
+        if self.chips is not None and not self.frequencies:
+            shares = yield Compute(lambda: self.rich.reader.frequencies(self.line), WORTH)
+            self.frequencies = {k: shares[self._row(k)] for k in self.distinct}
 
     @property
     def work(self) -> int:
         """Passes times public nodes so far, without those of the rich game."""
         return self.passes + sum(solve.work for solve in self.solves.values() if solve is not self.rich)
-
-    @cached_property
-    def frequencies(self) -> dict[int, float]:
-        """How often the player bets each candidate with all of them at hand; empty where it depends on the line."""
-        if self.chips is None:
-            return {}
-        shares = self.rich.reader.frequencies(self.line)
-        return {k: shares[self._row(k)] for k in self.distinct}
 
     @property
     def line(self) -> str:
@@ -121,24 +122,36 @@ class Case:
         return "check" if self.player else ""
 
     @cached_property
-    def _uppers(self) -> dict[Menu, float]:
-        return {}
-
-    @cached_property
     def _responses(self) -> tuple[float, Floats]:
-        self.passes += self.rich.game.nodes
         return self.rich.reader.responses(self.player, self.line)
 
-    def _responses_to(self, menu: Menu) -> tuple[float, Floats]:
-        """The same against an opponent who plays as to a menu, where it has the line."""
-        if menu not in self._to_menus:
-            self.passes += self.rich.game.nodes
-            self._to_menus[menu] = joined(self.rich, self.solves[menu]).responses(self.player, self.line)
-        return self._to_menus[menu]
+    def _upper(self, menu: Menu) -> float:
+        taken, added = self._responses
+        rows = [0, *(self._row(k) for k in menu)]
+        return self._percent(taken + float((added[rows].max(axis=0) - added.max(axis=0)).sum()))
 
-    @cached_property
-    def _to_menus(self) -> dict[Menu, tuple[float, Floats]]:
-        return {}
+    def _added(self, menu: Menu, menus: list[Menu]) -> list[float]:
+        """Bounds of menus with one more size, from best responses to the opponent of the menu and of the rich game."""
+        (all_taken, all_added) = self._responses
+        taken, added = joined(self.rich, self.solves[menu]).responses(self.player, self.line)
+        rest, others = taken - float(added.max(axis=0).sum()), all_taken - float(all_added.max(axis=0).sum())
+        found: list[float] = []
+        for more in menus:
+            rows = [0, *(self._row(k) for k in more)]
+            conceded = [
+                part * rest
+                + (1.0 - part) * others
+                + float((part * added + (1.0 - part) * all_added)[rows].max(axis=0).sum())
+                for part in (0.5, 1.0)
+            ]
+            found.append(min(map(self._percent, conceded)))
+        return found
+
+    def _count(self, opponent: Menu | None) -> None:
+        """Count the best response to an opponent once, in whatever process it is computed how often."""
+        if opponent not in self._answered:
+            self._answered.add(opponent)
+            self.passes += self.rich.nodes
 
     def _actions(self, menu: Menu) -> frozenset[int]:
         """The bets of a menu, whatever they are called; where chips depend on the line, its candidates."""
@@ -149,10 +162,16 @@ class Case:
         chips = self.chips or []
         return 1 + sorted(set(chips)).index(chips[candidate])
 
-    def _conceded(self, menu: Menu, known: list[Solve]) -> float:
-        game = self.game(menu)
-        self.passes += game.nodes
-        return self._percent(concede(game, self.player, known, self.threads))
+    def _conceded(self, menu: Menu, known: list[Solve], stage: str) -> Steps[float]:
+        """What the opponent concedes to a menu by playing as in games that are solved."""
+
+        def numbers() -> list[float]:
+            game = load_spot(self.spot_of(menu), like=self.rich.game)
+            return [self._percent(concede(game, self.player, known, self.threads)), game.nodes]
+
+        conceded, nodes = yield Compute(numbers, stage)
+        self.passes += int(nodes)
+        return conceded
 
     def same(self, candidate: int, menu: Menu) -> bool:
         """Is a candidate, or one of as many chips, on a menu?"""

@@ -12,12 +12,12 @@ from itertools import combinations
 from typing import Final
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.game import load_spot
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.spot import Spot
-from treeplex.poker.sizes.choose import Watch
 from treeplex.poker.sizes.solves import Solve, joined
+from treeplex.poker.sizes.steps import Compute, Steps, narrowed
+from treeplex.tensors import count_of
 
 TRIES: Final = 3
 
@@ -42,23 +42,50 @@ def restricted_lines(rich: Solve, kinds: tuple[str, ...]) -> list[Line]:
     return sorted(found, key=len)
 
 
-def keep_lines(rich: Solve, lines: list[Line], keep: int, percent: float, watch: Watch) -> tuple[Lines, Solve, int]:
-    """Menus by line, the game that has them, solved to so many per cent of the pot; and the work of games tried."""
-    best: tuple[Lines, Solve] | None = None
-    reader, work = rich.reader, 0
-    for attempt in range(TRIES):
-        menus = {line: _best_menu(rich, reader.responses(rich.player, told(line))[1], line, keep) for line in lines}
-        if best is not None and menus == best[0]:
-            break
-        watch(f"menus by line, attempt {attempt + 1}")
-        game = load_spot(spot_with(rich.game.spot, menus), like=rich.game)
-        solved = Solve(game, rich.player, rich.threads).until(percent * game.spot.pot / 100.0)
-        work += solved.work + len(lines) * rich.game.nodes
-        if best is None or solved.low > best[1].low:
-            best = menus, solved
-        reader = joined(rich, solved)
-    assert best is not None  # noqa: S101 - there is at least one attempt
-    return reached(best[0]), best[1], work
+class LineMenus:
+    """Menus by line being found, and the games that are tried."""
+
+    def __init__(self, rich: Solve, kinds: tuple[str, ...], keep: int, percent: float) -> None:
+        """``percent``: of the pot, to which games are solved."""
+        self.rich, self.lines, self.keep, self.percent = rich, restricted_lines(rich, kinds), keep, percent
+        self.tried: list[Solve] = []
+        self.best: tuple[Lines, Solve] | None = None
+
+    @property
+    def work(self) -> int:
+        """Passes times public nodes: of games that were tried, and of a best response for every line of each."""
+        return sum(solve.work + len(self.lines) * self.rich.nodes for solve in self.tried)
+
+    def run(self) -> Steps[tuple[Lines, Solve]]:
+        """Menus by line, and the game that has them, solved."""
+        for attempt in range(TRIES):
+            stage = f"menus by line, attempt {attempt + 1}"
+            choices = yield Compute(self._choices, stage)
+            chosen = zip(self.lines, choices, strict=True)
+            menus = {line: _menus(self.rich, line, self.keep)[count_of(choice)] for line, choice in chosen}
+            if self.best is not None and menus == self.best[0]:
+                break
+            spot = spot_with(self.rich.spot, menus)
+            self.tried.append(Solve(spot, self.rich.player, self.rich.threads, self.rich))
+            solved = yield from narrowed(self.tried[-1], self.percent * spot.pot / 100.0, stage)
+            if self.best is None or solved.low > self.best[1].low:
+                self.best = menus, solved
+        assert self.best is not None  # noqa: S101 - there is at least one attempt
+        return reached(self.best[0]), self.best[1]
+
+    def _choices(self) -> list[float]:
+        """By line, which menu has the largest sum over hands of what the best action adds."""
+        reader = joined(self.rich, self.tried[-1]) if self.tried else self.rich.reader
+        return [self._choice(line, reader.responses(self.rich.player, told(line))[1]) for line in self.lines]
+
+    def _choice(self, line: Line, added: Floats) -> int:
+        actions = decisions_by_line(self.rich.game)[line][1].node.actions
+        always = [k for k, action in enumerate(actions) if not action.amount]
+        sums = [
+            float(added[[*always, *(actions.index(action) for action in menu)]].max(axis=0).sum())
+            for menu in _menus(self.rich, line, self.keep)
+        ]
+        return sums.index(max(sums))
 
 
 def spot_with(spot: Spot, menus: Lines) -> Spot:
@@ -84,11 +111,7 @@ def told(line: Line) -> str:
     return ", ".join(action.name for action in line)
 
 
-def _best_menu(rich: Solve, added: Floats, line: Line, keep: int) -> tuple[Action, ...]:
-    """The sizes with the largest sum over hands of what the best action adds."""
-    actions = decisions_by_line(rich.game)[line][1].node.actions
-    always = [k for k, action in enumerate(actions) if not action.amount]
-    sized = [k for k, action in enumerate(actions) if action.amount]
-    menus = combinations(sized, min(keep, len(sized)))
-    chosen = max(menus, key=lambda menu: float(added[[*always, *menu]].max(axis=0).sum()))
-    return tuple(actions[k] for k in chosen)
+def _menus(rich: Solve, line: Line, keep: int) -> list[tuple[Action, ...]]:
+    """All menus of so many sizes at a decision."""
+    sized = [action for action in decisions_by_line(rich.game)[line][1].node.actions if action.amount]
+    return list(combinations(sized, min(keep, len(sized))))

@@ -7,40 +7,56 @@ both found by a best response; the interval is as wide as NashConv. What earlier
 from __future__ import annotations
 
 import math
-import time
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.portfolio import SPOTS
+from treeplex.algorithms.protocol import Algorithm, Array, Execution, Stop, Tensors, never
 from treeplex.algorithms.registry import build
-from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.trees import copy_rows
 from treeplex.errors import SolverError
+from treeplex.games.holdem.spot import Spot
 from treeplex.poker.views.reader import Reader
+from treeplex.tensors import count_of, number_of
 
 STORAGE: Final = "float64"
 FIRST: Final = 20  # iterations before the first look
 STEEP: Final = 2.0  # NashConv falls about like 1 / t^STEEP
 LEAST, MOST = 1.05, 1.6  # the next look is at between LEAST and MOST times the iterations of the last
-PIECE: Final = 0.2  # seconds
 ENDLESS: Final = 200_000  # iterations
 
 
 class Solve:
-    """One game, one player's value in it."""
+    """One game, one player's value in it. The tree and what is learned are there once they are needed."""
 
-    def __init__(self, game: HoldemGame, player: int, threads: int) -> None:
-        self.game, self.player, self.threads = game, player, threads
-        execution = Execution(storage=STORAGE, threads=threads)
-        self._solver = build(DEFAULT_SPOT_ALGORITHM).open(game, execution)
-        self._state = self._solver.start(game)
+    def __init__(self, spot: Spot, player: int, threads: int, like: Solve | None = None) -> None:
+        """``like``: of a spot with the same cards."""
+        self.spot, self.player, self.threads, self._like = spot, player, threads, like
         self.low, self.high = -math.inf, math.inf
-        self.work = 0  # passes times public nodes
-        self._pace = float(FIRST)  # iterations in a piece
+        self._looked = 0  # iterations at the last look
+        self._spent = 0  # passes times public nodes up to then
+        self._state: Any = None
+
+    @cached_property
+    def game(self) -> HoldemGame:
+        """The tree and its boards."""
+        return load_spot(self.spot, like=None if self._like is None else self._like.game)
+
+    @cached_property
+    def nodes(self) -> int:
+        """Public nodes of the tree."""
+        return self.game.nodes
+
+    @cached_property
+    def bytes(self) -> int:
+        """Memory that the solve takes."""
+        return self.game.memory(STORAGE, threads=1)
 
     @property
     def width(self) -> float:
@@ -50,7 +66,13 @@ class Solve:
     @property
     def iterations(self) -> int:
         """Done so far."""
-        return self._state.iteration
+        return self._looked if self._state is None else self._state.iteration
+
+    @property
+    def work(self) -> int:
+        """Passes times public nodes so far."""
+        since = self.iterations - self._looked
+        return self._spent + (2 * since * self.nodes if since else 0)
 
     @property
     def reader(self) -> Reader:
@@ -58,36 +80,61 @@ class Solve:
         reader: Reader = self._solver.report(self.game, self._state, "average").policy()
         return reader
 
-    def until(self, width: float) -> Solve:
-        """Go on until the interval is no wider."""
-        while self.width > width:
-            count = max(self._next(width) - self.iterations, 1)
-            if self.iterations + count > ENDLESS:
-                raise SolverError(f"{self.game.name} is not solved to {width:g} after {self.iterations:,} iterations.")
-            self._advance(count)
-            self._look()
-            self.work += self.game.nodes * (2 * count + 2)
-        return self
-
-    def _advance(self, count: int) -> None:
-        """In pieces, so that Ctrl-C is heard."""
-        last = self.iterations + count
-        while self.iterations < last:
-            began, done = time.perf_counter(), min(last - self.iterations, max(int(self._pace), 1))
-            self._state = self._solver.advance(self.game, self._state, done)
-            self._pace = done * PIECE / max(time.perf_counter() - began, 1e-9)
-
-    def _look(self) -> None:
-        pot, values = self.game.spot.pot, self.reader.best_response_values()
-        high, low = values[self.player], pot - values[1 - self.player]
-        self.low, self.high = max(self.low, low), min(self.high, high)
-
-    def _next(self, width: float) -> int:
-        """Where the interval should be that wide, with what is known of how it narrows."""
-        if not self.iterations:
+    def due(self, width: float) -> int:
+        """The iteration of the next look: where the interval should be that wide, as far as is known."""
+        if not self._looked:
             return FIRST
         steps = (max(self.width, 1e-300) / width) ** (1.0 / STEEP)
-        return math.ceil(self.iterations * min(max(steps, LEAST), MOST))
+        due = max(math.ceil(self._looked * min(max(steps, LEAST), MOST)), self._looked + 1)
+        if due > ENDLESS:
+            raise SolverError(f"{self.game.name} is not solved to {width:g} after {self._looked:,} iterations.")
+        return due
+
+    def advance(self, iterations: int, stop: Stop = never) -> None:
+        """Iterate; ``stop`` may end it early."""
+        if self._state is None:
+            self._state = self._solver.start(self.game)
+        self._state = self._solver.advance(self.game, self._state, iterations, stop)
+
+    def look(self) -> None:
+        """Find what the averages prove, by two best responses."""
+        pot, values = self.spot.pot, self.reader.best_response_values()
+        high, low = values[self.player], pot - values[1 - self.player]
+        self.low, self.high = max(self.low, low), min(self.high, high)
+        self._spent, self._looked = self.work + 2 * self.nodes, self.iterations
+
+    @property
+    def facts(self) -> list[float]:
+        """What the last look left: all that those who do not read strategies need to know."""
+        return [self.low, self.high, self._looked, self._spent, self.nodes, self.bytes]
+
+    def learn(self, facts: Sequence[float]) -> None:
+        """Take over the facts of an earlier process."""
+        low, high, looked, spent, nodes, size = facts
+        self.low, self.high = number_of(low), number_of(high)
+        self._looked, self._spent = count_of(looked), count_of(spent)
+        self.nodes, self.bytes = count_of(nodes), count_of(size)
+
+    def save(self) -> Tensors:
+        """Return what was learned, as named arrays; nothing before the first iteration."""
+        return {} if self._state is None else self._solver.save(self._state)
+
+    def restore(self, tensors: Mapping[str, Array]) -> None:
+        """Continue where the arrays were saved."""
+        state = self._solver.restore(self.game, tensors)
+        if state.iteration < self._looked:
+            raise ValueError("a game has fewer iterations than were evaluated")
+        self._state = state
+
+    def free(self) -> None:
+        """Free the tree and what was learned; the facts stay."""
+        self._state = None
+        for name in ("game", "_solver"):
+            vars(self).pop(name, None)
+
+    @cached_property
+    def _solver(self) -> Algorithm[Any, Any]:
+        return build(SPOTS).open(self.game, Execution(storage=STORAGE, threads=self.threads))
 
 
 def joined(rich: Solve, kept: Solve) -> Reader:

@@ -20,12 +20,12 @@ from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
 from treeplex.growth.options import Growth
-from treeplex.poker.sizes.find import checked as checked_sizes
+from treeplex.poker.sizes.problem import SizeOptions
 from treeplex.problems.growing import usual_algorithm
-from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments, growing, solving
+from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments, choosing_sizes, growing, solving
 from treeplex.runs.limits import Limits
 from treeplex.runs.request import Request
-from treeplex.runs.schema import JOB, LIMITS, Field, Options, named
+from treeplex.runs.schema import JOB, LIMITS, Field, named
 from treeplex.runs.solve import checked
 from treeplex.web.directory import Directory
 from treeplex.web.refusals import sentence_of
@@ -132,16 +132,17 @@ def growth_of(request: dict[str, Any], source: Any) -> Growth:
 
 
 def _sizes(form: SizesJob) -> Wanted:
-    Options(threads=form.threads)
     spot, kept = make_spot(form.spot), form.model_dump()
     kept |= {"spot": spot.summary(), "bets": form.bets or BETS, "raises": form.raises or RAISES}
     kept["lose"] = percent_of_pot("field 'lose'", form.lose) if isinstance(form.lose, str) else form.lose
-    checked_sizes([spot], **size_options(kept))
-    return Wanted(f"{spot.board}, which {form.restrict}", kept, pot=float(spot.pot))
+    question = SizeOptions(**size_options(kept))
+    request = choosing_sizes([spot], question, seconds=form.seconds, threads=form.threads)
+    title = f"{request.problem.name}, which {form.restrict}"
+    return Wanted(title, kept, stem=_name(form) or request.stem, limits=_given(request.limits))
 
 
 def size_options(request: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of ``sizes``."""
+    """What a form asks about sizes: fields of ``SizeOptions``."""
     names = ("keep", "lose", "player", "street", "bets", "raises", "restrict", "per_decision", "counts")
     found = {name: request[name] for name in names}
     return found | ({"counts": 0} if request["per_decision"] else {})
@@ -153,7 +154,7 @@ def _resume(form: ResumeJob, directory: Directory) -> Wanted:
         named_game(record.source)
     arguments = Arguments.of(_values(form, (*LIMITS, *named("threads"))))
     limits = arguments.limits_in(record.pot).otherwise(record.limits)
-    game = record.game if record.spot is None else None
+    game = record.game if record.spot is None and record.has_strategies else None
     return Wanted(record.title, form.model_dump(), game, run=form.run, pot=record.pot, limits=_given(limits))
 
 
@@ -166,7 +167,7 @@ def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any]) -> Wa
     return Wanted(title, kept, game, stem=stem, pot=problem.pot, limits=_given(request.limits))
 
 
-def _name(form: SolveJob | GrowJob) -> str | None:
+def _name(form: SolveJob | GrowJob | SizesJob) -> str | None:
     if form.name is not None and not (PLAIN.fullmatch(form.name) and form.name[0] not in ".-=+"):
         raise ParameterError(
             f"The 'name' of a run must have 1 to 80 letters, digits and + . = , - _, none of . - = + first;"

@@ -68,15 +68,15 @@ def carry_out(folder: Path, root: Path) -> dict[str, Any]:
 
     directory = Directory(root)
     check_request(request, job["run"], directory)
-    if job["what"] == "sizes":
-        return {"status": "done", "result": _sizes(request, tell)}
     out = directory.inside(job["run"])
     if out is None:
         raise ParameterError(f"There is no folder {quoted(job['run'])} in the folder that is served.")
-    calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow}
+    calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow, "sizes": _sizes}
     solution = calls[job["what"]](request, out, folder, tell)
     tell.flush()
-    return {"status": solution.status, "nash_conv": solution.summary()["nash_conv"]}
+    summary = solution.summary()
+    answer = {} if solution.record.has_strategies else {"result": summary}
+    return {"status": solution.status, "nash_conv": summary["nash_conv"]} | answer
 
 
 def _solve(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
@@ -137,16 +137,19 @@ def _is_first(folder: Path, out: Path) -> bool:
     return json.loads(before.read_text(encoding="utf-8")) == now
 
 
-def _sizes(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
-    from treeplex.poker.sizes.find import sizes  # noqa: PLC0415
+def _sizes(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+    from treeplex.poker.sizing import sizes  # noqa: PLC0415
     from treeplex.web.jobs.wanted import size_options  # noqa: PLC0415
 
-    began = time.perf_counter()
-
-    def watch(text: str) -> None:
-        tell({"seconds": time.perf_counter() - began, "text": text})
-
-    return sizes(request["spot"], **size_options(request), threads=request["threads"], watch=watch).summary()
+    return sizes(
+        request["spot"],
+        **size_options(request),
+        seconds=request.get("seconds"),
+        threads=request["threads"],
+        out=out,
+        checkpoint_seconds=CHECKPOINTS,
+        watch=lambda progress: _watch(progress, tell),
+    )
 
 
 def _limits(request: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +172,8 @@ def _watch(progress: Progress, tell: Teller) -> None:
     said: dict[str, Any] = {"iteration": progress.iteration, "seconds": progress.seconds, "rows": rows}
     if progress.additions:
         said["additions"] = [addition._asdict() for addition in progress.additions]
+    if progress.stage:
+        said["text"] = progress.stage
     if progress.compiling:
         said["compiling"] = True
     tell(said)

@@ -78,7 +78,9 @@ class SizesJob(Asked):
     restrict: str = "bets"
     per_decision: bool = False
     counts: Whole = Field(3, description="Also the best menus of 1, 2, ... up to so many sizes.")
+    seconds: Number | None = Field(None, description="Stop after this time, with what is proved by then.")
     threads: Whole = 0
+    name: str | None = Field(None, description="Of the run folder; left out: the board and a number.")
 
 
 JobForm = Annotated[SolveJob | ResumeJob | GrowJob | SizesJob, Field(discriminator="what")]
@@ -117,7 +119,7 @@ class Job(Loose):
     error: str | None
     created: float = Field(description="Unix seconds.")
     progress: Progress
-    result: dict[str, Any] | None = Field(description="Of sizes: the answer.")
+    result: dict[str, Any] | None = Field(description="Of a search for sizes: the answer.")
 
 
 class JobList(Told):

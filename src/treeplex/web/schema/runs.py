@@ -34,7 +34,7 @@ class Run(Loose):
     """A run folder below the folder that is served."""
 
     run: str = Field(description="Its path below the folder that is served.")
-    kind: Literal["spot", "game", "growth", "exploration"]
+    kind: Literal["spot", "game", "growth", "exploration", "sizes"]
     game: str
     algorithm: str
     status: str = Field(

@@ -32,7 +32,7 @@ export function mount(root, first) {
   }
 
   async function paintSide() {
-    runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.percent_of_pot === null && run.kind !== "spot");
+    runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.percent_of_pot === null && !["spot", "sizes"].includes(run.kind));
     const ticks = new Set(chosen());
     if (!side.firstChild) {
       await tried(about());

@@ -20,8 +20,13 @@ export function gameOf(job) {
   return /^([2-9TJQKA][cdhs][ ,]*){3}/.test(job.title ?? "") ? null : job.title;
 }
 
+/** Is it a search for bet sizes, or its continuation? */
+export function isSizes(job) {
+  return job.what === "sizes" || Boolean(job.result?.certified);
+}
+
 export function resultLink(job) {
-  if (job.what === "sizes") return link({ view: "sizes", job: job.job });
+  if (isSizes(job)) return link({ view: "sizes", job: job.job });
   if (job.what === "grow") return link({ view: "growth", job: job.job });
   if (!job.run) return null;
   return gameOf(job) ? link({ view: "games", run: job.run }) : link({ view: "browse", run: job.run });
@@ -94,7 +99,7 @@ export class JobCard {
         ? button("×", () => act(job, "remove"), { "aria-label": "Take off the list", title: "Take off the list" })
         : null,
     );
-    if (!goes && job.run && job.what !== "sizes") {
+    if (!goes && job.run && !isSizes(job)) {
       this.whole ??= this.finish(job);
       return;
     }

@@ -20,6 +20,7 @@ const COLUMNS = [
 ];
 
 export function openLink(run) {
+  if (run.kind === "sizes") return link({ view: "sizes", answer: run.run });
   return run.kind === "spot" || run.spot
     ? link({ view: "browse", run: run.run })
     : run.kind === "growth" && run.percent_of_pot != null
@@ -132,7 +133,7 @@ export function mount(root, params) {
           [
             run.game,
             run.locks ? el("span", { class: "tag", title: "Decisions that are locked" }, `${run.locks} locked`) : null,
-            run.kind === "growth" || run.kind === "exploration" ? el("span", { class: "tag" }, run.kind) : null,
+            ["growth", "exploration", "sizes"].includes(run.kind) ? el("span", { class: "tag" }, run.kind) : null,
           ],
           el("span", { class: "algorithm", title: run.algorithm }, run.algorithm),
           el("span", { class: `state ${status}` }, status),
@@ -145,7 +146,9 @@ export function mount(root, params) {
             { class: "tools" },
             status === "running"
               ? button("stop", () => stop(run))
-              : button("go on", () => goOn(run), { title: "Go on to a tighter target" }),
+              : run.kind === "sizes"
+                ? button("go on", () => start({ what: "resume", run: run.run }), { title: "Go on to the end" })
+                : button("go on", () => goOn(run), { title: "Go on to a tighter target" }),
             el("a", { class: "button", href: openLink(run) }, "open"),
           ),
         ],

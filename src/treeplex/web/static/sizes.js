@@ -2,7 +2,7 @@
 import { get, listen, live, start, tried } from "./api.js";
 import { button, choice, el, field, replace, select, textOf } from "./dom.js";
 import { cards, parseCards } from "./cards.js";
-import { JobList } from "./jobs.js";
+import { JobList, isSizes } from "./jobs.js";
 import { change, link } from "./route.js";
 import { told } from "./sizesanswer.js";
 import { asSpot, draft, streetOf } from "./spots.js";
@@ -22,7 +22,7 @@ export function mount(root, first) {
   };
   const form = el("section", { class: "panel", "aria-label": "Question" });
   const answer = el("section", { class: "panel wide", "aria-label": "Answer" });
-  const list = new JobList((job) => job.what === "sizes" && (!params.job || job.job === params.job));
+  const list = new JobList((job) => isSizes(job) && (!params.job || job.job === params.job));
   root.append(el("div", { class: "columns sizes-view" }, el("div", { class: "side" }, form, list.element), answer));
   let from = params.run ?? "";
   let drawn = null;
@@ -168,7 +168,18 @@ export function mount(root, first) {
     if (job) change({ job: job.job });
   }
 
+  /** The answer of a run folder, in place of a job's. */
+  async function showRun(run) {
+    const found = (await tried(get("run", { run })))?.result;
+    if (params.answer === run) replace(answer, found ? told(found) : el("p", { class: "quiet nothing" }, "No answer yet."));
+  }
+
   function follow() {
+    if (params.answer && !params.job) {
+      list.update(live.jobs);
+      if (drawn !== params.answer) showRun((drawn = params.answer));
+      return;
+    }
     const shown = list.update(live.jobs);
     const done = shown.find((job) => job.result);
     if (done?.job === drawn) return;

@@ -1,0 +1,136 @@
+"""The search for bet sizes as a problem: the spots, who is held to how many sizes, and how exactly it must be known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Final, cast
+
+from treeplex.algorithms.options import named
+from treeplex.errors import ParameterError, within
+from treeplex.games.holdem.candidates import BETS, RAISES
+from treeplex.games.holdem.cards import card_name
+from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
+from treeplex.poker.sizes.menus import Candidates, Slot, listed
+
+ACCURACY: Final = 0.04  # NashConv of rich and kept game, per cent of the pot
+GAP: Final = 0.25  # per cent of the pot by which another menu may be better
+RESTRICT: Final = {"bets": ("bet",), "raises": ("raise",), "both": ("bet", "raise")}
+PERCENT: Final = "per cent of the pot, more than 0 and at most 100"
+LEAST: Final = 1e-300  # more than nothing
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """What is asked about the sizes of spots.
+
+    ``keep``: how many sizes the ``player`` may have, whose opponent keeps every candidate. ``lose``: instead, the
+    fewest sizes that lose at most this per cent of the pot. ``street``: where candidates are and the menu applies, by
+    default the spots' first; "all": a menu per street. ``per_decision``: one menu per line, on the first street of one
+    spot. ``counts``: also the best menus of 1, 2, ... up to this number of sizes. ``accuracy``: NashConv of both games,
+    in per cent of the pot. ``gap``: solve other menus until none can be better by more.
+    """
+
+    keep: int = 1
+    lose: float | None = None
+    player: str = PLAYERS[0]
+    street: str | None = None
+    bets: str = BETS
+    raises: str = RAISES
+    restrict: str = "bets"
+    per_decision: bool = False
+    counts: int = 0
+    accuracy: float = ACCURACY
+    gap: float = GAP
+
+    def __post_init__(self) -> None:
+        for name, least in (("keep", 1), ("counts", 0)):
+            value = within(int, name, getattr(self, name), f"a whole number from {least}", least)
+            object.__setattr__(self, name, value)
+        for name in ("lose", "accuracy", "gap"):
+            if name != "lose" or self.lose is not None:
+                object.__setattr__(self, name, within(float, name, getattr(self, name), PERCENT, LEAST, 100.0))
+        named("player", self.player, dict.fromkeys(PLAYERS))
+        named("restrict", self.restrict, RESTRICT)
+        object.__setattr__(self, "per_decision", bool(self.per_decision))
+
+
+@dataclass(frozen=True)
+class SizeSearch:
+    """Which sizes matter on one spot, or on several that share the menu."""
+
+    spots: tuple[Spot, ...]
+    options: SizeOptions
+
+    @staticmethod
+    def of(spots: Any, options: SizeOptions) -> SizeSearch:
+        """The search on a spot or a list of them, or of their fields; refuses what it cannot answer."""
+        several: list[Any] = list(cast(Sequence[Any], spots)) if isinstance(spots, list | tuple) else [spots]
+        made = [spot if isinstance(spot, Spot) else make_spot(spot) for spot in several]
+        if not made:
+            raise ParameterError("The 'spots' parameter must name at least one spot.")
+        if any(spot.rake(spot.pot) > 0.0 for spot in made):
+            raise ParameterError(
+                "Sizes are compared by the value of a game, and with rake there is none: leave out the rake."
+            )
+        if len({spot.street for spot in made}) > 1:
+            raise ParameterError("Spots that share a menu must start on the same street.")
+        search = SizeSearch(tuple(made), replace(options, street=options.street or made[0].street))
+        _ = search.candidates, search.slots
+        if options.per_decision:
+            search._check_per_decision()
+        return search
+
+    def _check_per_decision(self) -> None:
+        """Refuse menus by line where there are several spots or streets, or no number of sizes."""
+        options = self.options
+        if len(self.spots) != 1 or options.lose is not None or options.street != self.spots[0].street:
+            raise ParameterError(
+                "The 'per_decision' parameter is for one spot, its first street, and a number of sizes to keep."
+            )
+
+    @property
+    def name(self) -> str:
+        """The board; of several spots, their number."""
+        return spot_name(self.spots[0]) if len(self.spots) == 1 else f"{len(self.spots)} {self.spots[0].street}s"
+
+    @property
+    def source(self) -> list[dict[str, Any]]:
+        """The spots' fields."""
+        return [spot.summary() for spot in self.spots]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The options, for JSON."""
+        return asdict(self.options)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the spots."""
+        return hashlib.blake2b(json.dumps(self.source, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The sizes to choose from."""
+        options = self.options
+        bets = listed(options.bets, "bets", raises=False)
+        raises = listed(options.raises, "raises", raises=True)
+        return Candidates(PLAYERS.index(options.player), self._streets, bets, raises)
+
+    @property
+    def slots(self) -> list[Slot]:
+        """Where menus apply."""
+        return [(street, kind) for street in self._streets for kind in RESTRICT[self.options.restrict]]
+
+    @property
+    def _streets(self) -> tuple[str, ...]:
+        played = self.spots[0].streets
+        return named("street", self.options.street, {**{each: (each,) for each in played}, "all": played})
+
+
+def spot_name(spot: Spot) -> str:
+    """The board, as people write it."""
+    return " ".join(card_name(card) for card in spot.cards)

@@ -1,0 +1,96 @@
+"""A search for bet sizes, as a problem: every menu that is tried has a game of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from treeplex.algorithms.portfolio import SPOTS
+from treeplex.algorithms.registry import Choice
+from treeplex.poker.sizes.answer import COLUMNS, UNDECIDED, Sizes
+from treeplex.poker.sizes.problem import SizeOptions, SizeSearch
+from treeplex.problems.protocol import SIZES, Listing, Problem, Record, reading_options
+
+
+@dataclass(frozen=True, eq=False)
+class SizesProblem(Problem):
+    """Find which sizes of a spot, or of several that share a menu, matter."""
+
+    game: SizeSearch
+
+    kind: ClassVar[str] = SIZES
+    noun: ClassVar[str] = "sizes"
+    unmeasured: ClassVar[str] = "every menu has a game of its own; give seconds"
+
+    @property
+    def name(self) -> str:
+        """As ``Problem``: the board; of several spots, their number."""
+        return self.game.name
+
+    @property
+    def fingerprint(self) -> str:
+        """As ``Problem``: of the spots."""
+        return self.game.fingerprint
+
+    @property
+    def source(self) -> list[dict[str, Any]]:
+        """As ``Problem``: a list of spots' fields."""
+        return self.game.source
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As ``Problem``: who is held to how many sizes, and how exact the answer must be."""
+        return self.game.fields
+
+    @property
+    def choice(self) -> Choice:
+        """The search, and the algorithm that solves its games."""
+        from treeplex.poker.sizes.algorithm import ChoosingSizes  # noqa: PLC0415 - its kernels take time to load
+
+        return Choice(ChoosingSizes(), f"sizes({SPOTS})", "sizes")
+
+    def default_limits(self, ends: bool) -> dict[str, float]:
+        """As ``Problem``: none, a search ends by itself."""
+        return {}
+
+    def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
+        """As ``Problem``: the menus, what they lose, what is proved of others, and every size or spot."""
+        found: Sizes = solution.extras
+        low, high = found.loss_percent_of_pot
+        for name, menu in found.menus.items():
+            yield f"{found.player}, {name}: {', '.join(menu) or UNDECIDED}"
+        where = "" if len(found.spots) == 1 else f" on average over {len(found.spots)} spots"
+        yield f"loses {low:.3f} to {high:.3f} % of the pot{where} to an opponent with every size"
+        if not found.complete:
+            yield "the search is not over; another menu may be better"
+            return
+        yield from _proofs(found)
+        if len(found.spots) != 1:
+            rows = [[each.spot, *(f"{loss:.3f}" for loss in each.loss_percent_of_pot)] for each in found.spots]
+            yield Listing(["spot", "loses at least", "at most, % of pot"], rows, right=(1, 2))
+        elif len(found.menus) == 1:  # with several, what one size is worth depends on the other menus
+            yield Listing(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
+
+
+def _proofs(found: Sizes) -> Iterator[str]:
+    """How much better another menu may be, and whether fewer sizes lose more."""
+    if found.better_percent_of_pot is not None and found.better_percent_of_pot > 0.0:
+        other = "size" if found.keep == 1 else f"{found.keep} sizes"
+        yield f"no other {other} can be better by more than {found.better_percent_of_pot:.3f} % of the pot"
+    elif found.better_percent_of_pot is not None:
+        yield "no other choice of as many sizes is better"
+    if found.proved_fewest is not None:
+        yield "fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved"
+
+
+def size_search(spots: Any, options: SizeOptions) -> SizesProblem:
+    """The problem of one spot, or of several that share a menu; rejects what cannot be answered."""
+    return SizesProblem(SizeSearch.of(spots, options))
+
+
+def reopen(record: Record, folder: Path, replacement: Any) -> SizesProblem:
+    """The problem of a run, loaded again."""
+    with reading_options():
+        return size_search(record.source, SizeOptions(**record.options))
