@@ -56,12 +56,9 @@ def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame 
 
 def _counts(game: CompiledGame | HoldemGame) -> list[int]:
     """The numbers of actions to try: a few of those that infosets have, with the least and the largest."""
-    if isinstance(game, CompiledGame):
-        found: list[int] = np.unique(np.concatenate([treeplex.actions for treeplex in game.treeplexes])).tolist()
-    else:
-        found = game.action_counts
-    step = max((len(found) - 1) / (COUNTS - 1), 1.0)
-    return [found[round(place * step)] for place in range(min(len(found), COUNTS))]
+    counts = game.action_counts
+    step = max((len(counts) - 1) / (COUNTS - 1), 1.0)
+    return [counts[round(index * step)] for index in range(min(len(counts), COUNTS))]
 
 
 def _judged(name: str, rule: Callable[..., Any], rows: int, count: int) -> bool:

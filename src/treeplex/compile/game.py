@@ -122,6 +122,11 @@ class CompiledGame:
         return [self.actions[code] for code in codes]
 
     @property
+    def action_counts(self) -> list[int]:
+        """The numbers of actions that infosets have, each once."""
+        return np.unique(np.concatenate([treeplex.actions for treeplex in self.treeplexes])).tolist()
+
+    @property
     def bytes(self) -> int:
         """Memory of what solving needs: treeplexes, labels and the payoff operator."""
         arrays = [array for treeplex in self.treeplexes for array in treeplex]

@@ -117,7 +117,7 @@ class HoldemGame:
 
     @property
     def action_counts(self) -> list[int]:
-        """How many actions decisions have, each number once."""
+        """The numbers of actions that decisions have, each once."""
         return sorted({len(decision.node.actions) for street in self.streets for decision in street.decisions})
 
     @property
