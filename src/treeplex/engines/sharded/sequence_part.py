@@ -231,7 +231,7 @@ def _kind(name: str) -> str:
 
 def _memory_places(side: Side, rows: int) -> Array:
     """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
-    begin, end = side.own.tolist()
+    begin, end = int(side.own[0]), int(side.own[1])
     first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
     head = np.zeros(rows * (end - begin), dtype=np.int64)
     if len(head) and len(first):
