@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+import numpy as np
+
 from treeplex.arrow import frame, table, text_bytes, unpacked
 from treeplex.compile.blocks import DealtOperator
 from treeplex.compile.dealt_tree import DealtTree
