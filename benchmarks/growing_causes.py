@@ -28,7 +28,7 @@ from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
 from treeplex.growth import add, where
-from treeplex.growth.algorithm import Growing, State
+from treeplex.growth.algorithm import Growing, GrowthState
 from treeplex.growth.options import Growth
 from treeplex.growth.remove import discard
 from treeplex.growth.remove import mark as mark_sums
@@ -37,7 +37,7 @@ from treeplex.papers.curves import dense_run
 from treeplex.papers.saef_fig1 import at, plateaus
 from treeplex.problems.loading import sized_game
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Outcome
+from treeplex.runs.loop import RunOutcome
 
 SHOWN = (3e6, 1e7, 3e7, 1e8, 3e8, 1e9, 3e9)
 START = (0.01, 1.0)
@@ -185,7 +185,7 @@ def switched(names: tuple[str, ...]) -> Iterator[None]:
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
-def run(case: Case, nodes: int) -> Outcome[State]:
+def run(case: Case, nodes: int) -> RunOutcome[GrowthState]:
     with switched(case.switches):
         return dense_run(
             sized_game(f'continuous_leduc(sizes="{case.sizes}")'), Growing(case.growth), Limits(nodes=nodes)
@@ -213,7 +213,7 @@ def intervals(marks: list[float], bad: list[bool]) -> str:
     return ", ".join(f"{low:.1e}" if low == high else f"{low:.1e} to {high:.1e}" for low, high in found) or "nowhere"
 
 
-def largest_bump(run: Outcome[State]) -> tuple[float, float]:
+def largest_bump(run: RunOutcome[GrowthState]) -> tuple[float, float]:
     """The largest ratio of NashConv to the smallest so far, from 1e7 nodes on, and at how many nodes."""
     low, worst = math.inf, (0.0, 0.0)
     for row in run.rows:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import MonteCarlo, State
+from treeplex.algorithms.mccfr import MonteCarlo, SamplingState
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.evaluation.exact import evaluate_strategies
@@ -133,7 +133,7 @@ class Sampler:
 
     def stretch(self) -> tuple[float, int]:
         """Seconds and nodes of the iterations after the state that is kept."""
-        copy = State(tuple(copied(stream) for stream in self._state.streams), self._state.iteration)
+        copy = SamplingState(tuple(copied(stream) for stream in self._state.streams), self._state.iteration)
         before, began = self._algorithm.work(self._game, copy).nodes, time.process_time()
         after = self._algorithm.advance(self._game, copy, self._count)
         spent = time.process_time() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from treeplex.games.continuous import ContinuousPoker, Spot
+from treeplex.games.continuous import ContinuousPoker, ContinuousState
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,15 @@ class Stacks(ContinuousPoker):
     payoff_scale: Any = None
     stack: int = 5
 
-    def candidates(self, public: Spot) -> Any:
+    def candidates(self, public: ContinuousState) -> Any:
         return range(1, self.stack - int(public.height) + 1) if public.bets < self.limit else ()
 
-    def sized(self, public: Spot, size: float) -> Spot:
+    def sized(self, public: ContinuousState, size: float) -> ContinuousState:
         height = public.height + size
         return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
 
-    def unit(self, public: Spot) -> float:
+    def unit(self, public: ContinuousState) -> float:
         return 2 * public.height
 
-    def default(self, public: Spot) -> str:
+    def default(self, public: ContinuousState) -> str:
         return self.actions(public)[-1]

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from treeplex.algorithms.registry import ALGORITHMS, Entry
+from treeplex.algorithms.registry import ALGORITHMS, AlgorithmEntry
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "algorithms.md"
 BLOCK = re.compile(r"(<!-- algorithms -->\n).*?(<!-- end of algorithms -->)", re.S)
 
 
-def row(entry: Entry) -> str:
+def row(entry: AlgorithmEntry) -> str:
     """A line of the table; the name is bold if the algorithm is on the first screen of ``treeplex list``."""
     name = f"**`{entry.name}`**" if entry.core else f"`{entry.name}`"
     about = entry.summary if entry.source == "treeplex" else f"{entry.summary} ({entry.source})"

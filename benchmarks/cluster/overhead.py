@@ -33,7 +33,7 @@ class Span(NamedTuple):
     ended: float
 
 
-class Timed(shards.Worker):
+class Timed(shards.ShardWorker):
     """A worker that remembers when it was at work."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -29,7 +29,7 @@ from measured import game_of, least, over, processor_seconds, seconds, started
 
 from treeplex.cluster.shards import PIECES, pieces
 from treeplex.cluster.shards import whole as whole_answer
-from treeplex.engines.boards.cut import Run, board_work, whole
+from treeplex.engines.boards.cut import BoardRun, board_work, whole
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.sharded.board_plan import exchanged
 from treeplex.engines.sharded.session import split
@@ -68,12 +68,12 @@ LATENCY, BANDWIDTH = 1e-4, 10e9 / 8  # assumed: Ethernet of 10 Gbit/s
 def simulated(game: HoldemGame, nodes: int, speed: Speed, wire: Wire) -> float:
     """Seconds of an iteration."""
     work = board_work(game)
-    runs = [Run(*each) for each in split(work, nodes)]
+    runs = [BoardRun(*each) for each in split(work, nodes)]
     slowest = max(int(work[begin:end].sum()) for begin, end in runs)
     return speed.trunk + carried(game, runs, wire) + slowest * speed.number
 
 
-def carried(game: HoldemGame, runs: list[Run], wire: Wire) -> float:
+def carried(game: HoldemGame, runs: list[BoardRun], wire: Wire) -> float:
     """Seconds of both passes of an iteration on the wire."""
     return sum(wire.seconds(len(runs), exchanged(game, runs, "float32", player)) for player in (0, 1))
 

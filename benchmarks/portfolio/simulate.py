@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from treeplex.algorithms import portfolio, race
-from treeplex.algorithms.race import Row
+from treeplex.algorithms.race import MemberRow
 
 TARGETS = (1e-3, 1e-5, 1e-8)
 SHORTEST = 0.08  # seconds: cases in which the best needs less are left out
@@ -32,7 +32,7 @@ class Trajectory:
     def __init__(self, told: dict[str, Any]) -> None:
         self.iterations, self.seconds, self.shares = zip(*told["rows"], strict=True)
 
-    def at(self, iteration: int) -> Row | None:
+    def at(self, iteration: int) -> MemberRow | None:
         """The row of an iteration, between those that were measured; None after the last."""
         k = min(max(bisect_right(self.iterations, iteration) - 1, 0), len(self.iterations) - 2)
         if iteration > self.iterations[-1] and self.shares[-1] > TARGETS[-1]:
@@ -43,7 +43,7 @@ class Trajectory:
         if iteration < low:
             seconds = self.seconds[k] * iteration / low
         share = self.shares[k] ** (1.0 - part) * max(self.shares[k + 1], 1e-16) ** part
-        return Row(iteration, seconds, share)
+        return MemberRow(iteration, seconds, share)
 
     def reached(self, target: float) -> float:
         """Seconds to a share of the first NashConv."""
@@ -57,7 +57,7 @@ class Race:
     def __init__(self, members: dict[str, Trajectory], evaluation: float, program: float, target: float) -> None:
         self.names, self.members = list(members), list(members.values())
         self.evaluation, self.program, self.target = evaluation, program, target
-        self.rows: list[list[Row]] = [[] for _ in members]
+        self.rows: list[list[MemberRow]] = [[] for _ in members]
         self.leader, self.granted = 0, 0.0
 
     def spent(self, place: int) -> float:

@@ -27,7 +27,7 @@ from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.menus import Candidates, listed
 from treeplex.poker.sizes.problem import ACCURACY
 from treeplex.poker.sizes.solves import Solve
-from treeplex.poker.sizes.steps import Walk, narrowed
+from treeplex.poker.sizes.steps import StepWalk, narrowed
 
 RESULTS = Path(__file__).parent / "results"
 FIXED = ("33%,100%", "33%,150%", "20%,75%", "20%,100%", "33%,75%", "50%,150%", "50%,100%", "33%,75%,150%,a")
@@ -60,7 +60,7 @@ TASKS = {
 
 
 def carried_out(steps):
-    walk = Walk(steps)
+    walk = StepWalk(steps)
     while walk.question is not None:
         walk.step(10**9)
     return walk.result

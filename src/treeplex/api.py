@@ -29,8 +29,8 @@ from treeplex.problems.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGOR
 from treeplex.problems.loading import Source, load, load_game
 from treeplex.runs.asking import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.batch.jobs import jobs_of
-from treeplex.runs.batch.results import Row
-from treeplex.runs.batch.run import Batch, Forecast, Moment, is_batch, recorded
+from treeplex.runs.batch.results import ResultRow
+from treeplex.runs.batch.run import Batch, BatchProgress, Forecast, is_batch, recorded
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
@@ -258,8 +258,8 @@ def batch(
     workers: int = 0,
     retries: int = DEFAULT_RETRIES,
     checkpoint_seconds: float = 30.0,
-    watch: Callable[[Moment], None] | None = None,
-    answer: Callable[[Row], None] | None = None,
+    watch: Callable[[BatchProgress], None] | None = None,
+    answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
     """Solve many games or hold'em spots, each to the bits that ``solve`` alone would give it; none stops another.
 
@@ -294,8 +294,8 @@ def resume_batch(
     *,
     cluster: str | None = None,
     checkpoint_seconds: float = 30.0,
-    watch: Callable[[Moment], None] | None = None,
-    answer: Callable[[Row], None] | None = None,
+    watch: Callable[[BatchProgress], None] | None = None,
+    answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
     """Continue the batch in a folder; ``resume`` does so, too."""
     path = path_of_folder(folder)

@@ -168,7 +168,7 @@ def test_the_memory_that_is_declared_is_enough_and_not_far_off(board) -> None:
 def test_threads_fill_a_machine_that_memory_leaves_idle() -> None:
     need = planning.needs(jobs_of(rivers(1)))[0]
     large = need._replace(bytes=10 * 2**30)
-    place = planning.Place(16, 64.0 * 2**30)
+    place = planning.Machine(16, 64.0 * 2**30)
     assert [task.threads for task in planning.tasks([need] * 40, place)] == [1] * 40
     assert {task.threads for task in planning.tasks([large] * 40, place)} == {3}  # six fit
     assert {task.threads for task in planning.tasks([need] * 4, place)} == {4}
@@ -190,7 +190,7 @@ def test_a_worker_of_another_version_is_refused(cluster, monkeypatch, tmp_path) 
 
 
 def test_a_folder_that_not_all_nodes_see_is_refused(cluster, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(tasks, "on_every_node", lambda *_: {connect.Node("1", "far", 1.0, 1.0): False})
+    monkeypatch.setattr(tasks, "on_every_node", lambda *_: {connect.ClusterNode("1", "far", 1.0, 1.0): False})
     with pytest.raises(connect.ClusterError, match="The node far does not see the folder"):
         tp.batch(GAMES[:1], out=tmp_path / "out", cluster=cluster)
 

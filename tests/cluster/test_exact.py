@@ -10,7 +10,7 @@ import pytest
 
 import treeplex as tp
 from cut_games import FLOP, Flaky, alone, over, same, spot
-from treeplex.engines.boards.cut import FIRST_STREET, Run, board_work, part_of, pieces, whole
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, board_work, part_of, pieces, whole
 from treeplex.engines.boards.game import load_spot
 from treeplex.engines.sequence.cut import cut_at
 from treeplex.engines.sharded.shards import LEARN, START, LostError, Order, OutOfStepError, Stamp, payload
@@ -221,7 +221,7 @@ def test_another_version_is_refused() -> None:
 def test_parts_of_a_spot_have_every_number_once() -> None:
     game = load_spot(FLOP)
     count = len(game.boards[1].texture)
-    runs = [Run(0, 5), Run(5, 6), Run(6, count)]
+    runs = [BoardRun(0, 5), BoardRun(5, 6), BoardRun(6, count)]
     for player in (0, 1):
         seen = np.zeros(game.elements(player), dtype=int)
         for run in runs:

@@ -131,7 +131,7 @@ def walk_reference(game: CompiledGame, assembled: WalkCFR) -> Iterator[tuple[int
     ledgers, nodes, traversal = newborns(game), 0, assembled.traversal
     rules = [assembled.minimizer.rule(game, player) for player in (0, 1)]
     first, second = (
-        prune.Learner(*parts, traversal.pruning)
+        prune.PrunedLearner(*parts, traversal.pruning)
         for parts in zip(game.treeplexes, sides(game, traversal.bound), ledgers, rules, strict=True)
     )
     if traversal.nested:

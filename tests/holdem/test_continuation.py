@@ -233,7 +233,7 @@ def test_every_door_shows_the_same(tmp_path, storage):
     from typer.testing import CliRunner  # noqa: PLC0415
 
     from treeplex.cli.main import app  # noqa: PLC0415
-    from treeplex.poker.upi.nodes import Nodes  # noqa: PLC0415
+    from treeplex.poker.upi.nodes import NodeReader  # noqa: PLC0415
 
     folder = tmp_path / "run"
     solution = solve(TURN, exploitability="0.1%pot", storage=storage, out=folder)
@@ -248,7 +248,7 @@ def test_every_door_shows_the_same(tmp_path, storage):
     table = view.table().to_pydict()
     evs = [ev for action, ev in zip(table["action"], table["ev"], strict=True) if action == "call"]
     assert min(evs) >= -100.0 - 0.01
-    nodes = Nodes(solution.game, solution.reader)
+    nodes = NodeReader(solution.game, solution.reader)
     for name in ("r:0:c:b100", "r:0:c:b100:c"):
         for player in ("OOP", "IP") if name.endswith("0") else ("OOP",):
             numbers = np.array([float(x) for x in nodes.ev(player, name)[0].split()])

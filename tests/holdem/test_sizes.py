@@ -18,7 +18,7 @@ from treeplex.poker.sizes.choose import menus_of
 from treeplex.poker.sizes.lines import spot_with, told
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
-from treeplex.poker.sizes.steps import Walk, narrowed
+from treeplex.poker.sizes.steps import StepWalk, narrowed
 from treeplex.poker.views.lines import follow
 
 RANKS = "23456789TJQKA"
@@ -34,7 +34,7 @@ def random_river(seed: int, stack: float = 250) -> Spot:
 
 
 def carried_out(steps):
-    walk = Walk(steps)
+    walk = StepWalk(steps)
     while walk.question is not None:
         walk.step(10**9)
     return walk.result

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from treeplex.papers import cfr_plus_compressibility as module
-from treeplex.papers.cfr_plus_compressibility import Stored, measure
+from treeplex.papers.cfr_plus_compressibility import StoredRegrets, measure
 from treeplex.papers.registry import REPRODUCTIONS
 
 
 def test_entropy_and_zeros_are_those_of_the_definition() -> None:
     """Half zeros, a quarter each of two numbers: 1.5 bits; 64 groups of 16 numbers: 2 bits of scale per number."""
     regret = np.tile(np.array([0, 0, 5, -7], np.int16), 256)
-    found = measure(Stored(regret, np.arange(64, dtype=np.float32)))
+    found = measure(StoredRegrets(regret, np.arange(64, dtype=np.float32)))
     assert found.zeros == 0.5
     assert found.entropy == pytest.approx(1.5)
     assert found.scales == 2.0
@@ -24,8 +24,8 @@ def test_entropy_and_zeros_are_those_of_the_definition() -> None:
 def test_scales_that_say_nothing_cost_nothing_and_random_ones_all_they_have() -> None:
     rng = np.random.default_rng(0)
     regret = rng.integers(-32767, 32768, 40_000).astype(np.int16)
-    same = measure(Stored(regret, np.ones(10_000, np.float32)))
-    other = measure(Stored(regret, rng.integers(0, 2**31 - 2**24, 10_000).astype(np.int32).view(np.float32)))
+    same = measure(StoredRegrets(regret, np.ones(10_000, np.float32)))
+    other = measure(StoredRegrets(regret, rng.integers(0, 2**31 - 2**24, 10_000).astype(np.int32).view(np.float32)))
     assert same.compressed == other.compressed > 15.9
     assert same.scales == other.scales == 8.0
     assert same.scales_compressed < 0.1 < 7.9 < other.scales_compressed

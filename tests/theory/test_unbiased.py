@@ -15,7 +15,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.compile import CompiledGame
-from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE, Table, table
+from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE, LearnerTable, table
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.tree import Chances, Sampling, sampling
@@ -29,7 +29,7 @@ RULES = {
     "wide_tree": RandomTree(seed=1, depth=4, width=3, chance=0.3, visible=0.2),
 }
 
-Tables = tuple[Table, Table]
+Tables = tuple[LearnerTable, LearnerTable]
 
 
 class Script(Draws):
@@ -186,8 +186,10 @@ def expectation(form: Sampling, tables: Tables, run: Callable[[Tables, Script], 
     return change
 
 
-def walk_of(form: Sampling, tables: Tables, script: Script) -> book.Walk:
-    return book.Walk(form.tree, book.deal(form.tree, script), tables, 2.0, False, script)  # weight 2: it must show
+def walk_of(form: Sampling, tables: Tables, script: Script) -> book.SampleWalk:
+    return book.SampleWalk(
+        form.tree, book.deal(form.tree, script), tables, 2.0, False, script
+    )  # weight 2: it must show
 
 
 def sampled(kind: str, player: int) -> Callable[[Sampling], Callable[[Tables, Script], None]]:
@@ -268,7 +270,7 @@ def test_pure_cfr_samples_nothing(case) -> None:
     after, value = book.copied(tables), 0.0
     kept: dict[tuple[int, int], list[float]] = {}
     for deal in range(form.tree.hands.shape[1]):
-        walk = book.Walk(form.tree, deal, after, 1.0, False, Script([]), regrets=kept)
+        walk = book.SampleWalk(form.tree, deal, after, 1.0, False, Script([]), regrets=kept)
         chance = float(form.tree.chances.probability[deal])
         value += chance * book.joint(walk, BOTH, PURE, False, chance=chance)
     assert value == pytest.approx(truth.value, abs=1e-13)

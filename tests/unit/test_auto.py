@@ -14,9 +14,9 @@ import treeplex as tp
 from treeplex.algorithms import auto as module
 from treeplex.algorithms import portfolio, race
 from treeplex.algorithms.auto_story import LED
-from treeplex.algorithms.lp_session import Session
+from treeplex.algorithms.lp_session import LPSession
 from treeplex.algorithms.protocol import Execution, Goal
-from treeplex.algorithms.race import Row
+from treeplex.algorithms.race import MemberRow
 from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError
 
@@ -32,9 +32,9 @@ def bits(solver: Any, state: Any) -> dict[str, bytes]:
     return {name: np.asarray(array).tobytes() for name, array in solver.save(state).items()}
 
 
-def power(first: float, slope: float, iterations: list[int], price: float = 1.0) -> list[Row]:
+def power(first: float, slope: float, iterations: list[int], price: float = 1.0) -> list[MemberRow]:
     """Rows of someone whose NashConv falls along a power."""
-    return [Row(t, price * t, first * t**-slope) for t in iterations]
+    return [MemberRow(t, price * t, first * t**-slope) for t in iterations]
 
 
 # --- decisions, as functions of rows ----------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def test_a_forecast_is_exact_for_a_power(slope, price) -> None:
 
 def test_a_slope_is_that_of_the_last_rows_and_bounded() -> None:
     early = power(100.0, 4.0, [1, 2, 4, 8])
-    bent = [*early, *(Row(t, float(t), early[-1].nash_conv * (8 / t)) for t in (16, 48, 96))]
+    bent = [*early, *(MemberRow(t, float(t), early[-1].nash_conv * (8 / t)) for t in (16, 48, 96))]
     assert race.forecast(bent, bent[-1].nash_conv / 10) == pytest.approx(960.0)  # from 16 on: at most a third of 96
     flat = power(1.0, 0.01, [10, 100])
     assert race.forecast(flat, flat[-1].nash_conv / 10) == pytest.approx(1000.0)  # never flatter than 1 / t
@@ -79,7 +79,7 @@ def test_others_follow_with_shares_of_the_work_and_in_strides() -> None:
 
 
 def test_a_target_is_distant_by_what_the_first_had_at_first() -> None:
-    rows = [[Row(14, 1.0, 0.5), Row(20, 2.0, 1e-3)], [Row(8, 1.0, 1e-9)]]
+    rows = [[MemberRow(14, 1.0, 0.5), MemberRow(20, 2.0, 1e-3)], [MemberRow(8, 1.0, 1e-9)]]
     assert race.is_distant(4.9e-7, rows)
     assert not race.is_distant(5.1e-7, rows)
     assert not race.is_distant(None, rows)
@@ -204,7 +204,7 @@ def test_nobody_passes_the_leader(monkeypatch) -> None:
 
 
 def test_no_slope_from_a_row_that_was_exact() -> None:
-    rows = [Row(10, 10.0, 0.0), Row(40, 40.0, 1e-9)]
+    rows = [MemberRow(10, 10.0, 0.0), MemberRow(40, 40.0, 1e-9)]
     assert race.forecast(rows, 1e-10) == pytest.approx(400.0)  # as 1 / t
 
 
@@ -313,7 +313,7 @@ def test_killed_and_resumed_it_has_the_same_answer(tmp_path) -> None:
 
 def test_a_session_takes_the_iterations_of_one_go() -> None:
     whole = build("lp").advance(GAME, build("lp").start(GAME), 1)
-    session, calls = Session(GAME), 0
+    session, calls = LPSession(GAME), 0
     while not session.ended:
         calls += 50
         assert session.upto(calls, lambda: False)
@@ -324,7 +324,7 @@ def test_a_session_takes_the_iterations_of_one_go() -> None:
 
 
 def test_a_session_takes_no_more_than_it_is_granted() -> None:
-    session = Session(GAME)
+    session = LPSession(GAME)
     assert session.upto(100, lambda: False)
     assert (session._worker.calls, session.ended) == (100, False)
     assert session.upto(100, lambda: False)
@@ -332,7 +332,7 @@ def test_a_session_takes_no_more_than_it_is_granted() -> None:
 
 
 def test_a_session_that_is_given_up_ends_its_thread() -> None:
-    session = Session(GAME)
+    session = LPSession(GAME)
     session.upto(10, lambda: False)
     thread = session._worker._thread
     assert thread.is_alive()
@@ -361,9 +361,9 @@ def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pau
     assert last.program.standing == module.SOLVED
     solver = prepared(nash_conv=1e-12)
     state, cuts = solver.start(GAME), 0
-    upto = Session.upto
+    upto = LPSession.upto
 
-    def cut(self: Session, calls: int, stop: Any) -> bool:
+    def cut(self: LPSession, calls: int, stop: Any) -> bool:
         nonlocal cuts
         cuts += 1
         if cuts % 2:  # half way
@@ -371,7 +371,7 @@ def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pau
             return False
         return upto(self, calls, stop)
 
-    monkeypatch.setattr(Session, "upto", cut)
+    monkeypatch.setattr(LPSession, "upto", cut)
     for _ in range(200):
         if solver.work(GAME, state).finished:
             break
@@ -385,7 +385,7 @@ def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pau
 
 
 def test_a_linear_program_that_fails_is_told_and_the_race_goes_on(monkeypatch) -> None:
-    monkeypatch.setattr(module, "Session", Failing)
+    monkeypatch.setattr(module, "LPSession", Failing)
     solution = tp.solve("leduc", nash_conv=1e-5, threads=1)
     without = tp.solve("leduc", "auto(members='hs-pcfr+;dcfr;sapcfr+;cfr+-restarted')", nash_conv=1e-5, threads=1)
     assert (solution.status, solution.solved_by) == ("solved", without.solved_by)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeplex.errors import FormatError, GameError, ParameterError
-from treeplex.games.efg import EfgFile, EfgGame, Kind, Node, load, parse, read, write
+from treeplex.games.efg import EfgFile, EfgGame, EfgNode, NodeKind, load, parse, read, write
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "efg"
@@ -47,10 +47,10 @@ def test_every_part_of_a_file_is_read() -> None:
         players=("one", "two"),
         comment="remark",
         nodes=(
-            Node(Kind.CHANCE, "root", 0, 5, "deal", ("x", "y"), (Fraction(1, 4), Fraction(3, 4))),
-            Node(Kind.PLAYER, "n", 2, 9, "mine", ("go",), (), 3, "bonus", (Fraction(1), Fraction(2))),
-            Node(Kind.TERMINAL, "end", outcome=4, outcome_label="last", payoffs=(Fraction(-1), half)),
-            Node(Kind.TERMINAL),
+            EfgNode(NodeKind.CHANCE, "root", 0, 5, "deal", ("x", "y"), (Fraction(1, 4), Fraction(3, 4))),
+            EfgNode(NodeKind.PLAYER, "n", 2, 9, "mine", ("go",), (), 3, "bonus", (Fraction(1), Fraction(2))),
+            EfgNode(NodeKind.TERMINAL, "end", outcome=4, outcome_label="last", payoffs=(Fraction(-1), half)),
+            EfgNode(NodeKind.TERMINAL),
         ),
     )
 
@@ -362,7 +362,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_what_the_format_cannot_hold_is_not_written() -> None:
     def terminal(label: str = "", payoff: Fraction = half) -> EfgFile:
-        return EfgFile("", ("a",), (Node(Kind.TERMINAL, label, outcome=1, payoffs=(payoff,)),))
+        return EfgFile("", ("a",), (EfgNode(NodeKind.TERMINAL, label, outcome=1, payoffs=(payoff,)),))
 
     for label in ("ends in \\", "has \0"):
         with pytest.raises(FormatError, match="cannot hold"):
@@ -512,9 +512,9 @@ def test_a_terminal_alone_pays_nothing() -> None:
 
 
 def test_models_that_are_no_tree_are_refused() -> None:
-    end = Node(Kind.TERMINAL)
-    move = Node(Kind.PLAYER, player=1, infoset=1, actions=("l", "r"))
-    other = Node(Kind.PLAYER, player=1, infoset=1, actions=("l", "q"))
+    end = EfgNode(NodeKind.TERMINAL)
+    move = EfgNode(NodeKind.PLAYER, player=1, infoset=1, actions=("l", "r"))
+    other = EfgNode(NodeKind.PLAYER, player=1, infoset=1, actions=("l", "q"))
     for nodes, sentence in (
         ((), "must form one tree, not 0"),
         ((move, end), "Node 0 has 2 actions but only 1 subtrees follow"),
@@ -558,17 +558,17 @@ def files(draw: st.DrawFn) -> EfgFile:
         weights = [draw(st.integers(0, 9)) for _ in actions[1:]] + [draw(st.integers(1, 9))]
         probabilities = () if player else tuple(Fraction(weight, sum(weights)) for weight in weights)
         moves.append((player, number, draw(LABELS), tuple(actions), probabilities))
-    nodes: list[Node] = []
+    nodes: list[EfgNode] = []
     missing = 1
     while missing:
         outcome = draw(st.sampled_from(outcomes))
         label = draw(LABELS)
         if moves and len(nodes) < 12 and draw(st.booleans()):
             player, number, infoset_label, actions, probabilities = draw(st.sampled_from(moves))
-            kind = Kind.PLAYER if player else Kind.CHANCE
-            nodes.append(Node(kind, label, player, number, infoset_label, actions, probabilities, *outcome))
+            kind = NodeKind.PLAYER if player else NodeKind.CHANCE
+            nodes.append(EfgNode(kind, label, player, number, infoset_label, actions, probabilities, *outcome))
         else:
-            nodes.append(Node(Kind.TERMINAL, label, 0, 0, "", (), (), *outcome))
+            nodes.append(EfgNode(NodeKind.TERMINAL, label, 0, 0, "", (), (), *outcome))
         missing += len(nodes[-1].actions) - 1
     return EfgFile(draw(LABELS), tuple(players), tuple(nodes), draw(LABELS))
 

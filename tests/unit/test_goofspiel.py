@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from treeplex.errors import ParameterError
-from treeplex.games.goofspiel import Goofspiel, Table
+from treeplex.games.goofspiel import Goofspiel, OpenCards
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
 ORDERS = ("descending", "ascending", "random")
@@ -45,7 +45,7 @@ def test_seats_are_symmetric(returns, walk) -> None:
     ends = [history for history, _ in walk(game) if game.mover(history) == TERMINAL]
     assert len(ends) == 216
     for prizes, first, second in ends:
-        assert game.payoff(Table(prizes, first, second)) == -game.payoff(Table(prizes, second, first))
+        assert game.payoff(OpenCards(prizes, first, second)) == -game.payoff(OpenCards(prizes, second, first))
 
 
 def test_a_game_by_hand() -> None:
@@ -59,10 +59,10 @@ def test_a_game_by_hand() -> None:
 
 
 def test_what_players_see() -> None:
-    table = Table((4, 3, 2, 1), (2, 1), (2, 4))
+    table = OpenCards((4, 3, 2, 1), (2, 1), (2, 4))
     assert Goofspiel().infoset(table) == "4:2d 3:1l 2:"
     assert Goofspiel(imperfect=False).infoset(table) == "4:2-2 3:1-4 2:"
-    reply = Table((4, 3, 2, 1), (2, 1, 4), (2, 4))
+    reply = OpenCards((4, 3, 2, 1), (2, 1, 4), (2, 4))
     assert Goofspiel().infoset(reply) == "4:2d 3:4w 2:"
     assert Goofspiel().actions(reply) == ["1", "3"]
 
@@ -70,7 +70,7 @@ def test_what_players_see() -> None:
 def test_chance_turns_up_prizes() -> None:
     game = Goofspiel(cards=3, order="random")
     assert game.mover(game.root()) == CHANCE
-    table = Table((2,), (3,), (1,))
+    table = OpenCards((2,), (3,), (1,))
     assert game.mover(table) == CHANCE
     assert game.actions(table) == ["1", "3"]
     assert game.probabilities(table) == [0.5, 0.5]

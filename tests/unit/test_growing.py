@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from treeplex.algorithms.cfr import cfr
 from treeplex.api import grow, load, resume, solve
 from treeplex.compile import CompiledGame
-from treeplex.engines.public.arrays import Rows, Step
+from treeplex.engines.public.arrays import GrowingStep, Rows
 from treeplex.engines.public.cpu import growing as cpu
-from treeplex.engines.public.game import RULES, GrowingGame, Rule
+from treeplex.engines.public.game import RULES, GrowingGame, GrowingRule
 from treeplex.engines.public.reference import growing as reference
 from treeplex.engines.public.tree import fresh_rows, fresh_scratch
 from treeplex.engines.sequence.engine import SequenceTables
@@ -65,14 +65,14 @@ def rows_by_label(game: GrowingGame, player: int, array: Any) -> dict[tuple[str,
 # --- kernels and their twins -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", [*RULES.values(), Rule(True, True, True), Rule(False, False, False)])
+@pytest.mark.parametrize("rule", [*RULES.values(), GrowingRule(True, True, True), GrowingRule(False, False, False)])
 def test_iterations_are_those_of_the_specification(rule) -> None:
     game = GrowingGame(LEDUC, menu_of(LEDUC, [0.01, 0.4, 1]), rule)
     nodes, tables = game.tree.nodes, game.tables
     rows = Rows(*(array.copy() for array in game.tree.rows))
     scratch = fresh_scratch(game.tree.count, 3)
     for half in range(6):
-        step = Step(1.0, half // 2 + 1.0 if rule.linear else 1.0, rule.floor)
+        step = GrowingStep(1.0, half // 2 + 1.0 if rule.linear else 1.0, rule.floor)
         if rule.simultaneous and half % 2:
             continue
         for player in (0, 1):

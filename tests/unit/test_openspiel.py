@@ -8,7 +8,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.errors import GameError, MissingExtraError, ParameterError, TreeplexError
-from treeplex.games.openspiel import Move, OpenSpielGame, from_tabular, to_tabular
+from treeplex.games.openspiel import OpenSpielGame, SpielMove, from_tabular, to_tabular
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -89,7 +89,7 @@ def test_equal_labels_are_told_apart() -> None:
 
 
 def test_moves_copy_and_pickle_as_text() -> None:
-    move = Move("Bet", 1)
+    move = SpielMove("Bet", 1)
     assert move == "Bet"
     assert copy.deepcopy(move) == "Bet"
     assert pickle.loads(pickle.dumps(move)) == "Bet"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from treeplex.errors import ParameterError
-from treeplex.games.princess_and_monster import Paths, PrincessAndMonster
+from treeplex.games.princess_and_monster import PrincessAndMonster, Trails
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
 
@@ -51,15 +51,15 @@ def test_a_pursuit_by_hand() -> None:
 
 def test_capture_times() -> None:
     game = PrincessAndMonster(horizon=1)
-    assert game.payoff(Paths(("a1",), ("a1",))) == 0.0
-    assert game.payoff(Paths(("a1", "b1"), ("b2", "b1"))) == -1.0
-    assert game.payoff(Paths(("a1", "b1"), ("b2", "b2"))) == -2.0
+    assert game.payoff(Trails(("a1",), ("a1",))) == 0.0
+    assert game.payoff(Trails(("a1", "b1"), ("b2", "b1"))) == -1.0
+    assert game.payoff(Trails(("a1", "b1"), ("b2", "b2"))) == -2.0
 
 
 def test_holes_are_no_cells() -> None:
     game = PrincessAndMonster(holes="a1 c1")
     assert game.actions(game.root()) == ("b1", "a2", "b2", "c2", "a3", "b3", "c3")
-    assert game.actions(Paths(("b1",), ("c3",))) == ("b1", "b2")
+    assert game.actions(Trails(("b1",), ("c3",))) == ("b1", "b2")
 
 
 def test_random_starts() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import MonteCarlo, State, Stream
+from treeplex.algorithms.mccfr import MonteCarlo, SamplingState, SamplingStream
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
@@ -51,7 +51,7 @@ VARIANTS += ["mccfr-external(fallback=random)", "mccfr-external(fallback=random,
 VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
 
 
-def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[Stream]:
+def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[SamplingStream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
     form = correlated(game) if algorithm.correlated else sampling(game)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
@@ -81,12 +81,12 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
         yield learnt._replace(counter=np.array([draws.counter, *fractions], dtype=np.uint64), nodes=nodes)
 
 
-def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> State:
+def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> SamplingState:
     """The state of one stream after so many iterations."""
-    return State((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
+    return SamplingState((next(islice(iterates(algorithm, game, seed), iterations - 1, None)),), iterations)
 
 
-def function(rule: Rule, game: Any, form: Any, learnt: Stream, player: int) -> book.Function:
+def function(rule: Rule, game: Any, form: Any, learnt: SamplingStream, player: int) -> book.Function:
     """A player's rule by the recursions, on views of the memory."""
     treeplex, memory = game.treeplexes[player], dict[int, Any]()
     for first, actions in zip(form.place[player][treeplex.first[:-1]].tolist(), treeplex.actions.tolist(), strict=True):
@@ -106,7 +106,7 @@ def one(
         nodes[0] += form.pre_deal_nodes if full else form.pre_deal_path
         regrets: dict[Any, list[float]] = {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
-            walk = book.Walk(tree, deal, tables, weights[0], algorithm.plus, draws, regrets=regrets)
+            walk = book.SampleWalk(tree, deal, tables, weights[0], algorithm.plus, draws, regrets=regrets)
             walk.average_weight, walk.functions = weights[1], functions
             walk.later = late if at_once else None
             match sampler:

@@ -17,7 +17,7 @@ from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference.sizes import pseudo_harmonic
 from treeplex.errors import GameError, ParameterError
 from treeplex.evaluation import Policy, evaluate_policy
-from treeplex.games.continuous import ContinuousPoker, Spot
+from treeplex.games.continuous import ContinuousPoker, ContinuousState
 from treeplex.games.dealt import DealtGame, Settlement
 from treeplex.games.poker import Card
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -35,7 +35,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 class Uneven(Stacks):
     """Payoffs that no size is proportional to, such that no strategy is safe from sizes off the menu."""
 
-    def settle(self, public: Spot) -> Settlement:
+    def settle(self, public: ContinuousState) -> Settlement:
         amount, table = super().settle(public)
         return Settlement(amount * (1 + int(3 * public.height) % 4), table)
 
@@ -43,7 +43,7 @@ class Uneven(Stacks):
 class Runout(Uneven):
     """All-in ends the betting: the abstraction may be at its end where the real game is not."""
 
-    def next(self, public: Spot, action: str) -> Spot:
+    def next(self, public: ContinuousState, action: str) -> ContinuousState:
         after = super().next(public, action)
         over = public.status == "dealing" and after.height >= self.stack
         return after._replace(status="showdown") if over else after
@@ -364,13 +364,13 @@ def test_two_kinds_of_rules() -> None:
 
 
 class Wrong(Stacks):
-    def candidates(self, public: Spot) -> Any:
+    def candidates(self, public: ContinuousState) -> Any:
         return self.low
 
-    def unit(self, public: Spot) -> Any:
+    def unit(self, public: ContinuousState) -> Any:
         return self.ante
 
-    def default(self, public: Spot) -> Any:
+    def default(self, public: ContinuousState) -> Any:
         return self.high
 
 

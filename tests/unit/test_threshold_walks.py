@@ -13,7 +13,7 @@ from treeplex.algorithms.hedge import HedgeCFR, payoff_ranges
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import full, partial
-from treeplex.algorithms.walk import Thresholded, WalkCFR, cfr_partial, hedge_dt, hedge_dt_rbp, rm_dt, rm_dt_rbp
+from treeplex.algorithms.walk import WalkCFR, WalkThresholded, cfr_partial, hedge_dt, hedge_dt_rbp, rm_dt, rm_dt_rbp
 from treeplex.compile import CompiledGame
 from treeplex.engines.history.arrays import MEAN, SEEN, SQUARES, TOTAL_REACH, TOTAL_VALUE
 from treeplex.engines.history.paths import paths
@@ -143,7 +143,7 @@ def test_the_recursion_of_the_paper_gives_the_same(seed, kind, d, turns) -> None
     rules = RandomTree(seed=seed, depth=5)
     game = tp.load(rules)
     book = Textbook(rules, game, kind, d, turns == "simultaneous")
-    walk = WalkCFR(Thresholded(KINDS[kind], d), uniform(), partial(), TURNS[turns])
+    walk = WalkCFR(WalkThresholded(KINDS[kind], d), uniform(), partial(), TURNS[turns])
     state, zeros = walk.start(game), 0
     for t in range(1, 16):
         book.iterate(t)
@@ -165,7 +165,7 @@ def test_walks_and_arrays_compute_the_same(name, turns) -> None:
     """With the rate of theory nobody is far from uniform for long, so every infoset is met and both do the same."""
     game = tp.load(name)
     array = HedgeCFR(THEORY, uniform(), TURNS[turns])
-    walk = WalkCFR(Thresholded(THEORY, 0.0), uniform(), partial(), TURNS[turns])
+    walk = WalkCFR(WalkThresholded(THEORY, 0.0), uniform(), partial(), TURNS[turns])
     one, two = array.start(game), walk.start(game)
     for _ in range(25):
         one, two = array.advance(game, one, 1), walk.advance(game, two, 1)
@@ -179,7 +179,8 @@ def test_walks_and_arrays_compute_the_same(name, turns) -> None:
 def test_partial_pruning_changes_no_bit_and_saves_nodes(name, turns, kind) -> None:
     game = tp.load(name)
     whole, part = (
-        WalkCFR(Thresholded(KINDS[kind], 1.0), uniform(), traversal, TURNS[turns]) for traversal in (full(), partial())
+        WalkCFR(WalkThresholded(KINDS[kind], 1.0), uniform(), traversal, TURNS[turns])
+        for traversal in (full(), partial())
     )
     one, two = whole.advance(game, whole.start(game), 80), part.advance(game, part.start(game), 80)
     for left, right in zip(one.tables, two.tables, strict=True):
@@ -398,7 +399,7 @@ def test_kernels_follow_the_reference(name, spec, turns) -> None:
     expected, pruning = algorithm.traversal.bound == "expected", algorithm.traversal.pruning
     sides = tuple(side._replace(best=side.expected) if expected else side for side in ways.sides)
     first, second = (
-        reference.Learner(treeplex, side, reference.ledger(treeplex, tables.strategy), rule, pruning)
+        reference.PrunedLearner(treeplex, side, reference.ledger(treeplex, tables.strategy), rule, pruning)
         for treeplex, side, tables, rule in zip(
             game.treeplexes, sides, state.tables, (algorithm.minimizer.rule(game, i) for i in (0, 1)), strict=True
         )

@@ -11,7 +11,7 @@ import treeplex as tp
 from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.traversals import full, nested_regret_based, partial, regret_based, zero_reach_response
-from treeplex.algorithms.walk import Matching, WalkCFR, cfr_partial, cfr_rbp, cfr_zero_reach_br
+from treeplex.algorithms.walk import WalkCFR, WalkMatching, cfr_partial, cfr_rbp, cfr_zero_reach_br
 from treeplex.engines.history.arrays import TOTAL_REACH, TOTAL_VALUE
 from treeplex.engines.history.paths import counterfactual_ranges, incoming, paths
 from treeplex.engines.history.reference import prune as reference
@@ -26,7 +26,7 @@ ENGINES = {False: cfr, True: cfr_plus}
 
 def pair(plus: bool, turns: str, traversal: Any) -> tuple[Any, WalkCFR]:
     array = ENGINES[plus](turns=turns)
-    return array, WalkCFR(Matching(plus), array.weight, traversal, array.turns)
+    return array, WalkCFR(WalkMatching(plus), array.weight, traversal, array.turns)
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
     if name == "leduc" and 0.0 <= traversal.threshold < 2.0:
         pytest.skip("whole numbers of chips: regrets that should be zero are pruned or not as rounding falls")
     game = tp.load(name)
-    algorithm = WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
+    algorithm = WalkCFR(WalkMatching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
     state, ways = algorithm.start(game), paths(game)
     sides = tuple(side._replace(best=side.expected) if traversal.bound == "expected" else side for side in ways.sides)
     if traversal.spread == "counterfactual":
@@ -218,7 +218,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
         for treeplex, tables in zip(game.treeplexes, state.tables, strict=True)
     )
     first, second = (
-        reference.Learner(
+        reference.PrunedLearner(
             game.treeplexes[i], sides[i], ledgers[i], algorithm.minimizer.rule(game, i), traversal.pruning
         )
         for i in (0, 1)
@@ -246,7 +246,7 @@ def test_kernels_follow_the_reference(name, traversal, plus, turns) -> None:
 def test_pieces_give_the_bits_of_the_whole(traversal, plus, turns) -> None:
     """However a run is cut, and whether or not somebody looks at the average in between."""
     game = tp.load("random_tree(seed=5,depth=8)")
-    algorithm = WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
+    algorithm = WalkCFR(WalkMatching(plus), linear() if plus else uniform(), traversal, TURNS[turns])
     whole, parts = algorithm.advance(game, algorithm.start(game), 120), algorithm.start(game)
     for count in (1, 2, 30, 7, 80):
         parts = algorithm.advance(game, parts, count)
@@ -268,8 +268,8 @@ def test_theorem_1_positive_regrets_elsewhere_are_identical(name, turns) -> None
     Threshold 0: prune whatever has negative regret, which gives the theorem the most to say.
     """
     game = tp.load(name)
-    plain = WalkCFR(Matching(), cfr().weight, full(), TURNS[turns])
-    pruning = WalkCFR(Matching(), cfr().weight, regret_based(threshold=0.0), TURNS[turns])
+    plain = WalkCFR(WalkMatching(), cfr().weight, full(), TURNS[turns])
+    pruning = WalkCFR(WalkMatching(), cfr().weight, regret_based(threshold=0.0), TURNS[turns])
     one, two = plain.start(game), pruning.start(game)
     compared = skipped = 0
     for _ in range(300):

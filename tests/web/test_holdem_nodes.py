@@ -60,7 +60,7 @@ def test_views_are_the_librarys(poker, folder):
     schemas.Node.model_validate(told)
     told = client.ask("compare", run="river", other="rough")
     assert told == plain(open_spot(folder / "river").compare(open_spot(folder / "rough")))
-    schemas.Comparison.model_validate(told)
+    schemas.NodeComparison.model_validate(told)
 
 
 def test_tables_and_ranges_to_take_away(poker):

@@ -18,7 +18,7 @@ import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
-from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.jobs.wanted import JobRequest
 from treeplex.web.server import listen
 
 from .conftest import Client, Served
@@ -191,7 +191,7 @@ def test_a_killed_server_whose_worker_is_killed_too(start, tmp_path):
 
 
 def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
-    written, refused = record.Job.write, []
+    written, refused = record.JobRecord.write, []
 
     def full(job: Any, home: Path) -> None:
         if job.state == "running" and not refused:
@@ -200,7 +200,7 @@ def test_a_full_disk_does_not_end_the_queue(queue, monkeypatch):
         written(job, home)
 
     client = queue.client
-    monkeypatch.setattr(record.Job, "write", full)
+    monkeypatch.setattr(record.JobRecord, "write", full)
     first = client.tell("jobs", what="solve", game="kuhn", iterations=10)["job"]
     end = time.monotonic() + 30
     while client.job(first)["state"] in ("queued", "running"):
@@ -218,12 +218,12 @@ def test_a_killed_worker_is_not_told_as_the_attempt_before_it(tmp_path, monkeypa
     try:
         home = tmp_path / "runs" / record.HOME
         with server.site.queue._lock:  # before the queue takes it
-            job = server.site.queue.add("solve", Wanted("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
+            job = server.site.queue.add("solve", JobRequest("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
             (home / job / "outcome.json").write_text('{"status": "interrupted"}')
         assert "ended without an answer" in server.client.until(job, "failed")["error"]
         monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: subprocess_that_was_killed())
         with server.site.queue._lock:
-            job = server.site.queue.add("solve", Wanted("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
+            job = server.site.queue.add("solve", JobRequest("kuhn", {"what": "solve"}, "kuhn", stem="kuhn"))["job"]
             (home / job / "outcome.json").write_text('{"status": "interrupted"}')
         assert "SIGKILL" in server.client.until(job, "failed")["error"]
     finally:

@@ -20,8 +20,8 @@ from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
 from treeplex.web.jobs.signature import key_of
-from treeplex.web.jobs.wanted import Wanted, check_request
-from treeplex.web.trees import Stored, node
+from treeplex.web.jobs.wanted import JobRequest, check_request
+from treeplex.web.trees import CompiledTree, node
 
 from .conftest import RIVER, Served
 
@@ -133,7 +133,7 @@ def queued(folder: Path) -> Queue:
 def test_a_signed_job_goes_on_by_itself_and_a_changed_one_does_not(tmp_path):
     folder, copy = tmp_path / "runs", tmp_path / "copy"
     queue = queued(folder)
-    job = queue.add("solve", Wanted("kuhn", SOLVE, "kuhn", stem="kuhn", limits={"iterations": 5}))["job"]
+    job = queue.add("solve", JobRequest("kuhn", SOLVE, "kuhn", stem="kuhn", limits={"iterations": 5}))["job"]
     queue.close()
     shutil.copytree(folder, copy)
     path = folder / record.HOME / job / "job.json"
@@ -157,7 +157,7 @@ def test_a_signed_job_goes_on_by_itself_and_a_changed_one_does_not(tmp_path):
 def test_names_of_new_runs(tmp_path):
     queue = queued(tmp_path / "runs")
     stems = ("kuhn-cfr+", "../../x", "=+,a b", "..", "/etc/passwd", "é" * 200)
-    names = [queue.add("solve", Wanted("x", SOLVE, stem=stem))["run"] for stem in stems]
+    names = [queue.add("solve", JobRequest("x", SOLVE, stem=stem))["run"] for stem in stems]
     queue.close()
     assert names == ["kuhn-cfr+", "x", "a_b", "run", "etc_passwd", "é" * 80]
 
@@ -306,7 +306,7 @@ def test_a_name_that_is_no_text_is_said(kept, client):
 def test_a_wide_node_is_refused_and_others_are_drawn_at_once():
     for wide in (900, 1500):
         game = tp.load([[1.0] * wide, [0.0] * wide])
-        tree, policy, began = Stored(game), tp.Policy.uniform(game), time.monotonic()
+        tree, policy, began = CompiledTree(game), tp.Policy.uniform(game), time.monotonic()
         if wide > 1000:
             with pytest.raises(ParameterError, match="at most 1,000 branches can be shown, this one has 1,500"):
                 node(tree, policy, "0")

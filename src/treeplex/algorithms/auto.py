@@ -20,9 +20,9 @@ import numpy.typing as npt
 from treeplex.algorithms import portfolio, race
 from treeplex.algorithms.auto_story import LED, PROGRAM_FAILED, PROGRAM_ROUGH, Event, Raced
 from treeplex.algorithms.linear_program import LinearProgram
-from treeplex.algorithms.lp_session import Session
-from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Goal, Report, Stop, Work, never
-from treeplex.algorithms.race import Row
+from treeplex.algorithms.lp_session import LPSession
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Goal, Stop, StrategyReport, Work, never
+from treeplex.algorithms.race import MemberRow
 from treeplex.algorithms.reports import ProfileReport
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
@@ -51,7 +51,7 @@ class Program(NamedTuple):
     calls: int  # granted so far: HiGHS asks once per iteration whether to go on
     iterations: int  # of the simplex method, once it is solved
     strategies: tuple[Array, Array]  # the equilibrium; empty before
-    session: Session | None = None  # where it goes on; not saved, but begun again where it is missing
+    session: LPSession | None = None  # where it goes on; not saved, but begun again where it is missing
 
 
 UNSOLVED: Final = Program(WAITING, 0, 0, (np.empty(0), np.empty(0)))
@@ -61,7 +61,7 @@ class AutoState(NamedTuple):
     """What the next iteration needs."""
 
     entrants: tuple[Any, ...]  # each member's own state
-    rows: tuple[tuple[Row, ...], ...]  # what was measured of each
+    rows: tuple[tuple[MemberRow, ...], ...]  # what was measured of each
     leader: int
     due: int  # the iteration of the next decision
     program: Program
@@ -73,35 +73,35 @@ class AutoState(NamedTuple):
         return self.program.iterations or self.entrants[self.leader].iteration
 
 
-class AutoReport(Report):
+class AutoReport(StrategyReport):
     """The report of a member, and what ran."""
 
-    def __init__(self, answer: Report, story: Callable[[], Extras]) -> None:
+    def __init__(self, answer: StrategyReport, story: Callable[[], Extras]) -> None:
         self.answer, self.story = answer, story
 
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.answer.evaluate(threads)
 
     def host(self) -> AutoReport:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return AutoReport(self.answer.host(), self.story)
 
     @property
     def arrays(self) -> Any:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.answer.arrays
 
     def replace(self, arrays: Any) -> AutoReport:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return AutoReport(self.answer.replace(arrays), self.story)
 
     def policy(self) -> Any:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.answer.policy()
 
     def extras(self, evaluation: Evaluation) -> Extras:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.story()
 
 
@@ -198,10 +198,10 @@ class Auto(Tabular[AutoState]):
         """As ``Algorithm``."""
         return self.report(game, state, "current").arrays
 
-    def report(self, game: CompiledGame, state: AutoState, iterate: str) -> Report:
+    def report(self, game: CompiledGame, state: AutoState, iterate: str) -> StrategyReport:
         """As ``Algorithm``: the leader's strategies, or the linear program's; they may be on a GPU."""
         if state.program.standing == SOLVED:
-            answer: Report = ProfileReport(TabularProfile(game, state.program.strategies))
+            answer: StrategyReport = ProfileReport(TabularProfile(game, state.program.strategies))
         else:
             answer = self.members[state.leader].report(game, state.entrants[state.leader], iterate)
         return AutoReport(answer, lambda: self._extras(game, state))
@@ -238,7 +238,7 @@ class Auto(Tabular[AutoState]):
             "events": np.array(state.events, dtype=np.float64).reshape(-1, len(Event._fields)),
         }
         for place, (member, own, rows) in enumerate(zip(self.members, state.entrants, state.rows, strict=True)):
-            found[f"{place}.rows"] = np.array(rows, dtype=np.float64).reshape(-1, len(Row._fields))
+            found[f"{place}.rows"] = np.array(rows, dtype=np.float64).reshape(-1, len(MemberRow._fields))
             found |= {f"{place}.{key}": array for key, array in member.save(own).items()}
         return found
 
@@ -249,7 +249,7 @@ class Auto(Tabular[AutoState]):
         if count != len(self.members) or leader >= count or standing not in (WAITING, FAILED, ROUGH):
             raise ValueError("it is of another race")
         entrants: list[Any] = []
-        rows: list[tuple[Row, ...]] = []
+        rows: list[tuple[MemberRow, ...]] = []
         for place, member in enumerate(self.members):
             head = f"{place}."
             own = {key.removeprefix(head): array for key, array in tensors.items() if key.startswith(head)}
@@ -338,7 +338,7 @@ class Auto(Tabular[AutoState]):
         kinds = ("average", "current") if self.goal.iterate == "best" else (self.goal.iterate,)
         found = [member.report(game, own, kind).evaluate(self.threads) for kind in kinds]
         work = portfolio.spent(member, portfolio.prices(game, member.backend), game, own)
-        row = Row(own.iteration, work, min(one.nash_conv for one in found))
+        row = MemberRow(own.iteration, work, min(one.nash_conv for one in found))
         return state._replace(rows=_put(state.rows, place, (*state.rows[place], row)))
 
     def _forecasts(self, state: AutoState) -> list[float]:
@@ -368,7 +368,7 @@ class Auto(Tabular[AutoState]):
         calls = price.calls(allowed)
         if calls <= program.calls or calls < race.LEAST * price.rows:
             return program, True
-        session = program.session or Session(game, self.goal.nash_conv)
+        session = program.session or LPSession(game, self.goal.nash_conv)
         if not session.upto(calls, stop):
             return program._replace(session=session), False
         if not session.ended:
@@ -419,14 +419,14 @@ def _built(name: str) -> Algorithm[Any, Any]:
     return build(name)
 
 
-def _rows(saved: Array, done: int) -> tuple[Row, ...]:
+def _rows(saved: Array, done: int) -> tuple[MemberRow, ...]:
     """Read the rows of a member from a checkpoint; raise ValueError unless each is later than the one before."""
-    rows = checked("rows", saved, np.float64, (len(saved), len(Row._fields)), 0.0)
+    rows = checked("rows", saved, np.float64, (len(saved), len(MemberRow._fields)), 0.0)
     iteration, positive = rows[:, 0], rows[:, 2][rows[:, 2] > 0.0]
     rising = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
     if not rising or positive.min(initial=math.inf) < TINY * positive.max(initial=0.0):  # ``race`` divides them
         raise ValueError("its rows do not follow each other")
-    return tuple(Row(int(t), float(work), float(nash_conv)) for t, work, nash_conv in rows)
+    return tuple(MemberRow(int(t), float(work), float(nash_conv)) for t, work, nash_conv in rows)
 
 
 def _events(saved: Array, members: int) -> tuple[Event, ...]:

@@ -17,7 +17,7 @@ from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 
-class State(NamedTuple):
+class BestResponseState(NamedTuple):
     """Both players' average strategies as realization plans."""
 
     averages: tuple[Floats, Floats]
@@ -25,7 +25,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FictitiousPlay(Tabular[State]):
+class FictitiousPlay(Tabular[BestResponseState]):
     """x^{t+1} = x^t + (BR(y^t) - x^t) / (t + 1), starting from uniform strategies.
 
     Mixing realization plans is mixing whole strategies (Kuhn), so this is Brown's fictitious play of the normal
@@ -34,22 +34,24 @@ class FictitiousPlay(Tabular[State]):
 
     turns: int
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> BestResponseState:
         """Uniform strategies."""
-        return State(uniform_strategies(game)[1], 0)
+        return BestResponseState(uniform_strategies(game)[1], 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(
+        self, game: CompiledGame, state: BestResponseState, iterations: int, stop: Stop = never
+    ) -> BestResponseState:
         """As ``Algorithm``."""
         first, second = (Responder(*pair) for pair in zip(state.averages, scratch(game), strict=True))
         shares = steps(state.iteration, iterations, lambda t: 1.0 / (t + 1.0))
         iterate_in(game, (first, second), (None, None), shares, self.turns)
-        return State(state.averages, state.iteration + iterations)
+        return BestResponseState(state.averages, state.iteration + iterations)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: BestResponseState) -> Strategies:
         """As ``Algorithm``."""
         return normalised(game, state.averages)
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: BestResponseState) -> int:
         """One pass per player and iteration."""
         return 2 * state.iteration * game.nodes
 

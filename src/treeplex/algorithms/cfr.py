@@ -21,7 +21,7 @@ from treeplex.algorithms.options import (
     number,
     turn_order,
 )
-from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Tensors, Work, never
+from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Stop, StrategyReport, Tensors, Work, never
 from treeplex.algorithms.trial import try_own
 from treeplex.engines.open import CPU, join_checkpoint, open_engine
 from treeplex.engines.protocol import FACED, NEXT, PLAYED, Engine, Scheme, packed
@@ -134,7 +134,7 @@ class CFR(Algorithm[Any, Any]):
         """As ``Algorithm``."""
         return self.on(game).cost
 
-    def report(self, game: Any, state: Any, iterate: str) -> Report:
+    def report(self, game: Any, state: Any, iterate: str) -> StrategyReport:
         """As ``Algorithm``; strategies stay where the engine has them."""
         engine = self.on(game)
         module, name = REPORTS[engine.name]

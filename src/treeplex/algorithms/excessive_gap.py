@@ -26,7 +26,7 @@ LEAST: Final = 1e-16  # of the first guess: where smoothing is no longer felt an
 MOST_HALVINGS: Final = 30  # of the first smoothing
 
 
-class State(NamedTuple):
+class ExcessiveGapState(NamedTuple):
     """What the next step needs."""
 
     gaps: tuple[Gap, Gap]
@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExcessiveGap(Tabular[State]):
+class ExcessiveGap(Tabular[ExcessiveGapState]):
     """Nesterov's excessive gap technique (2005) on the sequence form (Hoda et al. 2010).
 
     ``cut``: gradients by walks that stop where chance and the opponent come with a probability below cut / t; None: by
@@ -47,13 +47,15 @@ class ExcessiveGap(Tabular[State]):
     adaptive: bool
     cut: float | None = None
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> ExcessiveGapState:
         """Plans that answer each other, with about as little smoothing as the excessive gap condition lets pass.
 
         Without ``adaptive``: with as much as the theorem asks for.
         """
         gaps = (Gap(*(np.empty(treeplex.sequences) for _ in Gap._fields)) for treeplex in game.treeplexes)
-        state = State((next(gaps), next(gaps)), Pace(np.empty(2), np.empty(2), np.array([LONGEST_STEP])), 0, 0)
+        state = ExcessiveGapState(
+            (next(gaps), next(gaps)), Pace(np.empty(2), np.empty(2), np.array([LONGEST_STEP])), 0, 0
+        )
         if not self.adaptive:
             first, second = moduli(game, self.scheme)
             largest = float(np.abs(game.payoffs.rows.data).max(initial=0.0)) or 1.0
@@ -70,7 +72,7 @@ class ExcessiveGap(Tabular[State]):
             smoothing *= 0.5
         return state
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> ExcessiveGapState:
         """As ``Algorithm``: smoothing and steps are positive."""
         state = super().restore(game, tensors, seed)
         least = 0.5 * LEAST * smoothing_guess(game, self.scheme)
@@ -78,7 +80,9 @@ class ExcessiveGap(Tabular[State]):
         checked("state.pace.step", state.pace.step, np.float64, (1,), TINY, 1.0)
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(
+        self, game: CompiledGame, state: ExcessiveGapState, iterations: int, stop: Stop = never
+    ) -> ExcessiveGapState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         gaps, pace, iteration, nodes = state
         players = self._players(game, gaps)
@@ -87,25 +91,25 @@ class ExcessiveGap(Tabular[State]):
         slack, least = ROUNDING * game.largest_payoff, LEAST * smoothing_guess(game, self.scheme)
         terms = Terms(slack, least, self.adaptive, limit, self.cut or 0.0)
         products = gap_iterations(players, pace, iteration, iterations, terms)
-        return State(gaps, pace, iteration + iterations, nodes + _touched(game, players, products))
+        return ExcessiveGapState(gaps, pace, iteration + iterations, nodes + _touched(game, players, products))
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: ExcessiveGapState) -> Strategies:
         """The plans, which are averages of smoothed best responses."""
         return normalised(game, (state.gaps[0].plan, state.gaps[1].plan))
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: ExcessiveGapState) -> Strategies:
         """The smoothed best responses to the plans."""
         return normalised(game, (state.gaps[0].response, state.gaps[1].response))
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: ExcessiveGapState) -> int:
         """One pass per gradient: three per step, two more for a step that was too long, and a few to begin with."""
         return state.nodes
 
-    def _begin(self, game: CompiledGame, state: State, smoothing: float) -> State:
+    def _begin(self, game: CompiledGame, state: ExcessiveGapState, smoothing: float) -> ExcessiveGapState:
         gaps, pace, iteration, nodes = state
         players = self._players(game, gaps)  # with a limit of zero: the beginning is exact
         begin(players, pace, uniform_strategies(game)[1][0], smoothing)
-        return State(gaps, pace, iteration, nodes + _touched(game, players, 3))
+        return ExcessiveGapState(gaps, pace, iteration, nodes + _touched(game, players, 3))
 
     def _players(self, game: CompiledGame, gaps: tuple[Gap, Gap]) -> tuple[GapPlayer, GapPlayer]:
         operator = game.operator if self.cut is None else tree_operator(game)
@@ -129,7 +133,7 @@ def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive")
     return ExcessiveGap(scheme(weights), named("steps", steps, STEPS), number("c", c, 0.0, 1.0))
 
 
-def _gap(state: State) -> float:
+def _gap(state: ExcessiveGapState) -> float:
     return float(state.pace.value.sum())
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Algorithm, Cost, Extras, LiveReport, Stop, Work, never
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.sampling.on_the_fly import Entry, Estimate, Memory, OnTheFly, deep_recursion
+from treeplex.engines.sampling.on_the_fly import Estimate, InfosetRecord, Memory, OnTheFly, deep_recursion
 from treeplex.errors import within
 from treeplex.games.protocol import Game, name_of
 from treeplex.policies.policy import Policy, Row
@@ -44,7 +44,7 @@ class Sampled(NamedTuple):
     responses: tuple[Estimate, Estimate]  # each player's payoff with a response learnt by sampling, in new games
 
 
-class State:
+class ExploreState:
     """What was learnt, in dictionaries, and where the random numbers stand; modified in place."""
 
     def __init__(self, game: Game, seed: int) -> None:
@@ -54,7 +54,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Exploring(Algorithm[Game, State]):
+class Exploring(Algorithm[Game, ExploreState]):
     """Monte Carlo CFR over the rules themselves."""
 
     name: str
@@ -62,11 +62,11 @@ class Exploring(Algorithm[Game, State]):
 
     iterates: ClassVar[tuple[str, ...]] = ("average",)
 
-    def start(self, game: Game, seed: int = 0) -> State:
+    def start(self, game: Game, seed: int = 0) -> ExploreState:
         """Nothing visited."""
-        return State(game, seed)
+        return ExploreState(game, seed)
 
-    def advance(self, game: Game, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: Game, state: ExploreState, iterations: int, stop: Stop = never) -> ExploreState:
         """As ``Algorithm``: one walk per player and iteration."""
         walk, pure = WALKS[self.name](state.walker), self.name == "pure-mccfr"
         with deep_recursion():
@@ -78,11 +78,11 @@ class Exploring(Algorithm[Game, State]):
                     break
         return state
 
-    def work(self, game: Game, state: State) -> Work:
+    def work(self, game: Game, state: ExploreState) -> Work:
         """As ``Algorithm``; evaluation is not counted."""
         return Work(state.iteration, state.walker.nodes)
 
-    def report(self, game: Game, state: State, iterate: str) -> LiveReport:
+    def report(self, game: Game, state: ExploreState, iterate: str) -> LiveReport:
         """As ``Algorithm``: estimates with their margins, and the number of infosets visited."""
         return LiveReport(
             partial(self._evaluate, game, state),
@@ -90,11 +90,11 @@ class Exploring(Algorithm[Game, State]):
             partial(self._explored, game, state),
         )
 
-    def _explored(self, game: Game, state: State, evaluation: Evaluation) -> Explored:
+    def _explored(self, game: Game, state: ExploreState, evaluation: Evaluation) -> Explored:
         """Estimates with their margins, and the infosets visited."""
         return Explored(self.sampled(game, state), state.memory)
 
-    def _evaluate(self, game: Game, state: State) -> Evaluation:
+    def _evaluate(self, game: Game, state: ExploreState) -> Evaluation:
         """By games played: NashConv is not known, a bound from below is."""
         sampled = self.sampled(game, state)
         explored = Explored(sampled, state.memory)
@@ -102,7 +102,7 @@ class Exploring(Algorithm[Game, State]):
         first, second = (response.mean for response in sampled.responses)
         return Evaluation(sampled.value.mean, math.nan, (first, second), extra)
 
-    def sampled(self, game: Game, state: State) -> Sampled:
+    def sampled(self, game: Game, state: ExploreState) -> Sampled:
         """Train a response of each player on ``responses`` walks, then let it play as many new games.
 
         Training enters no more histories than exploring did. Random numbers are drawn from a copy of the state's, so
@@ -114,7 +114,7 @@ class Exploring(Algorithm[Game, State]):
                 state.sampled = state.iteration, _sampled(walker, state.memory, self.responses)
         return state.sampled[1]
 
-    def _policy(self, game: Game, state: State) -> Policy:
+    def _policy(self, game: Game, state: ExploreState) -> Policy:
         """The strategies of the infosets visited."""
         return Policy.from_rows(_rows(state.memory), name_of(game))
 
@@ -128,7 +128,7 @@ class Exploring(Algorithm[Game, State]):
         """As ``Algorithm``: evaluated at the end alone."""
         return Cost(1.0, math.inf)
 
-    def save(self, state: State) -> Tensors:
+    def save(self, state: ExploreState) -> Tensors:
         """As ``Algorithm``: infosets sorted by label."""
         counts = np.array([state.iteration, state.walker.nodes])
         tensors: Tensors = {"random": state.walker.random_state(), "counts": counts}
@@ -142,9 +142,9 @@ class Exploring(Algorithm[Game, State]):
             tensors[f"average.{player}"] = np.array([x for entry in entries for x in entry.average])
         return tensors
 
-    def restore(self, game: Game, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
+    def restore(self, game: Game, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> ExploreState:
         """As ``Algorithm``."""
-        state = State(game, seed)
+        state = ExploreState(game, seed)
         fresh = state.walker.random_state()
         counts = checked("counts", tensors["counts"], np.int64, (2,), 0, MOST)
         state.iteration, state.walker.nodes = (int(x) for x in counts)
@@ -162,7 +162,7 @@ class Exploring(Algorithm[Game, State]):
             for (label, actions), pick in zip(infosets, picks, strict=True):
                 if pick >= len(actions):
                     raise ValueError(f"an infoset of player {player} picks an action that it does not have")
-                memory[label] = Entry(actions, pick, known=False)
+                memory[label] = InfosetRecord(actions, pick, known=False)
                 memory[label].regret = regret[place : place + len(actions)]
                 memory[label].average = average[place : place + len(actions)]
                 place += len(actions)
@@ -208,7 +208,7 @@ def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
     found: list[Estimate] = []
     budget = walker.nodes // 2
     for player in (0, 1):
-        answer: dict[str, Entry] = {}
+        answer: dict[str, InfosetRecord] = {}
         most = walker.nodes + budget
         for _ in range(count):
             walker.respond(memory, answer, player, walker.game.root())

@@ -23,7 +23,7 @@ class LearnerState(NamedTuple):
     earlier: Earlier = ()
 
 
-class Learning(Iterated, Protocol):
+class HasLearners(Iterated, Protocol):
     """A state with both players' learners."""
 
     @property
@@ -32,7 +32,7 @@ class Learning(Iterated, Protocol):
         ...
 
 
-State = TypeVar("State", bound=Learning)
+State = TypeVar("State", bound=HasLearners)
 
 
 class FullWidth(Tabular[State]):

@@ -24,7 +24,7 @@ from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import BOUNDS, nested_regret_based, regret_based
-from treeplex.algorithms.walk import Matching, State, Thresholded, WalkCFR
+from treeplex.algorithms.walk import WalkCFR, WalkMatching, WalkState, WalkThresholded
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.history import arrays as layout
@@ -58,7 +58,7 @@ class HybridState(NamedTuple):
     """What the next iteration needs."""
 
     arrays: Any  # of type SequenceTables, or in tiles; until the hand-over
-    walk: State  # from then on
+    walk: WalkState  # from then on
     handed_over_at: int  # the iteration; 0: not yet
     trial: int  # the iteration of the next trial
 
@@ -68,7 +68,7 @@ class HybridState(NamedTuple):
         return self.walk.iteration if self.handed_over_at else self.arrays.iteration
 
 
-def walk_cost(before: State, after: State) -> float:
+def walk_cost(before: WalkState, after: WalkState) -> float:
     """Nanoseconds of the walks in between."""
     responses, iterations = after.responses - before.responses, after.iteration - before.iteration
     entered, visits = after.nodes - before.nodes - responses, after.visits - before.visits
@@ -166,11 +166,11 @@ class Hybrid(Tabular[HybridState]):
             count = max(1, min(2 * count, int((budget - spent) * count / cost)))
         return after
 
-    def handed_over(self, game: CompiledGame, state: Any) -> State:
+    def handed_over(self, game: CompiledGame, state: Any) -> WalkState:
         """The state of walks that the state of arrays amounts to."""
         fresh = self.walk.start(game)
         learners: Any = state.learners
-        forgetful = isinstance(self.walk.minimizer, Matching) and self.walk.minimizer.plus
+        forgetful = isinstance(self.walk.minimizer, WalkMatching) and self.walk.minimizer.plus
         for player, (tables, learner) in enumerate(zip(fresh.tables, learners, strict=True)):
             tables.play[1:, layout.STRATEGY] = learner.strategy[1:]
             tables.sequences[1:, layout.REGRET] = learner.regret[1:]
@@ -210,7 +210,7 @@ def _cfr(threshold: float, bound: str, turns: str, *, plus: bool = False) -> Hyb
     weight: Schedule = linear() if plus else uniform()
     traversal = nested_regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
     arrays = CFR(RegretMatchingPlus() if plus else RegretMatching(), weight, turn_order(turns))
-    return Hybrid(arrays, WalkCFR(Matching(plus), weight, traversal, arrays.turns))
+    return Hybrid(arrays, WalkCFR(WalkMatching(plus), weight, traversal, arrays.turns))
 
 
 def cfr_hybrid(threshold: float = 3.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
@@ -233,4 +233,6 @@ def hedge_dt_hybrid(
     """``hedge`` with dynamic thresholding on arrays, and ``hedge-dt-rbp`` as soon as it is cheaper."""
     kind, cut, order = hedge_rate(rate), number("d", d, 1e-9, 1e3), turn_order(turns)
     traversal = regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
-    return Hybrid(HedgeCFR(kind, uniform(), order, cut), WalkCFR(Thresholded(kind, cut), uniform(), traversal, order))
+    return Hybrid(
+        HedgeCFR(kind, uniform(), order, cut), WalkCFR(WalkThresholded(kind, cut), uniform(), traversal, order)
+    )

@@ -48,7 +48,7 @@ class _InterruptedError(SolverError):
     """Out of time, or stopped by Ctrl-C."""
 
 
-class State(NamedTuple):
+class ProgramState(NamedTuple):
     """What the program found: both players' strategies, and after how many simplex iterations; none before."""
 
     strategies: Strategies
@@ -56,7 +56,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinearProgram(Tabular[State]):
+class LinearProgram(Tabular[ProgramState]):
     """One linear program, solved in one go: there is nothing to resume."""
 
     iterates: ClassVar[tuple[str, ...]] = ("average", "best", "current")
@@ -69,11 +69,11 @@ class LinearProgram(Tabular[State]):
         plain_execution(execution)
         return replace(self, target=execution.goal.nash_conv)
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> ProgramState:
         """Nothing solved yet."""
-        return State((np.empty(0), np.empty(0)), 0)
+        return ProgramState((np.empty(0), np.empty(0)), 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: ProgramState, iterations: int, stop: Stop = never) -> ProgramState:
         """Solve; ``iterations`` do not matter. Without a target: ``SolverError`` for less than an equilibrium."""
         if not np.isfinite(game.payoffs.rows.data).all():
             raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
@@ -87,18 +87,18 @@ class LinearProgram(Tabular[State]):
                 f"The linear program of {game.name} came back with NashConv {nash_conv:g}, more than rounding"
                 " explains; use an iterative algorithm such as cfr+."
             )
-        return State(found, max(count, 1))
+        return ProgramState(found, max(count, 1))
 
-    def work(self, game: CompiledGame, state: State) -> Work:
+    def work(self, game: CompiledGame, state: ProgramState) -> Work:
         """As ``Algorithm``: finished after the first call."""
         done = state.iteration > 0
         return Work(state.iteration, self.nodes_touched(game, state), {}, done, not done)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: ProgramState) -> Strategies:
         """The equilibrium."""
         return state.strategies
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: ProgramState) -> int:
         """The matrix stands for one traversal of the tree; iterations are those of the simplex method."""
         return game.nodes if state.iteration else 0
 

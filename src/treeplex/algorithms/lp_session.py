@@ -10,7 +10,7 @@ from threading import Condition, Thread, current_thread
 from typing import Final
 from weakref import finalize
 
-from treeplex.algorithms.linear_program import LinearProgram, State
+from treeplex.algorithms.linear_program import LinearProgram, ProgramState
 from treeplex.algorithms.protocol import Stop
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import SolverError
@@ -18,7 +18,7 @@ from treeplex.errors import SolverError
 PAUSE: Final = 0.05  # seconds between two looks at ``stop``
 
 
-class Session:
+class LPSession:
     """One linear program, not begun yet. Either its thread works or whoever waits for it, never both.
 
     The thread ends with the program, or when this object goes, or Python.
@@ -47,7 +47,7 @@ class Session:
         return self._worker.ended
 
     @property
-    def found(self) -> State | None:
+    def found(self) -> ProgramState | None:
         """The equilibrium, if it has ended with one."""
         return self._worker.found
 
@@ -56,7 +56,7 @@ class _Worker:
     """What the thread knows; it does not know the session, so that nothing keeps that alive."""
 
     def __init__(self, game: CompiledGame, program: LinearProgram) -> None:
-        self.found: State | None = None
+        self.found: ProgramState | None = None
         self.calls, self.granted, self.closed, self.ended = 0, 0, False, False
         self.changed = Condition()
         self._thread = Thread(target=self._solve, args=(game, program), name="treeplex-lp", daemon=True)

@@ -17,7 +17,7 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
-from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, never, plain_execution
+from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, StrategyReport, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import (
     EFFORT,
@@ -36,9 +36,9 @@ from treeplex.engines.sampling.arrays import (
     MATCH,
     MATCH_OR_PICK,
     PURE,
-    Batch,
-    Log,
-    Table,
+    LearnerTable,
+    RegretLog,
+    SamplerArrays,
     frames,
     function_log,
     log,
@@ -65,25 +65,25 @@ REGRETS: Final = {"plain": False, "plus": True}
 CHANCES: Final = {"independent": False, "correlated": True}
 
 
-class Stream(NamedTuple):
+class SamplingStream(NamedTuple):
     """One of several independent runs: what both players have learnt, and where its random numbers stand."""
 
-    tables: tuple[Table, Table]
+    tables: tuple[LearnerTable, LearnerTable]
     counter: Counter
     nodes: Longs  # [2] entered; looked at but not entered
     marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
     memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
 
 
-class State(NamedTuple):
+class SamplingState(NamedTuple):
     """What the next iteration needs."""
 
-    streams: tuple[Stream, ...]
+    streams: tuple[SamplingStream, ...]
     iteration: int
 
 
 @dataclass(frozen=True)
-class MonteCarlo(Tabular[State]):
+class MonteCarlo(Tabular[SamplingState]):
     """CFR over a sample of the tree.
 
     With several ``streams`` each has tables and random numbers of its own, an iteration is one of each, and the answer
@@ -118,16 +118,16 @@ class MonteCarlo(Tabular[State]):
         deals = form.tree.hands.shape[1] if isinstance(self.sampler, Reached) else 1
         return Cost(effort.numbers * nodes * deals, OVERHEAD + sweep(game) + float(self.streams * sum(form.sequences)))
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
         """Nothing learnt; pure strategies at random."""
         form = self._form(game)
         streams = [self._initial(form, seed, stream) for stream in range(self.streams)]
         if self.rule is not None:
             try_own(self.rule, game)
             streams = [self._with_memory(game, form, stream, self.rule) for stream in streams]
-        return State(tuple(streams), 0)
+        return SamplingState(tuple(streams), 0)
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> SamplingState:
         """As ``Algorithm``: an infoset picks one of its actions."""
         state = super().restore(game, tensors, seed)
         for player, limit in enumerate(last_moves(self._form(game).tree)):
@@ -137,7 +137,7 @@ class MonteCarlo(Tabular[State]):
                     raise ValueError(f"an infoset of player {player} picks an action that it does not have")
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: SamplingState, iterations: int, stop: Stop = never) -> SamplingState:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         if self.recent:
@@ -148,7 +148,7 @@ class MonteCarlo(Tabular[State]):
                         marks[1], marks[0] = marks[0], table.average
         return self._advanced(game, state, last)
 
-    def _advanced(self, game: CompiledGame, state: State, last: int) -> State:
+    def _advanced(self, game: CompiledGame, state: SamplingState, last: int) -> SamplingState:
         """After iteration ``last``, without marks on the way."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
@@ -158,9 +158,9 @@ class MonteCarlo(Tabular[State]):
         else:
             with ThreadPoolExecutor(self.workers or self.streams) as pool:
                 list(pool.map(self._iterate, *parts))
-        return State(state.streams, last)
+        return SamplingState(state.streams, last)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: SamplingState) -> Strategies:
         """All streams' averages, added up by reach; if ``recent``, what was added since a mark, where anything was."""
         form = sample_tree(game)
         sums: list[Floats] = []
@@ -173,12 +173,12 @@ class MonteCarlo(Tabular[State]):
             sums.append(total)
         return normalised(game, (sums[0], sums[1]))
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: SamplingState) -> Strategies:
         """What the first stream plays next."""
         form, tables = sample_tree(game), state.streams[0].tables
         return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
-    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+    def report(self, game: CompiledGame, state: SamplingState, iterate: str) -> StrategyReport:
         """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
         for stream in state.streams:
             if self.rule is not None:
@@ -186,7 +186,7 @@ class MonteCarlo(Tabular[State]):
                 check_strategies(self.rule, game, (first, second), state.iteration)
         return super().report(game, state, iterate)
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: SamplingState) -> int:
         """Histories entered, by all streams."""
         return sum(int(stream.nodes[0]) for stream in state.streams)
 
@@ -199,7 +199,7 @@ class MonteCarlo(Tabular[State]):
             raise ParameterError(f"Leave {options} out, which are of regret matching, got {quoted(name)}.")
         return replace(self, rule=rule, name=name)
 
-    def _with_memory(self, game: CompiledGame, form: Sampling, stream: Stream, rule: Rule) -> Stream:
+    def _with_memory(self, game: CompiledGame, form: Sampling, stream: SamplingStream, rule: Rule) -> SamplingStream:
         """Uniform strategies, and the rule's memory."""
         memory: list[Floats] = []
         constants = rule.constants_of(payoff_range(game))
@@ -217,7 +217,7 @@ class MonteCarlo(Tabular[State]):
     def _pure(self) -> bool:
         return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
 
-    def _initial(self, form: Sampling, seed: int, stream: int) -> Stream:
+    def _initial(self, form: Sampling, seed: int, stream: int) -> SamplingStream:
         pick = self._pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
@@ -226,9 +226,9 @@ class MonteCarlo(Tabular[State]):
             held = form.tree.hands.max(axis=1) + 1
             scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
         marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
-        return Stream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
+        return SamplingStream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
-    def _iterate(self, game: CompiledGame, stream: Stream, weights: tuple[Floats, Floats], done: int) -> None:
+    def _iterate(self, game: CompiledGame, stream: SamplingStream, weights: tuple[Floats, Floats], done: int) -> None:
         """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
         form, rule = self._form(game), self.rule
         if rule is None:
@@ -243,11 +243,15 @@ class MonteCarlo(Tabular[State]):
         del entry  # which was to be kept while its address is in use
         check_calls(rule, calls, done, done + len(weights[0]))
 
-    def _sample(self, form: Sampling, stream: Stream, weights: tuple[Floats, Floats], logs: tuple[Log, Log]) -> None:
+    def _sample(
+        self, form: Sampling, stream: SamplingStream, weights: tuple[Floats, Floats], logs: tuple[RegretLog, RegretLog]
+    ) -> None:
         tables, random, nodes, _, _ = stream
         every = isinstance(self.sampler, Reached)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
-        batch = Batch(form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes)
+        batch = SamplerArrays(
+            form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes
+        )
         match self.sampler:
             case External(rule):
                 external_iterations((*EVERY_MOVE, rule), batch)
@@ -260,7 +264,7 @@ class MonteCarlo(Tabular[State]):
             case Chance(rule) | Reached(rule):
                 joint_iterations(rule, not every, batch)
 
-    def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: Table) -> Floats:
+    def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: LearnerTable) -> Floats:
         """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""
         treeplex, place = game.treeplexes[player], form.place[player]
         first = treeplex.first

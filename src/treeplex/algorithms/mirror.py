@@ -21,7 +21,7 @@ LONGEST: Final = 1e12  # steps of this size make responses pure; over the smooth
 FIRST_GROWTH: Final = 2.0  # how much steps grow until one is too long
 
 
-class State(NamedTuple):
+class MirrorState(NamedTuple):
     """What the next iteration needs."""
 
     mirrors: tuple[Mirror, Mirror]
@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MirrorProx(Tabular[State]):
+class MirrorProx(Tabular[MirrorState]):
     """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two.
 
     ``rounding``: of potentials, relative to the entropies they are added up from; 0 where play begins uniformly, with
@@ -42,23 +42,23 @@ class MirrorProx(Tabular[State]):
     optimistic: bool
     rounding: float = 0.0
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> MirrorState:
         """Uniform strategies, nothing learned yet."""
         first, second = (
             Mirror(np.zeros(len(plan)), plan, np.zeros(len(plan)), np.zeros(len(plan)))
             for plan in uniform_strategies(game)[1]
         )
         step = 1.0 / (game.largest_payoff or 1.0)
-        return State((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
+        return MirrorState((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> MirrorState:
         """As ``Algorithm``: steps are positive."""
         state = super().restore(game, tensors, seed)
         for name in ("step", "growth"):
             checked(f"state.rate.{name}", getattr(state.rate, name), np.float64, (1,), TINY)
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: MirrorState, iterations: int, stop: Stop = never) -> MirrorState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         mirrors, rate, iteration, products = state
         first, second = (
@@ -68,17 +68,17 @@ class MirrorProx(Tabular[State]):
         longest = LONGEST / smoothing_guess(game, self.scheme)
         noise = self.rounding * spread(game, self.scheme)
         taken = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest, noise)
-        return State(mirrors, rate, iteration + iterations, products + taken)
+        return MirrorState(mirrors, rate, iteration + iterations, products + taken)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: MirrorState) -> Strategies:
         """What was played, each strategy weighted by its step."""
         return normalised(game, (state.mirrors[0].average, state.mirrors[1].average))
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: MirrorState) -> Strategies:
         """The smoothed best responses to all that was met."""
         return normalised(game, (state.mirrors[0].response, state.mirrors[1].response))
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: MirrorState) -> int:
         """One pass per gradient."""
         return state.products * game.nodes
 

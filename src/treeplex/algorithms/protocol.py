@@ -36,9 +36,9 @@ __all__ = [
     "Game",
     "Goal",
     "LiveReport",
-    "Report",
     "State",
     "Stop",
+    "StrategyReport",
     "Tensors",
     "Work",
     "never",
@@ -94,7 +94,7 @@ class Extras:
         return {}
 
 
-class Report(ABC):
+class StrategyReport(ABC):
     """The strategies that a run reports, and how good they are; valid until the state is advanced."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class Report(ABC):
         """Value, best responses and NashConv."""
 
     @abstractmethod
-    def host(self) -> Report:
+    def host(self) -> StrategyReport:
         """Copy the strategies to arrays of this machine, which later iterations leave alone."""
 
     @property
@@ -110,7 +110,7 @@ class Report(ABC):
         """The strategies as host arrays."""
         return self.host().arrays
 
-    def replace(self, arrays: Any) -> Report:
+    def replace(self, arrays: Any) -> StrategyReport:
         """Return a report on other host arrays, such as those of a checkpoint."""
         raise NotImplementedError(type(self).__name__)
 
@@ -123,7 +123,7 @@ class Report(ABC):
         return Extras()
 
 
-class LiveReport(Report):
+class LiveReport(StrategyReport):
     """A report made of functions, for strategies that stay where they are."""
 
     def __init__(
@@ -135,19 +135,19 @@ class LiveReport(Report):
         self._evaluate, self._policy, self._extras = evaluate, policy, extras
 
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self._evaluate()
 
     def host(self) -> LiveReport:
-        """As ``Report``: itself."""
+        """As ``StrategyReport``: itself."""
         return self
 
     def policy(self) -> Any:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self._policy()
 
     def extras(self, evaluation: Evaluation) -> Extras:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self._extras(evaluation)
 
 
@@ -188,7 +188,7 @@ class Algorithm(ABC, Generic[Game, State]):
         """Counted work of an iteration and of an evaluation, for the evaluation schedule."""
 
     @abstractmethod
-    def report(self, game: Game, state: State, iterate: str) -> Report:
+    def report(self, game: Game, state: State, iterate: str) -> StrategyReport:
         """Both players' "average" or "current" strategies."""
 
     def save(self, state: State) -> Tensors:

@@ -44,7 +44,7 @@ PART: Final = 0.3  # of what the leader still needs, that its share may be
 LEAST: Final = 0.3  # it begins when it is granted so many iterations per row: few need less
 
 
-class Row(NamedTuple):
+class MemberRow(NamedTuple):
     """What was measured of a member."""
 
     iteration: int
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     nash_conv: float
 
 
-def forecast(rows: Sequence[Row], target: float) -> float:
+def forecast(rows: Sequence[MemberRow], target: float) -> float:
     """Work to ``target``, in all, along the last slope of the logarithms; infinite where too little was measured."""
     if not rows:
         return math.inf
@@ -68,12 +68,12 @@ def forecast(rows: Sequence[Row], target: float) -> float:
     return now.work + more * (now.work - rows[-2].work) / (now.iteration - rows[-2].iteration)
 
 
-def aim_of(target: float | None, rows: Sequence[Sequence[Row]]) -> float:
+def aim_of(target: float | None, rows: Sequence[Sequence[MemberRow]]) -> float:
     """The NashConv that forecasts are made for."""
     return target if target else AIM * min(own[-1].nash_conv for own in rows if own)
 
 
-def is_distant(target: float | None, rows: Sequence[Sequence[Row]]) -> bool:
+def is_distant(target: float | None, rows: Sequence[Sequence[MemberRow]]) -> bool:
     """Is the target far below what the first member had at first?"""
     return target is not None and bool(rows[0]) and target < DISTANT * rows[0][0].nash_conv
 
@@ -83,7 +83,7 @@ def next_row(done: int) -> int:
     return max(math.ceil(STRIDE * done), BEGIN)
 
 
-def still_needed(rows: Sequence[Row], target: float) -> float:
+def still_needed(rows: Sequence[MemberRow], target: float) -> float:
     """What is left of the forecast: what was done before is lost, whoever leads."""
     return forecast(rows, target) - (rows[-1].work if rows else 0.0)
 

@@ -66,7 +66,7 @@ ZHANG = "Zhang, McAleer & Sandholm 2024"
 
 
 @dataclass(frozen=True)
-class Entry:
+class AlgorithmEntry:
     """An algorithm in the registry."""
 
     name: str
@@ -86,123 +86,135 @@ class Entry:
         return usage(self.name, self.build)
 
 
-ALGORITHMS: dict[str, Entry] = {
+ALGORITHMS: dict[str, AlgorithmEntry] = {
     entry.name: entry
     for entry in (
-        Entry("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex", core=True),
-        Entry(
+        AlgorithmEntry("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex", core=True),
+        AlgorithmEntry(
             "lp",
             lp,
             "exact, by linear programming over the sequence form",
             "Koller, Megiddo & von Stengel 1996",
             core=True,
         ),
-        Entry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007", core=True),
-        Entry(
+        AlgorithmEntry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007", core=True),
+        AlgorithmEntry(
             "cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2", core=True
         ),
-        Entry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
-        Entry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019", core=True),
-        Entry(
+        AlgorithmEntry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
+        AlgorithmEntry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019", core=True),
+        AlgorithmEntry(
             "pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021", core=True
         ),
-        Entry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
-        Entry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
-        Entry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
-        Entry(
+        AlgorithmEntry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
+        AlgorithmEntry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
+        AlgorithmEntry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
+        AlgorithmEntry(
             "sapcfr+",
             sapcfr_plus,
             "predictive CFR+ that trusts a third of its prediction",
             "Meng et al. 2025",
             core=True,
         ),
-        Entry("apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"),
-        Entry("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
-        Entry("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
-        Entry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP, core=True),
-        Entry("pcfr+-restarted", pcfr_plus_restarted, "predictive CFR+ with restarted averaging", PDLP),
-        Entry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
-        Entry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
-        Entry("cfr+-full", walk.cfr_plus_full, "CFR+ by traversals of the whole history tree", RBP),
-        Entry("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
-        Entry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
-        Entry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
-        Entry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
-        Entry(
+        AlgorithmEntry(
+            "apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"
+        ),
+        AlgorithmEntry("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
+        AlgorithmEntry("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
+        AlgorithmEntry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP, core=True),
+        AlgorithmEntry("pcfr+-restarted", pcfr_plus_restarted, "predictive CFR+ with restarted averaging", PDLP),
+        AlgorithmEntry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
+        AlgorithmEntry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
+        AlgorithmEntry("cfr+-full", walk.cfr_plus_full, "CFR+ by traversals of the whole history tree", RBP),
+        AlgorithmEntry("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
+        AlgorithmEntry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
+        AlgorithmEntry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
+        AlgorithmEntry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+        AlgorithmEntry(
             "cfr-nested-rbp",
             walk.cfr_nested_rbp,
             "CFR-RBP with free starts and nested prunings kept",
             f"after {RBP}",
             core=True,
         ),
-        Entry(
+        AlgorithmEntry(
             "cfr+-nested-rbp",
             walk.cfr_plus_nested_rbp,
             "CFR+-RBP with free starts and nested prunings kept",
             f"after {RBP}",
         ),
-        Entry(
+        AlgorithmEntry(
             "cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"
         ),
-        Entry(
+        AlgorithmEntry(
             "cfr+-hybrid",
             hybrid.cfr_plus_hybrid,
             "CFR+ on arrays, then by traversals with nested prunings",
             f"after {RBP}",
         ),
-        Entry(
+        AlgorithmEntry(
             "cfr-zero-reach-br",
             walk.cfr_zero_reach_br,
             "CFR, best response in zero-reach sequences",
             f"{RBP}, section 3",
         ),
-        Entry(
+        AlgorithmEntry(
             "cfr+-zero-reach-br",
             walk.cfr_plus_zero_reach_br,
             "CFR+, best response in zero-reach sequences",
             f"{RBP}, section 3",
         ),
-        Entry("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT, core=True),
-        Entry(
+        AlgorithmEntry("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT, core=True),
+        AlgorithmEntry(
             "mccfr-outcome",
             mccfr_outcome,
             "Monte Carlo CFR, outcome sampling with baselines",
             f"{LANCTOT}; Schmid et al. 2019",
         ),
-        Entry("mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"),
-        Entry("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
-        Entry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
-        Entry("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU, core=True),
-        Entry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
-        Entry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
-        Entry("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
-        Entry(
+        AlgorithmEntry(
+            "mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"
+        ),
+        AlgorithmEntry("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
+        AlgorithmEntry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
+        AlgorithmEntry("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU, core=True),
+        AlgorithmEntry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
+        AlgorithmEntry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
+        AlgorithmEntry(
+            "hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"
+        ),
+        AlgorithmEntry(
             "hedge-dt-rbp",
             walk.hedge_dt_rbp,
             "Hedge with dynamic thresholding and regret-based pruning",
             f"{DT}, section 4",
         ),
-        Entry("hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"),
-        Entry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
-        Entry(
+        AlgorithmEntry(
+            "hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"
+        ),
+        AlgorithmEntry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+        AlgorithmEntry(
             "rm-dt-rbp",
             walk.rm_dt_rbp,
             "CFR with dynamic thresholding and regret-based pruning",
             f"{DT}, Theorem 2 and section 4",
         ),
-        Entry(
+        AlgorithmEntry(
             "egt",
             egt,
             "excessive gap technique with the dilated entropy",
             "Hoda et al. 2010, Kroer et al. 2015",
             core=True,
         ),
-        Entry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
-        Entry("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
-        Entry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
-        Entry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
-        Entry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
-        Entry("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
+        AlgorithmEntry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
+        AlgorithmEntry(
+            "mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"
+        ),
+        AlgorithmEntry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
+        AlgorithmEntry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
+        AlgorithmEntry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
+        AlgorithmEntry(
+            "xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"
+        ),
     )
 }
 
@@ -340,11 +352,11 @@ def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
     return Choice(algorithm, name, name)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _spelled(entry: Entry, values: Mapping[str, Any]) -> str:
+def _spelled(entry: AlgorithmEntry, values: Mapping[str, Any]) -> str:
     return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in values.items())})"
 
 
-def _bound(spec: str) -> tuple[Entry, dict[str, Any]]:
+def _bound(spec: str) -> tuple[AlgorithmEntry, dict[str, Any]]:
     name, values = parse(spec)
     meant = found(name, ALGORITHMS)
     if meant is None:

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from treeplex.algorithms.protocol import Extras, Report
+from treeplex.algorithms.protocol import Extras, StrategyReport
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Engine, Profile
 from treeplex.policies.policy import Policy
 
 
-class ProfileReport(Report):
+class ProfileReport(StrategyReport):
     """Strategies of a compiled game, wherever they are."""
 
     def __init__(self, profile: Profile, engine: Engine | None = None, memory: int = 0) -> None:
         self.profile, self.engine, self.memory = profile, engine, memory  # bytes that the solve took
 
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.profile.evaluate(threads)
 
-    def host(self) -> Report:
-        """As ``Report``."""
+    def host(self) -> StrategyReport:
+        """As ``StrategyReport``."""
         return type(self)(self.profile.host(), self.engine, self.memory)
 
     @property
     def arrays(self) -> Any:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         return self.profile.arrays
 
-    def replace(self, arrays: Any) -> Report:
-        """As ``Report``."""
+    def replace(self, arrays: Any) -> StrategyReport:
+        """As ``StrategyReport``."""
         return type(self)(self.profile.host().replace(arrays), self.engine, self.memory)
 
     def policy(self) -> Any:
-        """As ``Report``."""
+        """As ``StrategyReport``."""
         host: Any = self.profile.host()
         return Policy.of(host.game, host.arrays)
 
@@ -43,7 +43,7 @@ class ShardedReport(ProfileReport):
     """Strategies of a compiled game that was cut."""
 
     def extras(self, evaluation: Evaluation) -> Extras:
-        """As ``Report``: what was on the wire."""
+        """As ``StrategyReport``: what was on the wire."""
         return TrafficExtras(self.engine)
 
 

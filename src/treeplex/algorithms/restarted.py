@@ -21,10 +21,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR, cfr_plus, pcfr_plus
-from treeplex.algorithms.mirror import MirrorProx, mirror_prox
-from treeplex.algorithms.mirror import State as MirrorState
+from treeplex.algorithms.mirror import MirrorProx, MirrorState, mirror_prox
 from treeplex.algorithms.options import counted, named
-from treeplex.algorithms.protocol import Array, Cost, Execution, Report, Stop, Tensors, never
+from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, StrategyReport, Tensors, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.open import CPU
@@ -44,7 +43,7 @@ PASSES: Final = 4  # of a check: best responses of both players to two pairs of 
 STORED: Final = {name: name for name in ("float64", "float32")}  # where regrets can be set
 
 
-class State(NamedTuple):
+class RestartedState(NamedTuple):
     """What the next iteration needs."""
 
     inner: Any  # of the algorithm that is restarted, whose iterations count from the last restart
@@ -61,7 +60,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Restarted(Tabular[State]):
+class Restarted(Tabular[RestartedState]):
     """``inner`` with restarts, for which it is looked at every ``every`` iterations."""
 
     inner: CFR | MirrorProx
@@ -78,13 +77,13 @@ class Restarted(Tabular[State]):
         inner: Any = self.inner.open(game, execution._replace(backend=CPU))
         return replace(self, inner=inner)
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> RestartedState:
         """As the algorithm that is restarted."""
         begun = self.inner.start(game, seed)
         gap = evaluate_strategies(game, _strategies(self.inner, game, begun, "current")).nash_conv
-        return State(begun, 0, (gap, gap), 0, 0, 0)
+        return RestartedState(begun, 0, (gap, gap), 0, 0, 0)
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: RestartedState, iterations: int, stop: Stop = never) -> RestartedState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         last = state.iteration + iterations
         while state.iteration < last:
@@ -96,10 +95,10 @@ class Restarted(Tabular[State]):
                 break
         return state
 
-    def _checked(self, game: CompiledGame, state: State) -> State:
+    def _checked(self, game: CompiledGame, state: RestartedState) -> RestartedState:
         """Restarted, if it is time."""
         solver: Any = self.inner
-        points: list[Report] = [solver.report(game, state.inner, iterate) for iterate in ("average", "current")]
+        points: list[StrategyReport] = [solver.report(game, state.inner, iterate) for iterate in ("average", "current")]
         gaps = [point.evaluate().nash_conv for point in points]
         best = int(gaps[1] < gaps[0])
         gap, (then, before) = gaps[best], state.gaps
@@ -110,17 +109,17 @@ class Restarted(Tabular[State]):
         nodes = state.nodes + solver.work(game, state.inner).nodes
         begin = _begin_cfr if isinstance(solver, CFR) else _begin_mirror
         inner = begin(game, solver, state.inner, points[best].arrays, averaged=best == 0)
-        return State(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
+        return RestartedState(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: RestartedState) -> Strategies:
         """Since the last restart; right after it, the point that it began with."""
         return _strategies(self.inner, game, state.inner, "average" if state.inner.iteration else "current")
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: RestartedState) -> Strategies:
         """As ``Algorithm``."""
         return _strategies(self.inner, game, state.inner, "current")
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: RestartedState) -> int:
         """Those of the algorithm that is restarted, and four passes per check."""
         return state.nodes + self.inner.work(game, state.inner).nodes
 
@@ -129,23 +128,23 @@ class Restarted(Tabular[State]):
         iteration, evaluation = self.inner.cost(game)
         return Cost(iteration + 2.0 * evaluation / self.every, evaluation)
 
-    def counters(self, state: State) -> Mapping[str, int]:
+    def counters(self, state: RestartedState) -> Mapping[str, int]:
         """As ``Algorithm``."""
         return {"restarts": state.restarts}
 
-    def save(self, state: State) -> Tensors:
+    def save(self, state: RestartedState) -> Tensors:
         """As ``Algorithm``: what the algorithm that is restarted saves, and when to do so again."""
         inner: Any = self.inner
         kept = {"restarts.counts": np.array([state.began, state.checks, state.restarts, state.nodes], np.int64)}
         return inner.save(state.inner) | kept | {"restarts.gaps": np.array(state.gaps)}
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> RestartedState:
         """As ``Algorithm``."""
         own = {name: array for name, array in tensors.items() if not name.startswith("restarts.")}
         counts = checked("restarts.counts", tensors["restarts.counts"], np.int64, (4,), 0, MOST)
         began, checks, restarts, nodes = (int(count) for count in counts)
         then, before = (float(gap) for gap in checked("gaps", tensors["restarts.gaps"], np.float64, (2,), 0.0))
-        return State(self.inner.restore(game, own, seed), began, (then, before), checks, restarts, nodes)
+        return RestartedState(self.inner.restore(game, own, seed), began, (then, before), checks, restarts, nodes)
 
 
 def cfr_plus_restarted(every: int = 32, turns: str = "alternating", order: str = "played") -> Restarted:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Report, Work
+from treeplex.algorithms.protocol import Algorithm, Cost, StrategyReport, Work
 from treeplex.algorithms.reports import ProfileReport
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.engine import OVERHEAD, SequenceEngine, TabularProfile, require_finite, sweep
@@ -50,7 +50,7 @@ class Tabular(Algorithm[CompiledGame, State]):
         """As ``Algorithm``."""
         return Work(state.iteration, self.nodes_touched(game, state), self.counters(state))
 
-    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+    def report(self, game: CompiledGame, state: State, iterate: str) -> StrategyReport:
         """As ``Algorithm``; stops at once when a rule, such as a user's own, has run out of numbers."""
         require_finite(self.current(game, state), state.iteration)
         strategies = self.current(game, state) if iterate == "current" else self.average(game, state)

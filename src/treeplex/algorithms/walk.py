@@ -14,7 +14,7 @@ import numpy as np
 
 from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
 from treeplex.algorithms.options import named, number, turn_order
-from treeplex.algorithms.protocol import Array, Report, Stop, never
+from treeplex.algorithms.protocol import Array, Stop, StrategyReport, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.algorithms.traversals import (
     BOUNDS,
@@ -33,8 +33,8 @@ from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays
-from treeplex.engines.history.arrays import PlainRule, Player, Tables
-from treeplex.engines.history.arrays import Rule as KernelRule
+from treeplex.engines.history.arrays import PlainRule, WalkingPlayer, WalkTables
+from treeplex.engines.history.arrays import WalkRule as KernelRule
 from treeplex.engines.history.cpu.functions import function_iterations
 from treeplex.engines.history.cpu.nested import nested_iterations
 from treeplex.engines.history.cpu.prune import walk_iterations
@@ -63,7 +63,7 @@ NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), N
 
 
 @dataclass(frozen=True)
-class Matching:
+class WalkMatching:
     """Regret matching; ``plus``: with regrets that forget being negative (Brown & Sandholm 2015, section 4.2)."""
 
     plus: bool = False
@@ -74,7 +74,7 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class Thresholded:
+class WalkThresholded:
     """Hedge by one of its rates, or regret matching, with dynamic thresholding (Brown, Kroer & Sandholm 2017)."""
 
     kind: int
@@ -87,10 +87,10 @@ class Thresholded:
         return KernelRule(self.kind, False, log_actions(game)[player], payoff_ranges(game, self.kind)[player], limit)
 
 
-class State(NamedTuple):
+class WalkState(NamedTuple):
     """What the next iteration needs."""
 
-    tables: tuple[Tables, Tables]
+    tables: tuple[WalkTables, WalkTables]
     iteration: int
     nodes: int  # touched so far
     responses: int  # of these, looked at by best responses to end and begin prunings, not entered by traversals
@@ -99,22 +99,22 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WalkCFR(Tabular[State]):
+class WalkCFR(Tabular[WalkState]):
     """CFR over the history tree: a strategy rule, averaging weights, what is entered, and the order of turns."""
 
-    minimizer: Matching | Thresholded | Rule
+    minimizer: WalkMatching | WalkThresholded | Rule
     weight: Schedule
     traversal: Traversal
     turns: int
     name: str = ""  # where it has none in the registry
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> WalkState:
         """No regret yet, uniform strategies, nothing pruned. A user's rule is tried first, as plain Python."""
         first, second = uniform_strategies(game)[0]
         tables = self._tables(game, 0, first), self._tables(game, 1, second)
-        return State(tables, 0, 0, 0, 0, self._memory(game))
+        return WalkState(tables, 0, 0, 0, 0, self._memory(game))
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> WalkState:
         """As ``Algorithm``: strategies are such, each infoset has an action that is not pruned, no walk is under way.
 
         A walk notes an infoset when its reach leaves zero; if that could happen twice, it would note too many.
@@ -132,7 +132,7 @@ class WalkCFR(Tabular[State]):
                 raise ValueError(f"an infoset of player {player} has no action")
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: WalkState, iterations: int, stop: Stop = never) -> WalkState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
         ways = paths(game)
         tree, players = ways.walked, (self.player(game, state, 0), self.player(game, state, 1))
@@ -150,35 +150,35 @@ class WalkCFR(Tabular[State]):
             entered, responses, visits = iterate(tree, players, *how)
         nodes = state.nodes + entered + responses
         counts = nodes, state.responses + responses, state.visits + visits
-        return State(state.tables, state.iteration + iterations, *counts, state.memory)
+        return WalkState(state.tables, state.iteration + iterations, *counts, state.memory)
 
-    def report(self, game: CompiledGame, state: State, iterate: str) -> Report:
+    def report(self, game: CompiledGame, state: WalkState, iterate: str) -> StrategyReport:
         """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
         report = super().report(game, state, iterate)
         if isinstance(self.minimizer, Rule):
             check_strategies(self.minimizer, game, self.current(game, state), state.iteration)
         return report
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: WalkState) -> Strategies:
         """As ``Algorithm``."""
         return normalised(game, (_sums(game, state, 0), _sums(game, state, 1)))
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: WalkState) -> Strategies:
         """As ``Algorithm``."""
         return state.tables[0].strategy.copy(), state.tables[1].strategy.copy()
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: WalkState) -> int:
         """Counted as they are entered; a best response counts all nodes it looks at."""
         return state.nodes
 
-    def counters(self, state: State) -> dict[str, int]:
+    def counters(self, state: WalkState) -> dict[str, int]:
         """As ``Algorithm``."""
         return {"response_nodes": state.responses} if self.traversal.threshold >= 0.0 else {}
 
     def with_rule(self, rule: Rule, name: str) -> WalkCFR:
         """The same walks with a rule that is a function, which says nothing about regrets or their bounds."""
         pruned = self.traversal.threshold >= 0.0 or self.traversal.respond
-        if pruned or not isinstance(self.minimizer, Matching):
+        if pruned or not isinstance(self.minimizer, WalkMatching):
             raise ParameterError(
                 f"Pruning by regret, responses in zero-reach sequences and thresholds need bounds that a rule of your"
                 f" own does not give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got"
@@ -194,16 +194,16 @@ class WalkCFR(Tabular[State]):
         constants = self.minimizer.constants_of(payoff_range(game))
         return tuple(initial_memory(self.minimizer, *places(treeplex), constants) for treeplex in game.treeplexes)
 
-    def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> Tables:
+    def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> WalkTables:
         """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""
         infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
         pruning, nested = self.traversal.threshold >= 0.0, self.traversal.nested
         apart = pruning and (nested or self.turns != SIMULTANEOUS or self.weight != uniform())
         last_of_sequence = arrays.LAST if nested else arrays.PLAYED if apart else arrays.SUM
         last_of_infoset = arrays.PASSED_PLAYED if apart else arrays.TOTAL_VALUE if pruning else arrays.PASSED
-        if isinstance(self.minimizer, Thresholded):
+        if isinstance(self.minimizer, WalkThresholded):
             last_of_infoset = arrays.SEEN
-        tables = Tables(
+        tables = WalkTables(
             play=np.zeros((sequences, arrays.VALUE + 1)),
             sequences=np.zeros((sequences, last_of_sequence + 1)),
             infosets=np.zeros((infosets, last_of_infoset + 1)),
@@ -217,25 +217,25 @@ class WalkCFR(Tabular[State]):
         tables.play[:, arrays.STRATEGY] = strategy
         return tables
 
-    def player(self, game: CompiledGame, state: State, player: int) -> Player:
+    def player(self, game: CompiledGame, state: WalkState, player: int) -> WalkingPlayer:
         """What kernels are told about one player."""
         treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
         if self.traversal.bound == "expected":
             side = side._replace(best=side.expected)
         if self.traversal.spread == "counterfactual":
             side = side._replace(payoff_range=counterfactual_ranges(game)[player])
-        return Player(
+        return WalkingPlayer(
             treeplex,
             side,
             response_rows(game)[player] if self.traversal.threshold >= 0.0 else NO_ROWS,
             tables,
             arrays.open_sequences(treeplex.first, tables.pruned),
             arrays.scratch(treeplex.infosets, treeplex.sequences),
-            (Matching() if isinstance(self.minimizer, Rule) else self.minimizer).rule(game, player),
+            (WalkMatching() if isinstance(self.minimizer, Rule) else self.minimizer).rule(game, player),
         )
 
 
-def _sums(game: CompiledGame, state: State, player: int) -> Floats:
+def _sums(game: CompiledGame, state: WalkState, player: int) -> Floats:
     """Of copies: reading must not change what the next iterations compute."""
     tables = state.tables[player]
     sequences, infosets = tables.sequences.copy(), tables.infosets.copy()
@@ -244,11 +244,11 @@ def _sums(game: CompiledGame, state: State, player: int) -> Floats:
 
 
 def _cfr(traversal: Traversal, turns: str, *, plus: bool = False) -> WalkCFR:
-    return WalkCFR(Matching(plus), linear() if plus else uniform(), traversal, turn_order(turns))
+    return WalkCFR(WalkMatching(plus), linear() if plus else uniform(), traversal, turn_order(turns))
 
 
 def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: float = 0.0) -> WalkCFR:
-    return WalkCFR(Thresholded(kind, number("d", d, least, 1e3)), uniform(), traversal, turn_order(turns))
+    return WalkCFR(WalkThresholded(kind, number("d", d, least, 1e3)), uniform(), traversal, turn_order(turns))
 
 
 def _regret_based(

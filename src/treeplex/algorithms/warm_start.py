@@ -43,10 +43,10 @@ FIRST_LOOK: Final = 10
 SHARE: Final = 2.0  # let actions in when NashConv is this many times what it is among the actions that are left
 
 
-class State(NamedTuple):
+class WarmStartState(NamedTuple):
     """What the next iteration needs; arrays are those of the whole game."""
 
-    sampler: mccfr.State
+    sampler: mccfr.SamplingState
     learners: tuple[Learner, Learner]  # of CFR+; zero for what is taken out
     kept: tuple[Bytes, Bytes]  # [S] 1 for the actions that are left
     unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or is not yet under way
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WarmStart(Tabular[State]):
+class WarmStart(Tabular[WarmStartState]):
     """``sampler`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
 
     random: ClassVar[bool] = True
@@ -77,15 +77,15 @@ class WarmStart(Tabular[State]):
         """As ``Algorithm``: iterations of the sampler are the cheaper ones."""
         return self.sampler.cost(game)
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> WarmStartState:
         """Nothing sampled, nothing taken out."""
         first, second = (Learner(*(np.zeros(treeplex.sequences) for _ in range(4))) for treeplex in game.treeplexes)
         kept = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
         unpaid = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
         sampler = self.sampler.start(game, seed)
-        return State(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
+        return WarmStartState(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
 
-    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> State:
+    def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> WarmStartState:
         """As ``Algorithm``: every infoset keeps an action, and the next look is yet to come."""
         head = "state.sampler."
         own = {f"state.{key.removeprefix(head)}": array for key, array in tensors.items() if key.startswith(head)}
@@ -98,7 +98,7 @@ class WarmStart(Tabular[State]):
             raise ValueError("its iterations do not follow each other")
         return state
 
-    def advance(self, game: CompiledGame, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: CompiledGame, state: WarmStartState, iterations: int, stop: Stop = never) -> WarmStartState:
         """As ``Algorithm``."""
         last = state.iteration + iterations
         while state.iteration < last:
@@ -115,7 +115,7 @@ class WarmStart(Tabular[State]):
                     state = self._look(game, state)
         return state
 
-    def average(self, game: CompiledGame, state: State) -> Strategies:
+    def average(self, game: CompiledGame, state: WarmStartState) -> Strategies:
         """The average of CFR+; that of the sampler where CFR+ has nothing to learn from."""
         sampled = self.sampler.average(game, state.sampler)
         if state.iteration < self.warmup:
@@ -123,18 +123,18 @@ class WarmStart(Tabular[State]):
         solved = normalised(game, (state.learners[0].average, state.learners[1].average))
         return self._lifted(game, state, sampled, solved)
 
-    def current(self, game: CompiledGame, state: State) -> Strategies:
+    def current(self, game: CompiledGame, state: WarmStartState) -> Strategies:
         """As ``Algorithm``."""
         if state.iteration < self.warmup:
             return self.sampler.current(game, state.sampler)
         first, second = (learner.strategy for learner in state.learners)
         return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
 
-    def nodes_touched(self, game: CompiledGame, state: State) -> int:
+    def nodes_touched(self, game: CompiledGame, state: WarmStartState) -> int:
         """The sampler's, and two passes over what is left of the game for each iteration of CFR+."""
         return self.sampler.nodes_touched(game, state.sampler) + state.solved
 
-    def _eliminate(self, game: CompiledGame, state: State) -> State:
+    def _eliminate(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
         """Take out what was hardly played; of every infoset the action played most stays."""
         sampled = self.sampler.average(game, state.sampler)
         for treeplex, mask, strategy in zip(game.treeplexes, state.kept, sampled, strict=True):
@@ -143,7 +143,7 @@ class WarmStart(Tabular[State]):
                 mask[1:] = (strategy[1:] >= self.least) | (strategy[1:] == np.repeat(most, treeplex.actions))
         return self._restarted(game, state._replace(look=self.warmup + FIRST_LOOK))
 
-    def _restarted(self, game: CompiledGame, state: State) -> State:
+    def _restarted(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
         """Fit the learners to the actions that are left: new ones have no regret yet."""
         left = _reduced(game, state.kept)
         for player, learner in enumerate(state.learners):
@@ -160,7 +160,7 @@ class WarmStart(Tabular[State]):
             here[place] = mask
         return state._replace(size=form.pre_deal_nodes + histories(form.tree, local))
 
-    def _solve(self, game: CompiledGame, state: State, iterations: int) -> State:
+    def _solve(self, game: CompiledGame, state: WarmStartState, iterations: int) -> WarmStartState:
         """Iterations of CFR+ on what is left."""
         left = _reduced(game, state.kept)
         rule = Matching(self.minimizer.predict)
@@ -177,7 +177,7 @@ class WarmStart(Tabular[State]):
                 whole[own] = part
         return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
 
-    def _look(self, game: CompiledGame, state: State) -> State:
+    def _look(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
         """Best responses in the whole game; what gains by an action that was taken out brings it back."""
         solving = state.iteration - self.warmup
         state = state._replace(look=self.warmup + max(solving + 1, int(LOOK * solving)))
@@ -199,7 +199,7 @@ class WarmStart(Tabular[State]):
             mask[more == 1] = 1
         return self._restarted(game, state)
 
-    def _lifted(self, game: CompiledGame, state: State, sampled: Strategies, solved: Strategies) -> Strategies:
+    def _lifted(self, game: CompiledGame, state: WarmStartState, sampled: Strategies, solved: Strategies) -> Strategies:
         """``solved``, and ``sampled`` where CFR+ has nothing to learn from."""
         first, second = (
             np.where(np.concatenate(([0], np.repeat(skipped, treeplex.actions))) == 1, before, now)

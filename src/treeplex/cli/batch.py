@@ -14,8 +14,8 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import AsJson, Quiet, Values, grouped
 from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
 from treeplex.errors import ParameterError
-from treeplex.runs.batch.results import LOGS, Row
-from treeplex.runs.batch.run import Batch, Forecast, Moment
+from treeplex.runs.batch.results import LOGS, ResultRow
+from treeplex.runs.batch.run import Batch, BatchProgress, Forecast
 from treeplex.runs.progress import duration
 from treeplex.runs.schema import named
 
@@ -110,7 +110,7 @@ class Bar:
         if self._bar:
             self._bar.stop()
 
-    def watch(self, moment: Moment) -> None:
+    def watch(self, moment: BatchProgress) -> None:
         """What ``batch`` calls."""
         words = f"{moment.running} running" + (f", {moment.failed} failed" if moment.failed else "")
         if self._bar:
@@ -120,7 +120,7 @@ class Bar:
             say(f"{moment.done:,} of {moment.total:,} jobs done, {words}")
 
 
-def _print(row: Row) -> None:
+def _print(row: ResultRow) -> None:
     print_json(row._asdict())
 
 

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from treeplex.algorithms.registry import ALGORITHMS, Entry
+from treeplex.algorithms.registry import ALGORITHMS, AlgorithmEntry
 from treeplex.cli.options import AsJson
 from treeplex.cli.output import print_json, tell
 from treeplex.games.catalog import CATALOG
 
 
-class Kind(StrEnum):
+class ListKind(StrEnum):
     """What can be listed."""
 
     GAMES = "games"
@@ -25,21 +25,21 @@ class Kind(StrEnum):
 
 def listing(
     kind: Annotated[
-        Kind | None, typer.Argument(help="games or algorithms; both if left out.", show_default=False)
+        ListKind | None, typer.Argument(help="games or algorithms; both if left out.", show_default=False)
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All algorithms, by paper, with their parameters.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the built-in games and the algorithms."""
     if as_json:
-        tables = {str(Kind.GAMES): _games(), str(Kind.ALGORITHMS): _algorithms()}
+        tables = {str(ListKind.GAMES): _games(), str(ListKind.ALGORITHMS): _algorithms()}
         print_json(tables if kind is None else {str(kind): tables[kind]})
         return
-    if kind in (None, Kind.GAMES):
+    if kind in (None, ListKind.GAMES):
         tell("games:", *_described(_games()), "")
-    if kind in (None, Kind.ALGORITHMS):
+    if kind in (None, ListKind.ALGORITHMS):
         tell("algorithms:", *(_by_paper() if every else _first()), "")
-    if kind in (None, Kind.GAMES):
+    if kind in (None, ListKind.GAMES):
         tell(
             "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME",
             "for a game of OpenSpiel. Parameters in brackets: 'leduc(suits=true)'.",
@@ -66,7 +66,7 @@ def _first() -> Iterator[str]:
 
 def _by_paper() -> Iterator[str]:
     """All algorithms, each below the paper it is of, with its parameters."""
-    papers: dict[str, list[Entry]] = {}
+    papers: dict[str, list[AlgorithmEntry]] = {}
     for entry in ALGORITHMS.values():
         papers.setdefault(entry.paper, []).append(entry)
     indent = max(map(len, ALGORITHMS)) + 4

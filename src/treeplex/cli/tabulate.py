@@ -23,7 +23,7 @@ from treeplex.runs.status import INTERRUPTED
 from treeplex.system import answering
 
 
-class Table(NamedTuple):
+class ComparisonTable(NamedTuple):
     """What is to be compared."""
 
     game: str
@@ -32,7 +32,7 @@ class Table(NamedTuple):
     accuracies: str | None
 
 
-class Lines:
+class RunLines:
     """The progress line of one run after the other."""
 
     def __init__(self, game: str, names: list[str], limits: Limits) -> None:
@@ -68,7 +68,7 @@ class Lines:
             self._line.stop()
 
 
-def tabulate(wanted: Table, given: Values, as_json: bool) -> None:
+def tabulate(wanted: ComparisonTable, given: Values, as_json: bool) -> None:
     """Run, print the table, and leave it as Parquet and picture."""
     if given.pop("nash_conv") is not None or given.pop("exploitability") is not None:
         raise ParameterError("A table of accuracies has targets of its own: give --accuracies, not a target NashConv.")
@@ -77,7 +77,7 @@ def tabulate(wanted: Table, given: Values, as_json: bool) -> None:
     given["seconds"] = api.DEFAULT_COMPARE_SECONDS if given["seconds"] is None else given["seconds"]
     chosen = loaded(api.load, wanted.game)
     names = list(ALGORITHMS) if wanted.algorithms is None else list(dict.fromkeys(wanted.algorithms))
-    lines = Lines(chosen.name, names, Limits(None, given["seconds"], given["iterations"], given["nodes"]))
+    lines = RunLines(chosen.name, names, Limits(None, given["seconds"], given["iterations"], given["nodes"]))
 
     def answer(solution: Solution) -> None:
         lines.stop()

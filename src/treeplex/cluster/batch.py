@@ -9,24 +9,34 @@ from pathlib import Path
 from treeplex.cluster.connect import attached
 from treeplex.cluster.tasks import Tasks, check_shared
 from treeplex.errors import non_negative
-from treeplex.runs.batch.jobs import Job
+from treeplex.runs.batch.jobs import BatchJob
 from treeplex.runs.batch.local import Processes
 from treeplex.runs.batch.planning import needs
-from treeplex.runs.batch.results import Row
-from treeplex.runs.batch.run import KIND, Batch, Forecast, Moment, check_same, forecast, left_of, record, run_batch
+from treeplex.runs.batch.results import ResultRow
+from treeplex.runs.batch.run import (
+    KIND,
+    Batch,
+    BatchProgress,
+    Forecast,
+    check_same,
+    forecast,
+    left_of,
+    record,
+    run_batch,
+)
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.schema import Options
 
 
 def carry_out_batch(
-    jobs: list[Job],
+    jobs: list[BatchJob],
     out: Path,
     cluster: str | None,
     workers: int,
     retries: int,
     checkpoint_seconds: float,
-    watch: Callable[[Moment], None] | None,
-    answer: Callable[[Row], None] | None,
+    watch: Callable[[BatchProgress], None] | None,
+    answer: Callable[[ResultRow], None] | None,
 ) -> Batch:
     """Run the jobs that have not ended yet, in the folder ``out``."""
     workers, again = non_negative("workers", workers), non_negative("retries", retries)
@@ -46,7 +56,7 @@ def carry_out_batch(
 
 
 def forecast_batch(
-    jobs: Sequence[Job], cluster: str | None, workers: int, watch: Callable[[int], None] | None
+    jobs: Sequence[BatchJob], cluster: str | None, workers: int, watch: Callable[[int], None] | None
 ) -> Forecast:
     """What the jobs would take; nothing is solved."""
     found = needs(jobs, watch)

@@ -27,7 +27,7 @@ from treeplex.runs.status import INTERRUPTED
 CompareWatch = Callable[[str, Progress], None] | None
 
 
-class Wanted(NamedTuple):
+class ComparedRun(NamedTuple):
     """One run of a comparison that is still to be made."""
 
     algorithm: str
@@ -49,10 +49,10 @@ class Compared(NamedTuple):
     interrupted: bool
 
 
-def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[Wanted]:
+def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[ComparedRun]:
     """One run per algorithm; of those that draw random numbers, one per seed."""
     return [
-        Wanted(
+        ComparedRun(
             name,
             f"{name}, seed {seed}" if solver.random and len(seeds) > 1 else name,
             seed,
@@ -65,7 +65,7 @@ def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits
 
 
 def run_here(
-    game: Any, wanted: Sequence[Wanted], options: Options, folder: Path | None, watch: CompareWatch
+    game: Any, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: CompareWatch
 ) -> Compared:
     """One after the other."""
     runs: list[Ran] = []
@@ -85,7 +85,7 @@ def run_here(
 
 
 def run_on_workers(
-    cluster: str, game: Any, wanted: Sequence[Wanted], options: Options, folder: Path | None, watch: CompareWatch
+    cluster: str, game: Any, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: CompareWatch
 ) -> Compared:
     """On a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
     runs: dict[int, Ran] = {}
@@ -111,13 +111,13 @@ def run_on_workers(
     return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
 
 
-def status_and_log(game: Any, one: Wanted, options: Options, folder: Path | None) -> tuple[str, Table]:
+def status_and_log(game: Any, one: ComparedRun, options: Options, folder: Path | None) -> tuple[str, Table]:
     """On a worker: what came of one run."""
     solution = _solved(game, one, options, folder)
     return solution.status, solution.log
 
 
-def _solved(game: Any, one: Wanted, options: Options, folder: Path | None) -> Solution:
+def _solved(game: Any, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
     """As ``solve`` does it."""
     request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
     own = replace(options, seed=one.seed, out=request.options.out)

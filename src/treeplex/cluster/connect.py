@@ -24,7 +24,7 @@ class ClusterError(TreeplexError, RuntimeError):
     """There is no cluster that can be used."""
 
 
-class Node(NamedTuple):
+class ClusterNode(NamedTuple):
     """One machine of a cluster."""
 
     id: str
@@ -69,15 +69,15 @@ def attached(cluster: str) -> Generator[Any]:
         module.shutdown()
 
 
-def nodes(module: Any) -> list[Node]:
+def nodes(module: Any) -> list[ClusterNode]:
     """The machines that are there now."""
-    found: list[Node] = []
+    found: list[ClusterNode] = []
     for record in module.nodes():
         if record["Alive"]:
             has = record["Resources"]
             host = str(record["NodeManagerHostname"])
             each = (has.get(name, 0.0) for name in ("CPU", "memory", "GPU"))
-            found.append(Node(str(record["NodeID"]), host, *each))
+            found.append(ClusterNode(str(record["NodeID"]), host, *each))
     return found
 
 
@@ -90,7 +90,7 @@ def task(module: Any, function: Callable[..., Any], **resources: Any) -> Callabl
     return lambda *arguments: made.remote(__version__, function, *arguments)
 
 
-def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) -> dict[Node, Any]:
+def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) -> dict[ClusterNode, Any]:
     """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent.
 
     Nodes that go in the meantime are left out: Ray lists a node for some seconds after it has gone.

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, cast
 
-from treeplex.algorithms.mccfr import MonteCarlo, Stream
-from treeplex.algorithms.mccfr import State as Streams
-from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Report, Stop, Work, never
+from treeplex.algorithms.mccfr import MonteCarlo, SamplingStream
+from treeplex.algorithms.mccfr import SamplingState as Streams
+from treeplex.algorithms.protocol import Algorithm, Array, Cost, Execution, Stop, StrategyReport, Work, never
 from treeplex.algorithms.registry import build
 from treeplex.cluster.connect import ClusterError, cause, nodes, ray, task
 from treeplex.compile.game import CompiledGame
@@ -74,7 +74,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         chunk = min(max(CHUNK, SHARE * (state.wall - computed)), LONGEST)
         return Work(state.iteration, state.nodes, overhead=state.wall - computed * CHUNK / chunk)
 
-    def report(self, game: CompiledGame, state: Fleet, iterate: str) -> Report:
+    def report(self, game: CompiledGame, state: Fleet, iterate: str) -> StrategyReport:
         """As ``Algorithm``."""
         return self.member.report(game, self.fetched_state(state), iterate)
 
@@ -139,8 +139,8 @@ _GAMES: dict[str, CompiledGame] = {}
 
 
 def advanced(
-    name: str, key: str, game: list[Any], stream: Stream, iteration: int, iterations: int
-) -> tuple[Stream, tuple[int, float]]:
+    name: str, key: str, game: list[Any], stream: SamplingStream, iteration: int, iterations: int
+) -> tuple[SamplingStream, tuple[int, float]]:
     """On a worker: a stream so many iterations later, the nodes it has entered, and the seconds that this took.
 
     ``game``: a reference within a list, which is followed once for each worker.

@@ -94,7 +94,7 @@ class RayShards:
         return dict(given) if payload(given) <= MESSAGE else self._ray.put(dict(given))
 
     def _new(self, order: Order) -> Any:
-        remote = self._ray.remote(Worker).options(
+        remote = self._ray.remote(ShardWorker).options(
             num_cpus=self._threads,
             num_gpus=_gpus(order),
             memory=order.words["memory"],
@@ -129,7 +129,7 @@ class RayShards:
             raise LostError(f"Worker {k} is lost ({_words(error)}).") from error
 
 
-class Worker:
+class ShardWorker:
     """What runs in a process of its own."""
 
     def __init__(self, order: Order, version: str) -> None:

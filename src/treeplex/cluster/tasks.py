@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from treeplex.cluster.connect import ClusterError, Node, cause, nodes, on_every_node
+from treeplex.cluster.connect import ClusterError, ClusterNode, cause, nodes, on_every_node
 from treeplex.cluster.connect import task as remote
 from treeplex.errors import TreeplexError
 from treeplex.files import PREFIX, SUFFIX
 from treeplex.runs.batch.local import Ended, log_of
-from treeplex.runs.batch.planning import Place, Task
+from treeplex.runs.batch.planning import Machine, Task
 from treeplex.runs.batch.worker import work
 
 AHEAD: Final = 2  # tasks in Ray's hands per processor: the next one is there before its worker asks
@@ -29,9 +29,9 @@ class Tasks:
         self._running: dict[Any, Task] = {}
         self._stopping = False
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[Machine]:
         """As ``Pool``: machines that have a processor to give."""
-        found = [Place(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
+        found = [Machine(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
         if not found:
             raise ClusterError("The cluster has no processor to give; start its nodes with --num-cpus.")
         return found
@@ -105,7 +105,7 @@ def _sees(path: str) -> bool:
     return Path(path).is_file()
 
 
-def _fits(wanted: Task, node: Node) -> bool:
+def _fits(wanted: Task, node: ClusterNode) -> bool:
     return wanted.threads <= node.cpus and wanted.bytes <= node.memory
 
 

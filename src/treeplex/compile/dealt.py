@@ -39,7 +39,7 @@ class Scenes(NamedTuple):
     reach: Floats  # [C, H0, H1] probability of the hands and all public cards
 
 
-class Side(NamedTuple):
+class DealtSide(NamedTuple):
     """One player's numbering."""
 
     treeplex: Treeplex
@@ -119,7 +119,7 @@ def lines_of(rules: DealtRules, public: PublicGame) -> Texts:
     return take(stacked(parts), position)
 
 
-def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, scenes: Scenes | None) -> Side:
+def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, scenes: Scenes | None) -> DealtSide:
     tree, parent, width = public.tree, public.parent, len(hands)
     decisions = np.flatnonzero(tree.mover == player)
     possible = np.ones((len(decisions), width), dtype=np.bool_)
@@ -143,11 +143,11 @@ def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, s
     actions[sequence[1:][taken, by]] = tree.action[moved[taken]]
     labels = joined(take(texts(hands), hand), take(lines, node))
     above = sequence[row[node], hand]
-    return Side(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
+    return DealtSide(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
 
 
 def _operator(
-    rules: DealtRules, public: PublicGame, scenes: Scenes | None, sides: tuple[Side, Side]
+    rules: DealtRules, public: PublicGame, scenes: Scenes | None, sides: tuple[DealtSide, DealtSide]
 ) -> tuple[Blocks | RankedBlocks, float]:
     """The operator and the largest payoff: a table for every kind of scene and outcome that ends the game, or ranks."""
     ends = np.flatnonzero(public.tree.mover == TERMINAL)

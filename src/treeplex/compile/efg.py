@@ -9,7 +9,7 @@ import numpy as np
 
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
-from treeplex.games.efg import EfgFile, Kind, Node
+from treeplex.games.efg import EfgFile, EfgNode, NodeKind
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
@@ -23,7 +23,7 @@ def to_efg(game: CompiledGame) -> EfgFile:
     constant = Fraction(repr(game.constant))
     children = _children(game)
     outcomes: dict[float, int] = {}
-    nodes: list[Node] = []
+    nodes: list[EfgNode] = []
     chances = 0
     movers: list[int] = tree.mover.tolist()
     for node, mover in enumerate(movers):
@@ -32,18 +32,20 @@ def to_efg(game: CompiledGame) -> EfgFile:
             payoff = float(tree.payoff[node]) * game.unit
             number = outcomes.setdefault(payoff, len(outcomes) + 1)
             own = Fraction(repr(payoff))
-            nodes.append(Node(Kind.TERMINAL, outcome=number, payoffs=(own, constant - own)))
+            nodes.append(EfgNode(NodeKind.TERMINAL, outcome=number, payoffs=(own, constant - own)))
         elif mover == CHANCE:
             chances += 1
             codes: list[int] = tree.action[below].tolist()
             actions = tuple(game.actions[code] for code in codes)
             odds = _exact(tree.probability[below].tolist())
-            nodes.append(Node(Kind.CHANCE, infoset=chances, actions=actions, probabilities=odds))
+            nodes.append(EfgNode(NodeKind.CHANCE, infoset=chances, actions=actions, probabilities=odds))
         else:
             infoset = int(tree.infoset[node])
             actions = tuple(game.actions_at(mover, infoset))
             name = labels[mover][infoset]
-            nodes.append(Node(Kind.PLAYER, player=mover + 1, infoset=infoset + 1, infoset_label=name, actions=actions))
+            nodes.append(
+                EfgNode(NodeKind.PLAYER, player=mover + 1, infoset=infoset + 1, infoset_label=name, actions=actions)
+            )
     return EfgFile(title=game.name, players=("Player 0", "Player 1"), nodes=tuple(nodes))
 
 

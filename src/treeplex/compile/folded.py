@@ -30,7 +30,7 @@ from treeplex.games.suits import Board, FoldedGame, OneLine, Suits
 BYTES_PER_SEQUENCE = 150  # measured peak, with labels
 
 
-class Boards(NamedTuple):
+class FoldedBoards(NamedTuple):
     """Every board there is once suits are renamed, those of fewer cards first along each line of play."""
 
     cards: list[Board]
@@ -50,7 +50,7 @@ class FoldedPublic(NamedTuple):
     board: Ints  # [P]
 
 
-class Side(NamedTuple):
+class FoldedSide(NamedTuple):
     """One player's numbering."""
 
     treeplex: Treeplex
@@ -94,7 +94,7 @@ def compile_folded(game: FoldedGame) -> CompiledGame:
     )
 
 
-def _boards(suits: Suits) -> Boards:
+def _boards(suits: Suits) -> FoldedBoards:
     cards: list[Board] = [()]
     before, like, place = [0], [1.0], [0]
     following: list[list[int]] = []
@@ -119,14 +119,14 @@ def _boards(suits: Suits) -> Boards:
     above = np.array([one.before for kind in kinds for one in kind], dtype=np.int32)
     named = np.array([one.cards[0] for kind in kinds for one in kind], dtype=np.int32)
     numbers = (np.array(before, dtype=np.int32), np.array(like), np.array(place, dtype=np.int32))
-    return Boards(cards, following, *numbers, classes, above, named)
+    return FoldedBoards(cards, following, *numbers, classes, above, named)
 
 
 def _joined(parts: list[Any]) -> Ints:
     return np.concatenate(parts).astype(np.int32)
 
 
-def _public(game: FoldedGame, line: PublicGame, boards: Boards) -> FoldedPublic:
+def _public(game: FoldedGame, line: PublicGame, boards: FoldedBoards) -> FoldedPublic:
     """The public tree of all boards, from that along one: what lies behind a public card is there for each."""
     tree = line.tree
     dealing = np.flatnonzero(tree.mover == CHANCE)
@@ -176,14 +176,14 @@ def _sizes(depth: Ints, parent: Ints) -> Ints:
     return size
 
 
-def _check_size(game: FoldedGame, public: FoldedPublic, boards: Boards) -> None:
+def _check_size(game: FoldedGame, public: FoldedPublic, boards: FoldedBoards) -> None:
     tree = public.game.tree
     acted = (tree.mover[public.game.parent[1:]] >= 0).nonzero()[0] + 1
     widths = np.diff(boards.classes.start)[public.board[acted]]
     require(game.name, int(widths.sum()), BYTES_PER_SEQUENCE, "sequences as many as")
 
 
-def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: Boards, lines: Any) -> Side:
+def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Any) -> FoldedSide:
     tree, parent, board = public.game.tree, public.game.parent, public.board
     nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] classes of hands
     decisions = np.flatnonzero(tree.mover == player)
@@ -213,10 +213,10 @@ def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: Boards, l
 
     hands = texts(card.label for card in game.rules.deck)
     labels = joined(take(hands, boards.named[boards.classes.start[board[node]] + number]), take(lines, node))
-    return Side(Treeplex(first, above.astype(np.int32)), Labels(labels, codes), infoset, row, numbering)
+    return FoldedSide(Treeplex(first, above.astype(np.int32)), Labels(labels, codes), infoset, row, numbering)
 
 
-def _class_at(boards: Boards, board: Ints, number: Index, earlier: Ints) -> Index:
+def _class_at(boards: FoldedBoards, board: Ints, number: Index, earlier: Ints) -> Index:
     """The class at an earlier board of class ``number`` at ``board``."""
     board, number = board.copy(), number.copy()
     while True:
@@ -228,7 +228,7 @@ def _class_at(boards: Boards, board: Ints, number: Index, earlier: Ints) -> Inde
 
 
 def _operator(
-    deck: int, public: FoldedPublic, boards: Boards, sides: tuple[Side, Side], unit: float
+    deck: int, public: FoldedPublic, boards: FoldedBoards, sides: tuple[FoldedSide, FoldedSide], unit: float
 ) -> tuple[ClassBlocks, float]:
     """The operator of a deck of so many cards, and the largest payoff, both in ``unit``."""
     tree = public.game.tree
@@ -246,7 +246,7 @@ def _operator(
     return operator, float(np.abs(amount).max())
 
 
-def _count(cards: int, public: FoldedPublic, boards: Boards) -> tuple[int, int]:
+def _count(cards: int, public: FoldedPublic, boards: FoldedBoards) -> tuple[int, int]:
     """How many histories the whole game has, and how many of them are terminal."""
     left = cards - np.array([len(board) for board in boards.cards])
     deals = (boards.like.astype(np.int64) * left * (left - 1))[public.board]

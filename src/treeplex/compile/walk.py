@@ -20,7 +20,7 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.compile.walked import Player, Walk, one_line
+from treeplex.compile.walked import PlayerInfosets, WalkArrays, one_line
 from treeplex.errors import brief, quoted
 from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 from treeplex.games.returned import (
@@ -51,7 +51,7 @@ Visit = tuple[History, int, int, float, float, int, int]
 
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
-    walk = Walk(game)
+    walk = WalkArrays(game)
     collecting = gc.isenabled()
     gc.disable()  # millions of small tuples, none in a cycle
     try:
@@ -89,7 +89,7 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
     )
 
 
-def _visit(game: Game, walk: Walk, report: Report | None) -> None:
+def _visit(game: Game, walk: WalkArrays, report: Report | None) -> None:
     """Depth-first, with an explicit stack."""
     mover_of, actions_of, child_of = game.mover, game.actions, game.child
     infoset_of, payoff_of = game.infoset, game.payoff
@@ -153,7 +153,7 @@ def _visit(game: Game, walk: Walk, report: Report | None) -> None:
 
 
 def _draw(
-    game: Game, walk: Walk, stack: list[Visit], history: History, node: int, actions: tuple[str, ...],
+    game: Game, walk: WalkArrays, stack: list[Visit], history: History, node: int, actions: tuple[str, ...],
     above: tuple[float, int, int],
 ) -> None:  # fmt: skip
     """What chance may do at a node, last move first; ``above``: reach and own sequences."""
@@ -169,7 +169,7 @@ def _draw(
         walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
 
 
-def _checked_actions(walk: Walk, given: Any, node: int) -> tuple[str, ...]:
+def _checked_actions(walk: WalkArrays, given: Any, node: int) -> tuple[str, ...]:
     """Actions that are no list or tuple, or none at all, which is refused."""
     actions = checked_actions(walk.name, given, walk.place(node))
     if not actions:
@@ -177,13 +177,13 @@ def _checked_actions(walk: Walk, given: Any, node: int) -> tuple[str, ...]:
     return actions
 
 
-def _refuse_mover(walk: Walk, mover: int, node: int) -> None:
+def _refuse_mover(walk: WalkArrays, mover: int, node: int) -> None:
     walk.refuse(
         f"says mover {mover!r} at {walk.line(node)}; treeplex solves games of two players: 0, 1, CHANCE or TERMINAL."
     )
 
 
-def _glance(game: Game, walk: Walk, node: int, history: History, watch: Watch, report: Report | None) -> None:
+def _glance(game: Game, walk: WalkArrays, node: int, history: History, watch: Watch, report: Report | None) -> None:
     """Now and then: is the game too large, or without an end?"""
     watch.glance(node, partial(walk.depth, node))
     if (node + 1) & node == 0 or node % LOOK_EVERY == LOOK_EVERY - 1:
@@ -199,7 +199,7 @@ def _glance(game: Game, walk: Walk, node: int, history: History, watch: Watch, r
             report(node)
 
 
-def _meet(walk: Walk, player: Player, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
+def _meet(walk: WalkArrays, player: PlayerInfosets, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
     """Number a new infoset and its sequences."""
     checked_label(walk.name, label, walk.place(node))
     _check_labels(walk, node, actions)
@@ -213,7 +213,7 @@ def _meet(walk: Walk, player: Player, label: str, actions: tuple[str, ...], own:
     return infoset
 
 
-def _check_labels(walk: Walk, node: int, actions: tuple[str, ...]) -> None:
+def _check_labels(walk: WalkArrays, node: int, actions: tuple[str, ...]) -> None:
     """Labels of actions are text, and differ."""
     try:
         known = actions in walk.choices
@@ -228,7 +228,7 @@ def _check_labels(walk: Walk, node: int, actions: tuple[str, ...]) -> None:
 
 
 def _disagree(
-    walk: Walk, mover: int, infoset: int, label: str, actions: tuple[str, ...], own: int, node: int
+    walk: WalkArrays, mover: int, infoset: int, label: str, actions: tuple[str, ...], own: int, node: int
 ) -> NoReturn:
     player = walk.players[mover]
     here, there = walk.line(node), walk.line(player.seen[infoset])
@@ -243,7 +243,7 @@ def _disagree(
     )
 
 
-def _chances(walk: Walk, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
+def _chances(walk: WalkArrays, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
     _check_labels(walk, node, actions)
     if isinstance(given, list | tuple):
         try:
@@ -262,7 +262,7 @@ def _chances(walk: Walk, node: int, actions: tuple[str, ...], given: Sequence[fl
     return chances
 
 
-def _settle(walk: Walk, node: int, payoff: Any) -> float:
+def _settle(walk: WalkArrays, node: int, payoff: Any) -> float:
     """Player 0's payoff; remembers what the players' payoffs add up to."""
     if type(payoff) is float:
         own, total = payoff, 0.0
@@ -276,7 +276,7 @@ def _settle(walk: Walk, node: int, payoff: Any) -> float:
     return own
 
 
-def _constant(walk: Walk) -> float:
+def _constant(walk: WalkArrays) -> float:
     sums = np.frombuffer(walk.sums)
     largest = max(float(np.abs(np.frombuffer(walk.payoff)).max()), float(np.abs(sums).max()))
     low, high = int(sums.argmin()), int(sums.argmax())
@@ -288,11 +288,11 @@ def _constant(walk: Walk) -> float:
     return float(sums[0]) if abs(sums[0]) > TOLERANCE * largest else 0.0
 
 
-def _where(walk: Walk, local: dict[str, Any]) -> str:
+def _where(walk: WalkArrays, local: dict[str, Any]) -> str:
     return walk.line(local["node"]) if "node" in local else f"history {quoted(local['history'])}"
 
 
-def _tree(walk: Walk) -> HistoryTree:
+def _tree(walk: WalkArrays) -> HistoryTree:
     parents = walk.parent
     size = array("i", [1]) * len(parents)
     for node in range(len(parents) - 1, 0, -1):

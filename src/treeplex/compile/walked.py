@@ -11,7 +11,7 @@ from treeplex.games.protocol import Game, name_of
 from treeplex.games.returned import Place
 
 
-class Player:
+class PlayerInfosets:
     """One player's infosets, in the order they are met."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Player:
         self.codes = array("i", [-1])
 
 
-class Walk:
+class WalkArrays:
     """The growing arrays of a walk."""
 
     def __init__(self, game: Game) -> None:
@@ -31,7 +31,7 @@ class Walk:
         self.mover, self.parent = array("b"), array("i")
         self.infoset, self.action = array("i"), array("i")
         self.probability, self.payoff = array("d"), array("d")
-        self.players = (Player(), Player())
+        self.players = (PlayerInfosets(), PlayerInfosets())
         self.vocabulary: dict[str, int] = {}
         self.choices: set[tuple[str, ...]] = set()  # that have been checked
         self.rows, self.columns, self.weights = array("i"), array("i"), array("d")

@@ -22,7 +22,7 @@ from treeplex.games.rhode_island import rhode_island
 from treeplex.spec import bind, folded, found, parse, unknown, usage
 
 
-class Entry(NamedTuple):
+class GameEntry(NamedTuple):
     """A rule book in the catalog."""
 
     name: str
@@ -38,74 +38,76 @@ class Entry(NamedTuple):
         return usage(self.name, self.build)
 
 
-CATALOG: dict[str, Entry] = {
+CATALOG: dict[str, GameEntry] = {
     entry.name: entry
     for entry in (
-        Entry("kuhn", kuhn, "Kuhn poker: three cards, one bet", "Kuhn 1950", {"kuhn": -1 / 18}),
-        Entry("kuhn_ext", kuhn_ext, "Kuhn poker with more cards, bet types and raises", "Ju et al. 2023, appendix E"),
-        Entry(
+        GameEntry("kuhn", kuhn, "Kuhn poker: three cards, one bet", "Kuhn 1950", {"kuhn": -1 / 18}),
+        GameEntry(
+            "kuhn_ext", kuhn_ext, "Kuhn poker with more cards, bet types and raises", "Ju et al. 2023, appendix E"
+        ),
+        GameEntry(
             "leduc",
             leduc,
             "Leduc hold'em; by rank, or with suits as in OpenSpiel",
             "Southey et al. 2005",
             {"leduc": -0.0856064240780005, "leduc(suits=true)": -0.0856064240780005},
         ),
-        Entry(
+        GameEntry(
             "leduc5",
             leduc5,
             "Leduc hold'em with five bet sizes; those of either paper",
             "Brown & Sandholm 2015; Brown, Kroer & Sandholm 2017",
         ),
-        Entry(
+        GameEntry(
             "leduc_ext", leduc_ext, "Leduc hold'em with more ranks, bet types and raises", "Ju et al. 2023, appendix E"
         ),
-        Entry(
+        GameEntry(
             "leduc_pots",
             leduc_pots,
             "Leduc hold'em with an early fold, sizes that may be raised once, and a button that moves",
             "Ju et al. 2023, the authors' code",
         ),
-        Entry(
+        GameEntry(
             "continuous_leduc",
             continuous_leduc,
             "Leduc hold'em with bets of any size, of which a few are in the abstraction; see treeplex grow",
             "Brown & Sandholm 2015, simultaneous abstraction",
         ),
-        Entry(
+        GameEntry(
             "rhode_island",
             rhode_island,
             "Rhode Island hold'em: three rounds, two public cards; by suit isomorphism or with every card told apart",
             "Shi & Littman 2001; Gilpin & Sandholm 2007",
         ),
-        Entry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
-        Entry(
+        GameEntry("one_card_poker", one_card_poker, "Kuhn poker with a deck of any size", "Tammelin 2014; Gordon 2005"),
+        GameEntry(
             "liars_dice",
             liars_dice,
             "Liar's dice for two, highest face wild",
             "Lisý, Lanctot & Bowling 2015; OpenSpiel",
             {"liars_dice": -0.02713178294573644, "liars_dice(sides=4)": 1 / 16},
         ),
-        Entry(
+        GameEntry(
             "goofspiel",
             Goofspiel,
             "Goofspiel: bid cards for prizes; who won is public, the bids are not",
             "Ross 1971; Lanctot et al. 2009",
             {"goofspiel": 0.0},
         ),
-        Entry(
+        GameEntry(
             "princess_and_monster",
             PrincessAndMonster,
             "Pursuit on a grid, both unseen; capture time is the payoff",
             "Isaacs 1965; Lanctot et al. 2009",
         ),
-        Entry("matrix", MatrixGame, "A matrix game, from its rows", "von Neumann 1928"),
-        Entry(
+        GameEntry("matrix", MatrixGame, "A matrix game, from its rows", "von Neumann 1928"),
+        GameEntry(
             "gaussian_matrix",
             gaussian_matrix,
             "A random matrix game with a few good strategies per player",
             "Ju et al. 2023, warm start",
         ),
-        Entry("random_tree", RandomTree, "A random game tree with perfect recall, for tests", "treeplex"),
+        GameEntry("random_tree", RandomTree, "A random game tree with perfect recall, for tests", "treeplex"),
     )
 }
 
@@ -141,7 +143,7 @@ def make(spec: str) -> Game:
     return entry.build(**bind("game", entry.name, entry.build, values))
 
 
-def entry_of(spec: str) -> tuple[Entry, list[tuple[str, Any]]]:
+def entry_of(spec: str) -> tuple[GameEntry, list[tuple[str, Any]]]:
     """The rule book that ``spec`` names, however it is spelt, and the parameters given."""
     name, values = parse(spec)
     meant = found(name, CATALOG)

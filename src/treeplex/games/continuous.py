@@ -25,7 +25,7 @@ BRANCHES: Final = {
 """The fixed abstractions of Brown & Sandholm (2015)."""
 
 
-class Spot(NamedTuple):
+class ContinuousState(NamedTuple):
     """A public state."""
 
     street: int
@@ -59,22 +59,22 @@ class ContinuousPoker(OneCard):
     separator: str = " "
     payoff_scale: tuple[float, float] = (1.0, 2.0)
 
-    def start(self) -> Spot:
+    def start(self) -> ContinuousState:
         """Both have paid the ante."""
-        return Spot(0, NO_CARD, 0, self.ante, self.ante, 0, False, "betting")
+        return ContinuousState(0, NO_CARD, 0, self.ante, self.ante, 0, False, "betting")
 
-    def actions(self, public: Spot) -> Sequence[str]:
+    def actions(self, public: ContinuousState) -> Sequence[str]:
         """Fold or call a bet, check without one; bets and raises have sizes."""
         if public.status == "dealing":
             return self.hands()[0]
         return ("fold", "call") if public.bets else ("check",)
 
-    def next(self, public: Spot, action: str) -> Spot:
+    def next(self, public: ContinuousState, action: str) -> ContinuousState:
         """One move without a size, or the public card."""
         other = 1 - public.player
         if public.status == "dealing":
             card = list(self.hands()[0]).index(action)
-            return Spot(public.street + 1, card, 0, public.paid, public.paid, 0, False, "betting")
+            return ContinuousState(public.street + 1, card, 0, public.paid, public.paid, 0, False, "betting")
         if action == "fold":
             return public._replace(player=other, status="folded")
         if action == "check" and not public.checked:
@@ -82,24 +82,24 @@ class ContinuousPoker(OneCard):
         status = "showdown" if public.street + 1 == self.streets else "dealing"
         return public._replace(player=0, paid=public.height, status=status)
 
-    def interval(self, public: Spot) -> tuple[float, float] | None:
+    def interval(self, public: ContinuousState) -> tuple[float, float] | None:
         """Any fraction of the pot from ``low`` to ``high``, while the street allows another bet."""
         return (self.low, self.high) if public.bets < self.limit else None
 
-    def sized(self, public: Spot, size: float) -> Spot:
+    def sized(self, public: ContinuousState, size: float) -> ContinuousState:
         """A bet or raise of this fraction of the pot after a call."""
         height = public.height * (self.payoff_scale[0] + self.payoff_scale[1] * size)
         return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
 
-    def word(self, public: Spot) -> str:
+    def word(self, public: ContinuousState) -> str:
         """A bet, or a raise where there is one already."""
         return "raise" if public.bets else "bet"
 
-    def street(self, public: Spot) -> int:
+    def street(self, public: ContinuousState) -> int:
         """0 before the public card, 1 after it."""
         return public.street
 
-    def settle(self, public: Spot) -> Settlement:
+    def settle(self, public: ContinuousState) -> Settlement:
         """A fold loses what the folder has paid; a showdown is for what each has paid."""
         if public.status == "folded":
             return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)

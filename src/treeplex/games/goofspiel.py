@@ -23,7 +23,7 @@ from treeplex.games.parameters import boolean, choice, integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
-class Table(NamedTuple):
+class OpenCards(NamedTuple):
     """The cards on the table, in the order they came: row 1 + ``mover`` is the mover's, chance lays the prizes."""
 
     prizes: tuple[int, ...]
@@ -57,13 +57,13 @@ class Goofspiel:
         """The game and the parameters that are not the defaults."""
         return titled("goofspiel", self)
 
-    def root(self) -> Table:
+    def root(self) -> OpenCards:
         """Nothing is bid; the prizes lie open unless chance turns them up one by one."""
         up = range(1, self.cards + 1)
         prizes = {"random": (), "ascending": tuple(up), "descending": tuple(reversed(up))}[self.order]
-        return Table(prizes, (), ())
+        return OpenCards(prizes, (), ())
 
-    def mover(self, history: Table) -> int:
+    def mover(self, history: OpenCards) -> int:
         """Chance turns up a prize where it must, then player 0 bids, then player 1."""
         prizes, first, second = history
         if len(second) == self.cards - 1:
@@ -72,21 +72,21 @@ class Goofspiel:
             return 1
         return CHANCE if len(prizes) == len(first) else 0
 
-    def actions(self, history: Table) -> Sequence[str]:
+    def actions(self, history: OpenCards) -> Sequence[str]:
         """Any card in hand; for chance, any prize still on the pile."""
         return [str(card) for card in self._left(history[1 + self.mover(history)])]
 
-    def probabilities(self, history: Table) -> Sequence[float]:
+    def probabilities(self, history: OpenCards) -> Sequence[float]:
         """Every prize left is equally likely."""
         left = self.cards - len(history.prizes)
         return [1 / left] * left
 
-    def child(self, history: Table, action: str) -> Table:
+    def child(self, history: OpenCards, action: str) -> OpenCards:
         """The card goes on the table."""
         row = 1 + self.mover(history)
-        return history._replace(**{Table._fields[row]: (*history[row], int(action))})
+        return history._replace(**{OpenCards._fields[row]: (*history[row], int(action))})
 
-    def infoset(self, history: Table) -> str:
+    def infoset(self, history: OpenCards) -> str:
         """For each turn ``prize:bid`` and how it went (w, l, d; or the other's bid), then the prize now up."""
         prizes, first, second = history
         own, other = (second, first) if len(first) > len(second) else (first, second)
@@ -96,7 +96,7 @@ class Goofspiel:
         ]
         return " ".join([*turns, f"{prizes[len(turns)]}:"])
 
-    def payoff(self, history: Table) -> float:
+    def payoff(self, history: OpenCards) -> float:
         """The last card of each suit falls, and the points are counted."""
         prizes, first, second = ((*played, *self._left(played)) for played in history)
         lead = sum(prize * _sign(a - b) for prize, a, b in zip(prizes, first, second, strict=True))

@@ -31,7 +31,7 @@ CALL: Final = -2
 FOLD: Final = -3
 
 
-class Pot(NamedTuple):
+class PotsState(NamedTuple):
     """A public state."""
 
     card: int
@@ -53,21 +53,21 @@ class LeducPots(OneCard):
     separator: str = " "
     ranked: bool = False
 
-    def start(self) -> Pot:
+    def start(self) -> PotsState:
         """Both have staked two."""
-        return Pot(NO_CARD, 0, 2.0, ())
+        return PotsState(NO_CARD, 0, 2.0, ())
 
-    def mover(self, public: Pot) -> int:
+    def mover(self, public: PotsState) -> int:
         """The players in turn; chance for the public card."""
         if FOLD in public.line or (self._over(public.line) and public.card != NO_CARD):
             return TERMINAL
         return CHANCE if self._over(public.line) else public.player
 
-    def actions(self, public: Pot) -> Sequence[str]:
+    def actions(self, public: PotsState) -> Sequence[str]:
         """The public cards, or the moves."""
         return self._labels if self._over(public.line) else list(self._moves(public))
 
-    def next(self, public: Pot, action: str) -> Pot:
+    def next(self, public: PotsState, action: str) -> PotsState:
         """The public card, or one move."""
         if self._over(public.line):
             return public._replace(card=self._labels.index(action), line=())
@@ -77,7 +77,7 @@ class LeducPots(OneCard):
             stake += self._sizes(public)[public.line[-1]]
         return public._replace(player=1 - public.player, stake=stake, line=(*public.line, move))
 
-    def settle(self, public: Pot) -> Settlement:
+    def settle(self, public: PotsState) -> Settlement:
         """A fold loses the stake; a showdown is for it."""
         if FOLD in public.line:
             amount = 1.0 if public.line == (FOLD,) and public.card == NO_CARD else public.stake
@@ -87,13 +87,13 @@ class LeducPots(OneCard):
             return Settlement(amount if public.player == 0 else -amount, WON)
         return Settlement(public.stake, public.card)
 
-    def _sizes(self, public: Pot) -> tuple[float, ...]:
+    def _sizes(self, public: PotsState) -> tuple[float, ...]:
         return SIZES[0 if public.card == NO_CARD else 1][: self.bets]
 
     def _over(self, line: tuple[int, ...]) -> bool:
         return CALL in line or line == (CHECK, CHECK)
 
-    def _moves(self, public: Pot) -> dict[str, int]:
+    def _moves(self, public: PotsState) -> dict[str, int]:
         sizes = self._sizes(public)
         bets = {f"bet{size:g}": k for k, size in enumerate(sizes)}
         match public.line:

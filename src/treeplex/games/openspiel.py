@@ -28,13 +28,13 @@ State = Any
 """A ``pyspiel.State``: OpenSpiel comes without types."""
 
 
-class Move(str):
+class SpielMove(str):
     """The label of an action that remembers OpenSpiel's number for it."""
 
     __slots__ = ("number",)
     number: int
 
-    def __new__(cls, label: str, number: int) -> Move:
+    def __new__(cls, label: str, number: int) -> SpielMove:
         """``label``, standing for the action ``number``."""
         move = super().__new__(cls, label)
         move.number = number
@@ -81,7 +81,7 @@ class OpenSpielGame:
             raise _failed(self.name, "current_player()", error) from error
         return player if player >= -1 else TERMINAL
 
-    def actions(self, history: State) -> Sequence[Move]:
+    def actions(self, history: State) -> Sequence[SpielMove]:
         """The legal actions, or the outcomes of chance, in OpenSpiel's order."""
         try:
             return _moves(history)
@@ -97,7 +97,7 @@ class OpenSpielGame:
 
     def child(self, history: State, action: str) -> State:
         """The state after ``action``: one of ``actions``, or its text."""
-        move = action if isinstance(action, Move) else _found(history, action)
+        move = action if isinstance(action, SpielMove) else _found(history, action)
         try:
             return history.child(move.number)
         except self._error as error:
@@ -118,7 +118,7 @@ class OpenSpielGame:
             raise _failed(self.name, "returns()", error) from error
 
 
-class Row(NamedTuple):
+class PolicyRow(NamedTuple):
     """One probability of a policy."""
 
     player: int
@@ -147,7 +147,7 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     return policy
 
 
-def from_tabular(policy: Any, game: object = None) -> list[Row]:
+def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
     """The probabilities of a policy of OpenSpiel, one row per infoset and action.
 
     A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
@@ -167,7 +167,9 @@ def from_tabular(policy: Any, game: object = None) -> list[Row]:
             "game, pyspiel.convert_to_turn_based(game)."
         )
     return [
-        Row(state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number]))
+        PolicyRow(
+            state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number])
+        )
         for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
         for move in _moves(state)
     ]
@@ -197,17 +199,17 @@ def _table(game: OpenSpielGame) -> Any:
         raise _failed(game.name, "TabularPolicy()", error) from error
 
 
-def _moves(state: State) -> list[Move]:
+def _moves(state: State) -> list[SpielMove]:
     """Labels of what can happen, told apart by their numbers where OpenSpiel's texts repeat."""
     chance = state.is_chance_node()
     numbers: list[int] = [number for number, _ in state.chance_outcomes()] if chance else state.legal_actions()
-    moves = [Move(state.action_to_string(number), number) for number in numbers]
+    moves = [SpielMove(state.action_to_string(number), number) for number in numbers]
     if len(set(moves)) < len(moves):
-        return [Move(f"{move} #{move.number}", move.number) for move in moves]
+        return [SpielMove(f"{move} #{move.number}", move.number) for move in moves]
     return moves
 
 
-def _found(state: State, action: str) -> Move:
+def _found(state: State, action: str) -> SpielMove:
     """The move that ``action`` is the text of."""
     moves = {str(move): move for move in _moves(state)}
     if action not in moves:

@@ -31,7 +31,7 @@ from treeplex.games.parameters import integer, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
-class Paths(NamedTuple):
+class Trails(NamedTuple):
     """The cells each has been on."""
 
     monster: tuple[str, ...]
@@ -74,12 +74,12 @@ class PrincessAndMonster:
         """The game and the parameters that are not the defaults."""
         return titled("princess_and_monster", self)
 
-    def root(self) -> Paths:
+    def root(self) -> Trails:
         """Whoever starts on a given cell is there."""
         monster, princess = ((start,) if start in self._steps else () for start in (self.monster, self.princess))
-        return Paths(monster, princess)
+        return Trails(monster, princess)
 
-    def mover(self, history: Paths) -> int:
+    def mover(self, history: Trails) -> int:
         """The monster, then the princess, who does not see its move; chance where a start is random."""
         monster, princess = history
         if len(monster) == len(princess) and self._over(history):
@@ -87,30 +87,30 @@ class PrincessAndMonster:
         mover = _next(history)
         return CHANCE if not history[mover] and (self.monster, self.princess)[mover] == "random" else mover
 
-    def actions(self, history: Paths) -> Sequence[str]:
+    def actions(self, history: Trails) -> Sequence[str]:
         """The cells to be on next: any cell at the start, then the same cell or a neighbour."""
         path = history[_next(history)]
         return self._steps[path[-1]] if path else tuple(self._steps)
 
-    def probabilities(self, history: Paths) -> Sequence[float]:
+    def probabilities(self, history: Trails) -> Sequence[float]:
         """A random start is any cell, all equally likely."""
         return [1 / len(self._steps)] * len(self._steps)
 
-    def child(self, history: Paths, action: str) -> Paths:
+    def child(self, history: Trails, action: str) -> Trails:
         """One of them goes to the cell ``action``."""
         mover = _next(history)
-        return history._replace(**{Paths._fields[mover]: (*history[mover], action)})
+        return history._replace(**{Trails._fields[mover]: (*history[mover], action)})
 
-    def infoset(self, history: Paths) -> str:
+    def infoset(self, history: Trails) -> str:
         """The player's own path."""
         return " ".join(history[_next(history)]) or "start"
 
-    def payoff(self, history: Paths) -> float:
+    def payoff(self, history: Trails) -> float:
         """The monster loses the time of capture, or one more than the horizon."""
         monster, princess = history
         return -float(len(princess) - (monster[-1] == princess[-1]))
 
-    def _over(self, history: Paths) -> bool:
+    def _over(self, history: Trails) -> bool:
         monster, princess = history
         return bool(monster) and (monster[-1] == princess[-1] or len(monster) > self.horizon)
 
@@ -125,7 +125,7 @@ class PrincessAndMonster:
         return {cell: (cell, *(other for other in free if _distance(cell, other) == 1)) for cell in free}
 
 
-def _next(history: Paths) -> int:
+def _next(history: Trails) -> int:
     """Whoever goes next."""
     return 0 if len(history.monster) <= len(history.princess) else 1
 

@@ -20,7 +20,7 @@ from treeplex.games.parameters import integer, number, titled
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 
-class Node(NamedTuple):
+class RandomHistory(NamedTuple):
     """A history, what each player has seen of it, and who moves."""
 
     path: str
@@ -61,37 +61,37 @@ class RandomTree:
         """The game and the parameters that are not the defaults."""
         return titled("random_tree", self)
 
-    def root(self) -> Node:
+    def root(self) -> RandomHistory:
         """Nobody has moved or seen anything."""
-        return Node("", ("", ""), self._mover(""))
+        return RandomHistory("", ("", ""), self._mover(""))
 
-    def mover(self, history: Node) -> int:
+    def mover(self, history: RandomHistory) -> int:
         """As drawn."""
         return history.mover
 
-    def actions(self, history: Node) -> Sequence[str]:
+    def actions(self, history: RandomHistory) -> Sequence[str]:
         """From one choice to ``width``, as drawn for the mover's view; for chance, as drawn for the path."""
         seen = history.path if history.mover == CHANCE else history.views[history.mover]
         if self._draw("forced", history.mover, seen) < self.forced:
             return ("0",)
         return tuple("012345678"[: 2 + int(self._draw("actions", history.mover, seen) * (self.width - 1))])
 
-    def probabilities(self, history: Node) -> Sequence[float]:
+    def probabilities(self, history: RandomHistory) -> Sequence[float]:
         """Uneven, none below a twentieth of another."""
         weights = [0.05 + self._draw("weight", history.path, action) for action in self.actions(history)]
         return [weight / sum(weights) for weight in weights]
 
-    def child(self, history: Node, action: str) -> Node:
+    def child(self, history: RandomHistory, action: str) -> RandomHistory:
         """The mover notes its choice; others may see it."""
         path = history.path + action
         first, second = (self._trace(player, history.mover, path) for player in (0, 1))
-        return Node(path, (history.views[0] + first, history.views[1] + second), self._mover(path))
+        return RandomHistory(path, (history.views[0] + first, history.views[1] + second), self._mover(path))
 
-    def infoset(self, history: Node) -> str:
+    def infoset(self, history: RandomHistory) -> str:
         """The mover's view: ``!`` before its own choices, ``.`` before those it saw."""
         return history.views[history.mover] or "start"
 
-    def payoff(self, history: Node) -> float:
+    def payoff(self, history: RandomHistory) -> float:
         """As drawn."""
         return self.scale * (2 * self._draw("payoff", history.path) - 1)
 

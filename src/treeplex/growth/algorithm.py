@@ -18,16 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.algorithms.protocol import Algorithm, Cost, Execution, LiveReport, Stop, Work, never, plain_execution
-from treeplex.engines.public.archive import Entry
+from treeplex.engines.public.archive import ArchivedSubgame
 from treeplex.engines.public.arrays import ARCHIVED, Nodes, Rows
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.game import RULES, GrowingGame, Sums
 from treeplex.engines.public.sound import Ranges, check_block
-from treeplex.engines.public.store import Place
+from treeplex.engines.public.store import StoredSpan
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import Abstraction
-from treeplex.growth.answer import Addition, Grown, policy
+from treeplex.growth.answer import Addition, GrowthExtras, policy
 from treeplex.growth.check import check
 from treeplex.growth.dealt import GrowingDealt
 from treeplex.growth.figures import GrowthFigures
@@ -46,7 +46,7 @@ OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
 TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
 
 
-class State:
+class GrowthState:
     """A growing tree, what was added to it and taken out, and how long checks took; modified in place."""
 
     def __init__(self, game: GrowingGame) -> None:
@@ -57,7 +57,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Growing(Algorithm[Abstraction, State]):
+class Growing(Algorithm[Abstraction, GrowthState]):
     """CFR on the public tree of the actions in the abstraction, which grows as ``growth`` says."""
 
     growth: Growth
@@ -74,14 +74,14 @@ class Growing(Algorithm[Abstraction, State]):
         plain_execution(execution)
         return Growing(self.growth, execution.folder, self.trees)
 
-    def start(self, game: Abstraction, seed: int = 0) -> State:
+    def start(self, game: Abstraction, seed: int = 0) -> GrowthState:
         """The abstraction as it is at the start; nothing learnt."""
         fitted_to_rules(self.growth, game.rules)
         folder = None if self.folder is None else Path(self.folder)
         rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
-        return State(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
+        return GrowthState(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
 
-    def advance(self, game: Abstraction, state: State, iterations: int, stop: Stop = never) -> State:
+    def advance(self, game: Abstraction, state: GrowthState, iterations: int, stop: Stop = never) -> GrowthState:
         """As ``Algorithm``: after every ``growth.every`` iterations, check for a size to add."""
         tree, every = state.game, self.growth.every
         last = tree.iteration + iterations
@@ -92,7 +92,7 @@ class Growing(Algorithm[Abstraction, State]):
                 self._check(state)
         return state
 
-    def _check(self, state: State) -> None:
+    def _check(self, state: GrowthState) -> None:
         began, tree = time.perf_counter(), state.game
         if self.growth.factor < np.inf:
             for _ in range(self.growth.per_check):
@@ -105,17 +105,17 @@ class Growing(Algorithm[Abstraction, State]):
         state.removals += remove(tree, self.growth.remove, self.growth.every)
         state.growing += time.perf_counter() - began
 
-    def work(self, game: Abstraction, state: State) -> Work:
+    def work(self, game: Abstraction, state: GrowthState) -> Work:
         """Histories entered by iterations, recovery games and checks."""
         return Work(state.game.iteration, state.game.touched, additions=state.additions)
 
-    def report(self, game: Abstraction, state: State, iterate: str) -> LiveReport:
+    def report(self, game: Abstraction, state: GrowthState, iterate: str) -> LiveReport:
         """As ``Algorithm``."""
         return LiveReport(
             partial(self._evaluate, state), partial(self._policy, game, state), partial(self._extras, game, state)
         )
 
-    def _evaluate(self, strategies: State) -> Evaluation:
+    def _evaluate(self, strategies: GrowthState) -> Evaluation:
         """In the full game, where every size is legal; beside it, NashConv if only sizes in the abstraction were."""
         tree = strategies.game
         full, inside = tree.measure(), tree.measure(whole=False)
@@ -131,14 +131,14 @@ class Growing(Algorithm[Abstraction, State]):
         )
         return Evaluation(full.value, full.nash_conv, full.best_responses, figures._asdict())
 
-    def _policy(self, game: Abstraction, strategies: State) -> Policy:
+    def _policy(self, game: Abstraction, strategies: GrowthState) -> Policy:
         """Of the actions that are in the abstraction now."""
         return policy(strategies.game, f"{game.rules.name}, grown")
 
-    def _extras(self, game: Abstraction, state: State, evaluation: Evaluation) -> Grown:
+    def _extras(self, game: Abstraction, state: GrowthState, evaluation: Evaluation) -> GrowthExtras:
         """The sizes that were found, what each wins and how often it is used."""
         name = f"{game.rules.name}, grown"
-        return Grown(state.game, state.additions, name, self.growth, evaluation, state.removals)
+        return GrowthExtras(state.game, state.additions, name, self.growth, evaluation, state.removals)
 
     def fingerprint(self, game: Abstraction) -> str:
         """Of the tree at the start, its payoffs and bounds; and of all states, where the rules list their sizes."""
@@ -163,7 +163,7 @@ class Growing(Algorithm[Abstraction, State]):
             self.trees[id(game)] = (game, build(game.rules, game.menu))
         return self.trees[id(game)][1]
 
-    def save(self, state: State) -> Tensors:
+    def save(self, state: GrowthState) -> Tensors:
         """As ``Algorithm``: arrays of the tree, and where subtrees lie on disk."""
         game = state.game
         parts = [*leaves(game.tree.nodes, "nodes"), *leaves(game.tree.rows, "rows")]
@@ -184,7 +184,7 @@ class Growing(Algorithm[Abstraction, State]):
         }
         return tensors | {RECORDS: np.frombuffer(json.dumps(records).encode(), dtype=np.uint8)}
 
-    def restore(self, game: Abstraction, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> State:
+    def restore(self, game: Abstraction, tensors: Mapping[str, npt.NDArray[Any]], seed: int = 0) -> GrowthState:
         """As ``Algorithm``."""
         state = self.start(game, seed)
         tree, records = state.game, json.loads(tensors[RECORDS].tobytes())
@@ -225,10 +225,10 @@ def _check_weights(tree: GrowingGame) -> None:
         raise ValueError("its averages are of more iterations than were done")
 
 
-def _entry(node: Any, place: Any, histories: Any, largest: Any, squares: Any) -> Entry:
+def _entry(node: Any, place: Any, histories: Any, largest: Any, squares: Any) -> ArchivedSubgame:
     """A subgame on disk, from JSON."""
     first, second = ((number_of(pair[0]), number_of(pair[1])) for pair in (largest, squares))
-    return Entry(count_of(node), record_of(Place, place), count_of(histories), first, second)
+    return ArchivedSubgame(count_of(node), record_of(StoredSpan, place), count_of(histories), first, second)
 
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:

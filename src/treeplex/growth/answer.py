@@ -39,7 +39,7 @@ class Addition(NamedTuple):
     seconds: float  # that adding took
 
 
-class Grown(Extras):
+class GrowthExtras(Extras):
     """What the answer of a growing run has beside value and NashConv."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Grown(Extras):
         return self.grown.reading
 
     @cached_property
-    def found(self) -> list[Found]:
+    def found(self) -> list[DiscoveredSize]:
         """Every size that was added and is there, what it wins and how much it is used; largest win first."""
         return found(self.grown, self.additions)
 
@@ -104,7 +104,7 @@ class Grown(Extras):
         }
 
 
-class Found(NamedTuple):
+class DiscoveredSize(NamedTuple):
     """A size that was found, what an opponent loses who does not know it, and how much it is used."""
 
     addition: Addition
@@ -118,7 +118,7 @@ def everything(game: GrowingGame) -> None:
     game.archive.bring_back_below(game.tree, 0)
 
 
-def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
+def found(game: GrowingGame, additions: list[Addition]) -> list[DiscoveredSize]:
     """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
     everything(game)
     strategy = game.answer()
@@ -127,7 +127,7 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         reach(game.tree.nodes, strategy, player, arriving[player])
     nodes = game.tree.nodes
     places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
-    listed: list[Found] = []
+    listed: list[DiscoveredSize] = []
     last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back
     for addition in last.values():
         node = places.get(addition.decision, NONE)
@@ -143,7 +143,7 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[Found]:
         weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
         frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
         by_hand = dict(zip(hands, used.tolist(), strict=True))
-        listed.append(Found(addition, loss_if_unknown(game, node, child), frequency, by_hand))
+        listed.append(DiscoveredSize(addition, loss_if_unknown(game, node, child), frequency, by_hand))
     return sorted(listed, key=lambda one: -one.worth)
 
 

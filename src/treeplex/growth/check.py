@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.growth.discount import DISCOUNTS, Added, Bounds
+from treeplex.growth.discount import DISCOUNTS, AddedRegret, Bounds
 
 
 class Candidate(NamedTuple):
@@ -48,7 +48,7 @@ class Growable(Protocol):
         """Sizes that may pay, one per decision at most, most regret per history first."""
         ...
 
-    def add(self, candidates: list[Candidate]) -> list[Added]:
+    def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
         """Put sizes of different decisions into the abstraction, and fill in what happened behind each."""
         ...
 
@@ -66,7 +66,7 @@ class Grew(NamedTuple):
 
     candidate: Candidate
     needed: float  # what proposition 1 asked for
-    added: Added
+    added: AddedRegret
     share: float  # the weight of the past since then
     seconds: float
 

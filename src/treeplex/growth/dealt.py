@@ -11,7 +11,7 @@ from treeplex.engines.public.game import GrowingGame
 from treeplex.games.protocol import TERMINAL
 from treeplex.growth import add
 from treeplex.growth.check import Balance, Candidate
-from treeplex.growth.discount import Added, Bounds
+from treeplex.growth.discount import AddedRegret, Bounds
 from treeplex.growth.remove import extend
 from treeplex.growth.where import balance, candidates
 
@@ -40,7 +40,7 @@ class GrowingDealt:
         listed = candidates(game, state, self.estimate, factor)
         return [one for one in listed if one.size not in game.tree.nodes.size[game.tree.children(one.place)]]
 
-    def add(self, candidates: list[Candidate]) -> list[Added]:
+    def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
         """As ``Growable``: one at a time, since what others are worth changes with every one."""
         (candidate,) = candidates
         added = add.METHODS[self.method](self.game, candidate.place, candidate.size)
@@ -61,10 +61,10 @@ class GrowingDealt:
         return Bounds(infosets, game.weight * spread, int(children[decisions].max()), game.effective)
 
 
-def summed(added: add.Added, player: int) -> Added:
+def summed(added: add.Added, player: int) -> AddedRegret:
     """Squared positive regrets inside what was added, and of the move to it."""
     largest, squares = np.zeros(2), np.zeros(2)
     regrets(added.block.nodes, added.block.rows.regret, largest, squares)
     positive = np.maximum(added.regret, 0.0)
     head = float((positive**2).sum())
-    return Added(float(squares[player]), head, float(positive.sum()), added.histories, added.iterations)
+    return AddedRegret(float(squares[player]), head, float(positive.sum()), added.histories, added.iterations)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 
-class Added(NamedTuple):
+class AddedRegret(NamedTuple):
     """What an addition has come to."""
 
     inside: float  # squared positive regrets of the mover inside what was added
@@ -25,13 +25,13 @@ class Bounds(NamedTuple):
     iterations: float  # T, as regrets count them
 
 
-def recommended(before: float, added: Added) -> float:
+def recommended(before: float, added: AddedRegret) -> float:
     """Equation (22): squared positive regrets with the head's as before the addition, over those after it."""
     rest = before + added.inside
     return rest / (rest + added.head) if added.head > 0.0 else 1.0
 
 
-def root(before: float, added: Added) -> float:
+def root(before: float, added: AddedRegret) -> float:
     """The square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
 
     Weighing the past by w multiplies regrets by w and the iterations that they come from by w. With regrets that grow
@@ -44,14 +44,14 @@ def root(before: float, added: Added) -> float:
     return recommended(before, added) ** 0.5
 
 
-def bound(before: float, added: Added, bounds: Bounds) -> float:
+def bound(before: float, added: AddedRegret, bounds: Bounds) -> float:
     """Equation (8): the largest weight that the theorem allows, min(1, |I| Delta^2 |A| T / sum of squared regrets)."""
     squares = before + added.inside + added.head
     allowed = bounds.infosets * bounds.spread**2 * bounds.actions * bounds.iterations
     return min(1.0, allowed / squares) if squares > 0.0 else 1.0
 
 
-DISCOUNTS: Final[dict[str, Callable[[float, Added, Bounds], float]]] = {
+DISCOUNTS: Final[dict[str, Callable[[float, AddedRegret, Bounds], float]]] = {
     "recommended": lambda before, added, bounds: recommended(before, added),
     "root": lambda before, added, bounds: root(before, added),
     "bound": bound,

@@ -26,12 +26,12 @@ from treeplex.engines.boards.rows import HandRows, hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.errors import GameError
-from treeplex.games.holdem.betting import CHANCE, DECISION, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, BettingNode
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.translation import Reading, Real
 
 
-def as_it_is(root: Node) -> Real:
+def as_it_is(root: BettingNode) -> Real:
     """The tree of an abstraction as a real game without other sizes: every node is read as itself."""
     tree = Real(root, [Reading(root, 0, -1, 1.0)], exact=True)
     waiting = [tree]
@@ -43,7 +43,7 @@ def as_it_is(root: Node) -> Real:
     return tree
 
 
-class Plan(NamedTuple):
+class RealPlan(NamedTuple):
     """A player's plan in a real game."""
 
     game: HoldemGame
@@ -51,7 +51,7 @@ class Plan(NamedTuple):
     numbers: Floats  # of which strategies are shares
 
 
-def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan:
+def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> RealPlan:
     """The plan of ``player``, who has the average strategies of ``sources`` in the abstraction ``game``."""
     real = with_tree(game, tree.node)
     need, free = 8 * sum(real.elements(who) for who in (0, 1)), available()
@@ -92,11 +92,14 @@ def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Plan
                 numbers[placed_rows[depth, decision.texture].at(decision.slot + number)] = sum(below)
             if child.node.kind in (CHANCE, DECISION):
                 waiting.append((child, below))
-    return Plan(real, player, numbers)
+    return RealPlan(real, player, numbers)
 
 
 def _strategy(
-    known: dict[int, tuple[int, Decision]], rows: dict[tuple[int, int], HandRows], source: Floats, node: Node | None
+    known: dict[int, tuple[int, Decision]],
+    rows: dict[tuple[int, int], HandRows],
+    source: Floats,
+    node: BettingNode | None,
 ) -> Floats | None:
     """[actions, N] the abstract strategy at a reading."""
     if node is None:
@@ -112,7 +115,7 @@ class Response(NamedTuple):
     values: Floats  # counterfactual value of every action of the responder, where its numbers are stored
 
 
-def best_response(plan: Plan, storage: str = "float64", threads: int = 0) -> Response:
+def best_response(plan: RealPlan, storage: str = "float64", threads: int = 0) -> Response:
     """The responder's best response to a plan, in the real game."""
     game, player = plan.game, 1 - plan.player
     values, none = np.zeros(game.elements(player), storage), np.zeros(0, storage)

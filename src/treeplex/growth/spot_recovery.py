@@ -37,7 +37,7 @@ from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
-from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, BettingNode
 
 Array = npt.NDArray[Any]
 
@@ -48,7 +48,7 @@ class Head(NamedTuple):
     """A decision of a game at which an action is new."""
 
     game: HoldemGame
-    way: list[Node]  # decisions and chance nodes from the root to the head, both included
+    way: list[BettingNode]  # decisions and chance nodes from the root to the head, both included
     action: int  # the new one
 
 
@@ -61,7 +61,7 @@ class Recovered(NamedTuple):
     weight: float  # of all iterations in the averages
 
 
-def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[Node]:
+def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[BettingNode]:
     """The nodes from the root to the decision that a line leads to."""
     way = [game.root]
     for action in line:
@@ -121,10 +121,10 @@ def recover(
     return Recovered(game, learners, value / weight, weight)
 
 
-def _tree(head: Head) -> tuple[Node, Node]:
+def _tree(head: Head) -> tuple[BettingNode, BettingNode]:
     """The betting tree of the recovery game, and its gate."""
     last = head.way[-1]
-    out = Node(NOTHING, last.street, 0)
+    out = BettingNode(NOTHING, last.street, 0)
     gate = replace(last, actions=[LEAVE, last.actions[head.action]], children=[out, last.children[head.action]])
     below = gate
     for node, after in zip(reversed(head.way[:-1]), reversed(head.way[1:]), strict=True):
@@ -134,7 +134,7 @@ def _tree(head: Head) -> tuple[Node, Node]:
             continue
         taken = node.actions[at]
         away = [] if node.player == last.player else [LEAVE]
-        children = [below, *(Node(NOTHING, node.street, 0) for _ in away)]
+        children = [below, *(BettingNode(NOTHING, node.street, 0) for _ in away)]
         below = replace(node, actions=[taken, *away], children=children)
     return below, gate
 
@@ -145,7 +145,9 @@ def _fresh(game: HoldemGame, player: int, storage: str) -> HandLearner:
     return HandLearner(regret, average, np.zeros(0, storage), np.zeros(game.decisions(player), np.int32), none, none)
 
 
-def _lock_way(head: Head, game: HoldemGame, root: Node, averages: Floats, learner: HandLearner, storage: str) -> Locked:
+def _lock_way(
+    head: Head, game: HoldemGame, root: BettingNode, averages: Floats, learner: HandLearner, storage: str
+) -> Locked:
     """On the way to the head the opponent plays its average strategy: lead on, or leave."""
     opponent = 1 - head.way[-1].player
     where = no_locks(game, storage).where

@@ -25,14 +25,14 @@ from treeplex.engines.boards.solver import BoardsEngine
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
 from treeplex.engines.boards.trees import by_node, decisions_by_line
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 from treeplex.growth.check import Balance, Candidate
-from treeplex.growth.discount import Added, Bounds
+from treeplex.growth.discount import AddedRegret, Bounds
 from treeplex.growth.spot_carry import carried
-from treeplex.growth.spot_plans import Plan, best_response, plan_of
+from treeplex.growth.spot_plans import RealPlan, best_response, plan_of
 from treeplex.growth.spot_recovery import Head, Recovered, action_values, recover, value_of, way_to
 from treeplex.poker.views.reader import Reader
 
@@ -40,7 +40,7 @@ SIZED: Final = ("bet", "raise")
 MOST_RECOVERY: Final = 200  # iterations of a recovery game
 
 
-class Look(NamedTuple):
+class DecisionGains(NamedTuple):
     """A decision of the abstraction in the real game, and what a best response would gain there by each action."""
 
     line: Line
@@ -85,7 +85,7 @@ class GrowingSpot:
         return self.averages
 
     @property
-    def root(self) -> Node:
+    def root(self) -> BettingNode:
         """Of the betting tree."""
         return self.game.streets[0].decisions[0].node
 
@@ -148,7 +148,7 @@ class GrowingSpot:
                 found += [] if best is None else [best]
         return sorted(found, key=lambda one: -one.gain / one.histories)
 
-    def add(self, candidates: list[Candidate]) -> list[Added]:
+    def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
         """As ``Growable``: by recovery games as long as the run, in which chance deals the opponent's average reach.
 
         Differs from the paper in: the opponent's regrets behind the new size are those of the recovery game, not zero:
@@ -183,7 +183,7 @@ class GrowingSpot:
             value_of(self.game, self.averages, played[decision.player], depth, decision) for depth, decision in heads
         ]
 
-    def _recover(self, candidate: Candidate, action: Action, staying: Floats, depth: int) -> Added:
+    def _recover(self, candidate: Candidate, action: Action, staying: Floats, depth: int) -> AddedRegret:
         """Play the recovery game of one size, which is in the tree already, and write what it has come to."""
         game, player, learners = self.game, candidate.player, self.state.learners
         way = way_to(game, candidate.place)
@@ -198,7 +198,7 @@ class GrowingSpot:
         inside = self._merge(recovered, player)
         boards = hand_rows(game, player)[depth, head.texture].boards
         nodes = nodes_behind(game)[id(way[-1].children[at])]
-        return Added(inside, float(regret**2 @ boards), float(regret @ boards), nodes, iterations)
+        return AddedRegret(inside, float(regret**2 @ boards), float(regret @ boards), nodes, iterations)
 
     def discount(self, share: float) -> None:
         """As ``Growable``: regrets and averages times ``share``."""
@@ -219,7 +219,7 @@ class GrowingSpot:
         spread = (spot.pot + 2 * spot.effective_stack) / spot.chip * float(self.game.weights(1 - player).sum())
         return Bounds(infosets, spread, actions, self.effective)
 
-    def plan(self, player: int, deviations: float = np.inf) -> tuple[Real, Plan]:
+    def plan(self, player: int, deviations: float = np.inf) -> tuple[Real, RealPlan]:
         """What the strategy of ``player`` that is the answer does in the real game."""
         tree = Translation(self.game.spot, self.root, player, self.offered, deviations).tree()
         return tree, plan_of(self.game, self.answer, player, tree)
@@ -229,7 +229,7 @@ class GrowingSpot:
         first, second = (best_response(self.plan(1 - player)[1], "float64", self.engine.threads) for player in (0, 1))
         return first.taken, second.taken
 
-    def looks(self, player: int) -> Iterator[Look]:
+    def looks(self, player: int) -> Iterator[DecisionGains]:
         """Every decision of ``player`` in the abstraction, as a best response of one deviation sees it."""
         tree, plan = self.plan(1 - player, 1)
         response = best_response(plan, self.solver.storage, self.engine.threads)
@@ -247,7 +247,7 @@ class GrowingSpot:
                     here, gains = rows[depth, decision.texture], np.zeros(len(real.node.actions))
                     held = here.boards * start_weights(self.game, player)[here.number]
                     excess(response.values, *here.places, held, decision.slot, _on_menu(real), gains)
-                    yield Look(line, real, gains)
+                    yield DecisionGains(line, real, gains)
 
     def _fading(self, *, cuts: bool = True) -> tuple[Floats, Floats]:
         """[T + 1] what is left by now of a regret that was brought up to date at t, if positive and if negative.
@@ -344,7 +344,7 @@ def _on_menu(real: Real) -> npt.NDArray[np.bool_]:
     return np.array([action in known for action in real.node.actions])
 
 
-def _taken_over(child: Real, parent: Real) -> Node:
+def _taken_over(child: Real, parent: Real) -> BettingNode:
     """The abstract node whose menus a new size takes over: what it is most likely read as.
 
     Nothing can be bet behind all-in, so a size that is read as that has the usual menus: as many nodes as the largest

@@ -16,7 +16,7 @@ from treeplex.growth.add import closest_move, neighbours
 from treeplex.growth.check import Balance, Candidate, needed
 
 
-class Sizes(NamedTuple):
+class BestSizes(NamedTuple):
     """For every node, the best size outside the abstraction."""
 
     size: Floats  # [P]
@@ -32,13 +32,13 @@ def balance(game: GrowingGame) -> Balance:
     return Balance(largest + kept[0], squares + kept[1], game.tree.histories)
 
 
-def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> Sizes:
+def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> BestSizes:
     """At once: the values of known sizes, as functions of the size."""
     rows = game.tree.rows
     return _sizes(game, rows.value, rows.fold_out, game.norm, thresholds)
 
 
-def by_best_response(game: GrowingGame, thresholds: Floats) -> Sizes:
+def by_best_response(game: GrowingGame, thresholds: Floats) -> BestSizes:
     """By a best response to the average behind the new move, times the iterations.
 
     An upper bound on the regret, at the cost of a pass over the tree for each player.
@@ -147,9 +147,9 @@ def by_translation(game: GrowingGame) -> list[Candidate]:
     return sorted(found, key=lambda one: -one.gain / one.histories)
 
 
-def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> Sizes:
+def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> BestSizes:
     nodes, rows = game.tree.nodes, game.tree.rows
-    found = Sizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
+    found = BestSizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
     best_sizes(
         nodes, rows.regret, value, fold_out, rows.earned, norm, game.bounds, game.payoff_scale, thresholds, *found
     )  # fmt: skip

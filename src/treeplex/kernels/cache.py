@@ -38,7 +38,7 @@ _DIGEST_SIZE: Final = 32
 _READ: Final = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
-class Candidate(NamedTuple):
+class CacheFolder(NamedTuple):
     """A folder in which the folder of kernels may lie."""
 
     parent: Path
@@ -79,21 +79,21 @@ def choose_folders(key: str, package: Path) -> tuple[Path, ...]:
     return tuple(folders)
 
 
-def _candidates(package: Path) -> Generator[Candidate]:
+def _candidates(package: Path) -> Generator[CacheFolder]:
     """``NUMBA_CACHE_DIR``, beside the package, the user's caches, and last a folder among temporary files.
 
     Paths are resolved once, so that a link that is changed later leads nowhere else.
     """
     if requested := os.environ.get(VARIABLE):
-        yield Candidate(_resolved(requested), requested=True)
-    yield Candidate(_resolved(package) / "__pycache__", silent=True)
+        yield CacheFolder(_resolved(requested), requested=True)
+    yield CacheFolder(_resolved(package) / "__pycache__", silent=True)
     caches, home = Path(os.environ.get("XDG_CACHE_HOME", "")), Path(os.path.expanduser("~"))  # noqa: PTH111 - no error
     if caches.is_absolute():
-        yield Candidate(_resolved(caches) / "treeplex")
+        yield CacheFolder(_resolved(caches) / "treeplex")
     elif home.is_absolute() and os.access(home, os.X_OK):
-        yield Candidate(_resolved(home / ".cache") / "treeplex")
+        yield CacheFolder(_resolved(home / ".cache") / "treeplex")
     with suppress(OSError):  # there is no folder for temporary files
-        yield Candidate(_resolved(tempfile.gettempdir()) / f"treeplex-{_user()}")
+        yield CacheFolder(_resolved(tempfile.gettempdir()) / f"treeplex-{_user()}")
 
 
 def _resolved(path: str | Path) -> Path:

@@ -35,7 +35,7 @@ CHECKPOINTS: Final = {GAME: (1, 3, 10, 30, 100, 300, 1000, 3000), FLOP: (1, 3, 1
 ALGORITHMS: Final = ("cfr", "cfr+")
 
 
-class Stored(NamedTuple):
+class StoredRegrets(NamedTuple):
     """Regrets in 16 bits, of both players."""
 
     regret: npt.NDArray[np.int16]  # [S]
@@ -81,7 +81,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     return report(ID, folder, measured, table, lambda path: _plot(rows, path))
 
 
-def states(game: str, name: str) -> Iterator[tuple[int, Stored]]:
+def states(game: str, name: str) -> Iterator[tuple[int, StoredRegrets]]:
     """What an algorithm has stored at every checkpoint."""
     loaded: Any = load_spot(SPOT) if game == FLOP else load(game)
     algorithm = build(name).open(loaded, Execution(storage="int16"))
@@ -96,7 +96,7 @@ def states(game: str, name: str) -> Iterator[tuple[int, Stored]]:
         kept = np.concatenate([regret[mask] for regret, mask in zip(regrets, held, strict=True)])
         if name == "cfr+":
             kept = np.maximum(kept, np.int16(0))
-        yield iteration, Stored(kept, np.concatenate(scales))
+        yield iteration, StoredRegrets(kept, np.concatenate(scales))
 
 
 def _held(game: HoldemGame, player: int) -> Any:
@@ -112,7 +112,7 @@ def _held(game: HoldemGame, player: int) -> Any:
     return np.concatenate(rows)
 
 
-def measure(stored: Stored) -> Compression:
+def measure(stored: StoredRegrets) -> Compression:
     """Zeros, entropy and zstd size of 16-bit regrets, and the size of their scales."""
     regret, scale = stored
     _, counts = np.unique(regret, return_counts=True)

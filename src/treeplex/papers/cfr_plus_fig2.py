@@ -54,7 +54,7 @@ Run = tuple[Algorithm[Any, Any], Any]
 """An algorithm and where it ended."""
 
 
-class Point(NamedTuple):
+class TimedPoint(NamedTuple):
     """A run at one moment; its last one is where the target was met, or the run given up."""
 
     iteration: int
@@ -65,12 +65,14 @@ class Point(NamedTuple):
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Run all curves; leaves a CSV and a figure."""
     game = load_spot(SPOT)
-    found: dict[str, list[Point]] = {}
+    found: dict[str, list[TimedPoint]] = {}
     ended: dict[str, Run] = {}
     for label, (algorithm, iterate) in CURVES.items():
         tell(f"{game.name}, {game.nodes:,} nodes: {label}")
         found[label], ended[label] = fall(game, algorithm, iterate)
-    table = Table(["curve", *Point._fields], [(label, *point) for label, points in found.items() for point in points])
+    table = Table(
+        ["curve", *TimedPoint._fields], [(label, *point) for label, points in found.items() for point in points]
+    )
     last = {label: points[-1] for label, points in found.items()}
     plain, plus = last["CFR, average"], last["CFR+, average"]
     measured = {
@@ -93,11 +95,11 @@ def pace(game: HoldemGame, *runs: Run) -> float:
     return least[0] / least[1]
 
 
-def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], Run]:
+def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[TimedPoint], Run]:
     """Iterate until the target is met, or given up; the curve, and where it ended."""
     solver: Any = build(algorithm).open(game, Execution(threads=1))
     state = solver.start(game)
-    points: list[Point] = []
+    points: list[TimedPoint] = []
     seconds = 0.0
     while state.iteration < MOST:
         step = max(10, state.iteration // 100 * 10)
@@ -107,13 +109,13 @@ def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[Point], R
         if iterate == "average" and not solver.weight(np.arange(1.0, state.iteration + 1.0)).any():
             continue  # the average has not begun
         mbb = 1000.0 * solver.report(game, state, iterate).evaluate().exploitability / BIG_BLIND
-        points.append(Point(state.iteration, seconds, mbb))
+        points.append(TimedPoint(state.iteration, seconds, mbb))
         if mbb <= TARGET:
             break
     return points, (solver, state)
 
 
-def _plot(found: dict[str, list[Point]], path: Path) -> None:
+def _plot(found: dict[str, list[TimedPoint]], path: Path) -> None:
     title = "A no-limit hold'em flop subgame with three bet sizes (Tammelin 2014, Figure 2)"
     with drawing(path, (11.5, 4.4), title, 1, 2, sharey=True) as panels:
         for axes, column, label in zip(panels, (0, 1), ("iterations", "seconds of iterating"), strict=True):

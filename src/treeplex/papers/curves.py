@@ -17,7 +17,7 @@ from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
-from treeplex.runs.loop import Outcome, Plan, run
+from treeplex.runs.loop import Plan, RunOutcome, run
 from treeplex.runs.schema import Options
 from treeplex.runs.status import INTERRUPTED
 from treeplex.system import Interrupted
@@ -119,7 +119,7 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
 
 def dense_run(
     game: Game, algorithm: Algorithm[Game, State], limits: Limits, watch: Callable[[Progress], None] | None = None
-) -> Outcome[State]:
+) -> RunOutcome[State]:
     """A run whose rows lie close together, whatever it costs to measure them: figures are drawn from them."""
 
     def schedule(rows: Sequence[LogRow], cost: protocol.Cost, target: float | None) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 
 from treeplex.algorithms.mccfr import (
     MonteCarlo,
-    State,
+    SamplingState,
     mccfr_chance,
     mccfr_external,
     pure_cfr,
@@ -51,7 +51,7 @@ AT_ONCE: Final = "simultaneous"
 class FromRandom(MonteCarlo):
     """Regret matching that starts from random strategies: from regrets too small to last."""
 
-    def start(self, game: CompiledGame, seed: int = 0) -> State:
+    def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
         """As ``Algorithm``."""
         state, rng = super().start(game, seed), np.random.default_rng(seed)
         for table in state.streams[0].tables:
@@ -83,7 +83,7 @@ class Touched(NamedTuple):
     error: float  # standard error of the mean over seeds, of the nodes entered
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of the table, as CSV."""
 
     game: str
@@ -99,7 +99,7 @@ class Row(NamedTuple):
 
 def reproduce(folder: Path, tell: Tell) -> Report:
     """Count for every game, algorithm and seed; leaves a CSV and a figure."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     measured: dict[str, float] = {}
     for name, spec in GAMES.items():
         game, variant = load(spec), load(OTHER[name])
@@ -109,7 +109,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, others))
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
-            where = Row(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share, 0.0, other)
+            where = TableRow(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share, 0.0, other)
             rows.append(where._replace(error=nodes.error / nodes.entered))
             measured[f"{name}_{algorithm}"] = ours * share
             if algorithm in PAPER[name]:
@@ -119,7 +119,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         measured[f"{name}_pmccfr_fewest"] = float(
             measured[f"{name}_PMCCFR"] == min(measured[f"{name}_{other}"] for other in PAPER[name])
         )
-    return report(ID, folder, measured, Table(Row._fields, rows), lambda path: _plot(rows, path))
+    return report(ID, folder, measured, Table(TableRow._fields, rows), lambda path: _plot(rows, path))
 
 
 def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None, *, redraw: bool = False) -> Touched:
@@ -137,7 +137,7 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None,
     return Touched(entered, entered + refused, float(np.std(counts, axis=0)[0] / np.sqrt(len(counts))))
 
 
-def _draw_again(game: CompiledGame, state: State, rng: np.random.Generator) -> None:
+def _draw_again(game: CompiledGame, state: SamplingState, rng: np.random.Generator) -> None:
     """Pick an action at random wherever all values are zero; modified in place."""
     form = sample_tree(game)
     for player, (treeplex, table) in enumerate(zip(game.treeplexes, state.streams[0].tables, strict=True)):
@@ -148,7 +148,7 @@ def _draw_again(game: CompiledGame, state: State, rng: np.random.Generator) -> N
         table.pick[here] = np.where(known, table.pick[here], pick)
 
 
-def _plot(rows: list[Row], path: Path) -> None:
+def _plot(rows: list[TableRow], path: Path) -> None:
     games = list(dict.fromkeys(row.game for row in rows))
     title = "Nodes touched by the first five iterations (Ju et al. 2023, Table 1)"
     with drawing(path, (11, 4.2), title, 1, len(games)) as panels:

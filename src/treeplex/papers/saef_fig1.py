@@ -14,14 +14,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.engines.public.game import RULES, GrowingGame
-from treeplex.growth.algorithm import Growing, State
+from treeplex.growth.algorithm import Growing, GrowthState
 from treeplex.growth.options import Growth
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.problems.loading import sized_game
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Outcome
+from treeplex.runs.loop import RunOutcome
 
 ID: Final = "saef-fig1"
 
@@ -54,7 +54,7 @@ class Plateau(NamedTuple):
 
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
     """Run all curves to ``nodes``; leaves a CSV and a figure."""
-    runs: dict[str, Outcome[State]] = {}
+    runs: dict[str, RunOutcome[GrowthState]] = {}
     for name, (sizes, growth) in CURVES.items():
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
         start = sized_game(f'continuous_leduc(sizes="{sizes}")')
@@ -85,7 +85,7 @@ def plateaus(nodes: int = NODES) -> dict[str, Plateau]:
     return found
 
 
-def measure(runs: dict[str, Outcome[State]], levels: dict[str, Plateau], nodes: int) -> dict[str, float]:
+def measure(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau], nodes: int) -> dict[str, float]:
     """What the claims are about."""
     snapshots = [snapshot for snapshot in SNAPSHOTS if snapshot <= nodes]
     ours = runs["Recovery-1.01"]
@@ -108,7 +108,7 @@ def measure(runs: dict[str, Outcome[State]], levels: dict[str, Plateau], nodes: 
     }
 
 
-def at(run: Outcome[State], nodes: float) -> float:
+def at(run: RunOutcome[GrowthState], nodes: float) -> float:
     """NashConv by the time that so many nodes had been touched; infinite before the first measurement."""
     return next((row.nash_conv for row in reversed(run.rows) if row.nodes_touched <= nodes), math.inf)
 
@@ -118,7 +118,7 @@ def _street(decision: str) -> int:
     return 2 if any(move in ("J", "Q", "K") for move in decision.split()) else 1
 
 
-def _plot(runs: dict[str, Outcome[State]], levels: dict[str, Plateau], path: Path) -> None:
+def _plot(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau], path: Path) -> None:
     """NashConv above, dotted lines at plateaus; the size of the abstraction below."""
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
     with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):

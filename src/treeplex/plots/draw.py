@@ -26,7 +26,7 @@ SMALL: Final = 7.0  # points of text
 BEND: Final = 24.0  # points: how much lines between nodes of an infoset are bent
 
 
-class Layout(NamedTuple):
+class TreeDrawing(NamedTuple):
     """Where every node stands: moves go to the right, terminals are rows."""
 
     x: Floats  # [N] depth
@@ -69,7 +69,7 @@ def draw_tree(game: CompiledGame, policy: Any = None, path: str | Path | None = 
     return axes.figure
 
 
-def layout(game: CompiledGame) -> Layout:
+def layout(game: CompiledGame) -> TreeDrawing:
     """Terminals are rows, one below the other in the order of the tree."""
     tree = game.tree
     x, y = np.zeros(tree.nodes), np.zeros(tree.nodes)
@@ -81,7 +81,7 @@ def layout(game: CompiledGame) -> Layout:
         if tree.size[node] > 1:
             children = np.flatnonzero(tree.parent == node)
             y[node] = (y[children[0]] + y[children[-1]]) / 2
-    return Layout(x, y, len(ends))
+    return TreeDrawing(x, y, len(ends))
 
 
 def _probability(game: CompiledGame, node: int, strategies: tuple[Floats, Floats] | None) -> float | None:
@@ -97,7 +97,7 @@ def _probability(game: CompiledGame, node: int, strategies: tuple[Floats, Floats
     return float(strategies[mover][first + int(np.searchsorted(siblings, node))])
 
 
-def _branch(axes: Any, game: CompiledGame, at: Layout, node: int, probability: float | None) -> None:
+def _branch(axes: Any, game: CompiledGame, at: TreeDrawing, node: int, probability: float | None) -> None:
     tree, parent = game.tree, int(game.tree.parent[node])
     chance = int(tree.mover[parent]) == CHANCE
     known = probability is not None and not chance
@@ -112,7 +112,7 @@ def _branch(axes: Any, game: CompiledGame, at: Layout, node: int, probability: f
     axes.text(x, y, text, fontsize=SMALL, ha="center", va="center", bbox=box, parse_math=False, zorder=3)
 
 
-def _join(axes: Any, at: Layout, nodes: list[int], colour: str, bend: float) -> None:
+def _join(axes: Any, at: TreeDrawing, nodes: list[int], colour: str, bend: float) -> None:
     """Dotted lines between the nodes of an infoset, each infoset's bent by as many points, so that they stay apart."""
     line = {"arrowstyle": "-", "color": colour, "linestyle": (0, (1, 2)), "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
     for one, two in pairwise(nodes):
@@ -121,7 +121,7 @@ def _join(axes: Any, at: Layout, nodes: list[int], colour: str, bend: float) -> 
         axes.annotate("", (at.x[two], at.y[two]), (at.x[one], at.y[one]), arrowprops=style, zorder=1)
 
 
-def _node(axes: Any, game: CompiledGame, at: Layout, node: int, labels: list[list[str]]) -> None:
+def _node(axes: Any, game: CompiledGame, at: TreeDrawing, node: int, labels: list[list[str]]) -> None:
     tree, mover, x, y = game.tree, int(game.tree.mover[node]), at.x[node], at.y[node]
     if mover == TERMINAL:
         paid = float(tree.payoff[node]) * game.unit

@@ -12,7 +12,7 @@ from treeplex.algorithms.registry import Choice
 from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError
 from treeplex.games.protocol import Game, name_of
-from treeplex.problems.protocol import EXPLORATION, Listing, Problem, Record, reading_options
+from treeplex.problems.protocol import EXPLORATION, Listing, Problem, ProblemRecord, reading_options
 
 DEFAULT_SECONDS: Final = 60.0
 """How long to explore when nothing says when to stop."""
@@ -81,7 +81,7 @@ def exploration(game: Any, walk: str | None = None, responses: int | None = None
     return ExploringProblem(rules, solver, str(game) if isinstance(game, str | Path) else None)
 
 
-def reopen(record: Record, folder: Path, replacement: Any) -> ExploringProblem:
+def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> ExploringProblem:
     """The problem of a run, loaded again."""
     source = record.source if replacement is None else replacement
     if source is None:

@@ -13,7 +13,7 @@ from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import ParameterError
 from treeplex.policies.policy import Policy
 from treeplex.problems.loading import load_game
-from treeplex.problems.protocol import GAME, Listing, Problem, Record
+from treeplex.problems.protocol import GAME, Listing, Problem, ProblemRecord
 
 DEFAULT_NASH_CONV: Final = 1e-3
 """The default target; at most a thousandth of the largest payoff, at least a millionth."""
@@ -66,7 +66,7 @@ class GameProblem(Problem):
             yield _strategies(solution.policy, show)
 
 
-def reopen(record: Record, folder: Path, replacement: Any) -> GameProblem:
+def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GameProblem:
     """The game of a run, loaded again; ``replacement``: the object that the user gives for a game of their own."""
     source = record.source if replacement is None else replacement
     if source is not None:

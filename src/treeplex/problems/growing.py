@@ -17,7 +17,7 @@ from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import UNSAID, Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.problems.games import quality
 from treeplex.problems.loading import sized_game, spot_game, spot_of
-from treeplex.problems.protocol import GROWTH, Listing, Problem, Record, reading_options, shortened
+from treeplex.problems.protocol import GROWTH, Listing, Problem, ProblemRecord, reading_options, shortened
 
 DEFAULT_SPOT_ALGORITHM: Final = SPOTS
 """What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
@@ -77,7 +77,7 @@ class GrowingProblem(Problem):
         return {"seconds": DEFAULT_GROWTH_SECONDS}
 
 
-class GrowingGame(GrowingProblem):
+class GrowingGameProblem(GrowingProblem):
     """A game of intervals or lists of sizes."""
 
     @property
@@ -116,7 +116,7 @@ class GrowingGame(GrowingProblem):
         )
 
 
-class GrowingSpot(GrowingProblem):
+class GrowingSpotProblem(GrowingProblem):
     """A hold'em spot with candidates for bets and raises."""
 
     @property
@@ -174,13 +174,13 @@ def growing(game: Any, growth: Growth | None) -> GrowingProblem:
 
         abstraction: Abstraction = sized_game(game)
         named = game if isinstance(game, str) else _name_that_loads(abstraction)
-        return GrowingGame(abstraction, Growing(fitted_to_rules(growth or Growth(), abstraction.rules)), named)
+        return GrowingGameProblem(abstraction, Growing(fitted_to_rules(growth or Growth(), abstraction.rules)), named)
     from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
 
     how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
     start = spot_game(start_of(spot, how.by_class))
     offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is rejected at once
-    return GrowingSpot(start, GrowingHoldem(how))
+    return GrowingSpotProblem(start, GrowingHoldem(how))
 
 
 def usual_algorithm(game: Any) -> str:
@@ -188,7 +188,7 @@ def usual_algorithm(game: Any) -> str:
     return DEFAULT_GAME_ALGORITHM if spot_of(game) is None else DEFAULT_SPOT_ALGORITHM
 
 
-def reopen(record: Record, folder: Path, replacement: Any) -> GrowingProblem:
+def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GrowingProblem:
     """The problem of a run, loaded again; its options say how it grows."""
     source = record.source if replacement is None else replacement
     if source is None:
@@ -196,13 +196,15 @@ def reopen(record: Record, folder: Path, replacement: Any) -> GrowingProblem:
     if isinstance(source, dict):
         from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
 
-        return GrowingSpot(spot_game(make_spot(cast(dict[str, Any], source))), _as_recorded(GrowingHoldem, record))
+        return GrowingSpotProblem(
+            spot_game(make_spot(cast(dict[str, Any], source))), _as_recorded(GrowingHoldem, record)
+        )
     from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
-    return GrowingGame(sized_game(source), _as_recorded(Growing, record), record.source)
+    return GrowingGameProblem(sized_game(source), _as_recorded(Growing, record), record.source)
 
 
-def _as_recorded(algorithm: Callable[[Growth], Any], record: Record) -> Any:
+def _as_recorded(algorithm: Callable[[Growth], Any], record: ProblemRecord) -> Any:
     with reading_options():
         options: dict[str, Any] = dict(record.options)
         options["factor"] = float(options["factor"])

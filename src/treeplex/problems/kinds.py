@@ -10,7 +10,7 @@ from typing import Any, Final
 from treeplex.games.holdem.locks import Lock
 from treeplex.problems.games import GameProblem
 from treeplex.problems.loading import load, loaded_spot
-from treeplex.problems.protocol import EXPLORATION, GAME, GROWTH, SIZES, SPOT, Problem, Record
+from treeplex.problems.protocol import EXPLORATION, GAME, GROWTH, SIZES, SPOT, Problem, ProblemRecord
 from treeplex.problems.spots import SpotProblem, locked
 
 KINDS: Final = {GAME: "games", SPOT: "spots", GROWTH: "growing", EXPLORATION: "exploring", SIZES: "sizing"}
@@ -23,6 +23,6 @@ def solving(source: Any, locks: Sequence[Lock] = (), report: Callable[[int], Non
     return locked(GameProblem(game) if loaded_spot(game) is None else SpotProblem(game), locks)
 
 
-def reopened(record: Record, folder: Path, replacement: Any = None) -> Problem:
+def reopened(record: ProblemRecord, folder: Path, replacement: Any = None) -> Problem:
     """The problem of a run, loaded again, or made of an object of the user's own."""
     return import_module(f"treeplex.problems.{KINDS[record.kind]}").reopen(record, folder, replacement)

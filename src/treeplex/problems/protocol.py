@@ -18,7 +18,7 @@ PAYOFF, POT = "payoff", "pot"
 """Units of NashConv: payoffs of the rules, or chips, which are also given in per cent of a pot."""
 
 
-class Record(Protocol):
+class ProblemRecord(Protocol):
     """The fields of ``run.json`` from which a problem is loaded again."""
 
     @property

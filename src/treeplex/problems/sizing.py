@@ -11,7 +11,7 @@ from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.registry import Choice
 from treeplex.poker.sizes.answer import COLUMNS, UNDECIDED, Sizes
 from treeplex.poker.sizes.problem import SizeOptions, SizeSearch
-from treeplex.problems.protocol import SIZES, Listing, Problem, Record, reading_options
+from treeplex.problems.protocol import SIZES, Listing, Problem, ProblemRecord, reading_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def size_search(spots: Any, options: SizeOptions) -> SizesProblem:
     return SizesProblem(SizeSearch.of(spots, options))
 
 
-def reopen(record: Record, folder: Path, replacement: Any) -> SizesProblem:
+def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> SizesProblem:
     """The problem of a run, loaded again."""
     with reading_options():
         return size_search(record.source, SizeOptions(**record.options))

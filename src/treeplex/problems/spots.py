@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, make_spot
 from treeplex.problems.loading import spot_game
-from treeplex.problems.protocol import SPOT, Listing, Problem, Record
+from treeplex.problems.protocol import SPOT, Listing, Problem, ProblemRecord
 
 if TYPE_CHECKING:
     from treeplex.engines.boards.game import HoldemGame
@@ -115,7 +115,7 @@ def locked(problem: Problem, locks: Sequence[Lock]) -> Problem:
     return SpotProblem(replace(problem.game, locks=make_locks(locks)))
 
 
-def reopen(record: Record, folder: Path, replacement: Any) -> SpotProblem:
+def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> SpotProblem:
     """The spot of a run, with its locks."""
     return SpotProblem(spot_game(make_spot(record.source), make_locks(record.options.get("locks", ()))))
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Algorithm, Game, Report, State
+from treeplex.algorithms.protocol import Algorithm, Game, State, StrategyReport
 from treeplex.errors import FormatError
 from treeplex.runs.log import LogRow, read_rows, written_rows
 from treeplex.runs.request import identified
@@ -22,7 +22,7 @@ class Best(NamedTuple):
     """The best strategies at any evaluation so far."""
 
     nash_conv: float
-    report: Report
+    report: StrategyReport
 
 
 class Checkpoint(NamedTuple, Generic[State]):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, NamedTuple
 
-from treeplex.algorithms.protocol import Algorithm, Cost, Game, Report, State, Stop, Work, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, StrategyReport, Work, never
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.kernels.jit import CompileTimer, timed_compilation
@@ -40,7 +40,7 @@ class Progress(NamedTuple):
     evaluation: Evaluation | None = None  # the one that the last row is of, where it has just been made
 
 
-class Outcome(NamedTuple, Generic[State]):
+class RunOutcome(NamedTuple, Generic[State]):
     """How a run ended."""
 
     status: str  # one of ``status.SENTENCES``
@@ -48,7 +48,7 @@ class Outcome(NamedTuple, Generic[State]):
     work: Work
     rows: list[LogRow]
     seconds: float
-    report: Report
+    report: StrategyReport
     evaluation: Evaluation
 
 
@@ -65,7 +65,7 @@ class Plan(Generic[State]):
 
 def run(
     game: Game, algorithm: Algorithm[Game, State], plan: Plan[State], resumed: Checkpoint[State] | None = None
-) -> Outcome[State]:
+) -> RunOutcome[State]:
     """Run ``algorithm`` in ``game``, which only it looks into, until a limit is reached.
 
     The first Ctrl-C, or ``plan.stop``, ends the run with the answer so far. Limits on seconds count from now, without
@@ -78,10 +78,10 @@ def run(
 
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, plan.options.seed), [], 0.0, 0.0)
-        return _Run(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed).go()
+        return _LoopRun(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed).go()
 
 
-class _Run(Generic[Game, State]):
+class _LoopRun(Generic[Game, State]):
     """The moving parts of one call of ``run``."""
 
     def __init__(
@@ -102,7 +102,7 @@ class _Run(Generic[Game, State]):
         self.pace, self.kept, self.pause = 1.0, clock.total(), plan.options.checkpoint_seconds
         self._answerable()
 
-    def go(self) -> Outcome[State]:
+    def go(self) -> RunOutcome[State]:
         """Until a limit is reached."""
         limits, status = self.plan.limits, self._already()
         while True:
@@ -125,7 +125,7 @@ class _Run(Generic[Game, State]):
             seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
             self._keep(seconds, at_once=bool(status))
             if status:
-                return Outcome(status, self.state, self.work, log, seconds, report.host(), evaluation)
+                return RunOutcome(status, self.state, self.work, log, seconds, report.host(), evaluation)
 
     @property
     def work(self) -> Work:
@@ -170,7 +170,7 @@ class _Run(Generic[Game, State]):
             return SOLVED
         return limits.reason(0.0, work.iterations, work.nodes)
 
-    def _report(self) -> tuple[Report, Evaluation, Best | None]:
+    def _report(self) -> tuple[StrategyReport, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
         iterate = self.plan.options.iterate
         if iterate != "best":
@@ -183,7 +183,7 @@ class _Run(Generic[Game, State]):
         best = report.replace(copied(report.arrays))
         return report, evaluation, Best(evaluation.nash_conv, best)
 
-    def _evaluated(self, iterate: str) -> tuple[Report, Evaluation]:
+    def _evaluated(self, iterate: str) -> tuple[StrategyReport, Evaluation]:
         report = self.algorithm.report(self.game, self.state, iterate)
         return report, report.evaluate(self.plan.options.threads)
 

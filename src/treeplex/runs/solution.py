@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from treeplex.algorithms.protocol import Algorithm, Execution, Extras, Report
+from treeplex.algorithms.protocol import Algorithm, Execution, Extras, StrategyReport
 from treeplex.arrow import Table, frame
 from treeplex.errors import ParameterError
 from treeplex.evaluation.exact import Evaluation
@@ -17,7 +17,7 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, to_table
-from treeplex.runs.loop import Outcome
+from treeplex.runs.loop import RunOutcome
 from treeplex.runs.request import Record, Request
 
 
@@ -31,7 +31,7 @@ class Solution:
 
     request: Request
     record: Record  # as ``run.json`` has it
-    outcome: Outcome[Any]
+    outcome: RunOutcome[Any]
     solver: Algorithm[Any, Any] = field(repr=False)  # the algorithm as it was opened
     checkpoint: Checkpoint[Any] | None = field(repr=False)  # where ``resume`` continues; None if nothing is left to do
 
@@ -105,7 +105,7 @@ class Solution:
         return self.outcome.state
 
     @property
-    def report(self) -> Report:
+    def report(self) -> StrategyReport:
         """Both players' strategies, on the host."""
         return self.outcome.report
 

@@ -15,7 +15,7 @@ from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.cut import Patience, cut, describe
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Outcome, Plan
+from treeplex.runs.loop import Plan, RunOutcome
 from treeplex.runs.loop import run as run_loop
 from treeplex.runs.progress import NotebookLine, notebook
 from treeplex.runs.request import Record, Request, check_iterate
@@ -170,7 +170,7 @@ class _Run:
             raise failed[0]
         return solution
 
-    def _watched(self, plan: Plan[Any], point: Checkpoint[Any] | None) -> Outcome[Any]:
+    def _watched(self, plan: Plan[Any], point: Checkpoint[Any] | None) -> RunOutcome[Any]:
         """Run; where nobody watches and this is a notebook, the notebook does."""
         display = None if plan.options.watch is not None else notebook()
         if display is None:

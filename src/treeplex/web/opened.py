@@ -30,7 +30,7 @@ Opener = Callable[..., Any]
 """``treeplex.poker.browse.open_spot``."""
 
 
-class Entry:
+class OpenedRun:
     """A run that is open, being opened, or could not be."""
 
     def __init__(self, run: str, stamp: tuple[int, int]) -> None:
@@ -58,7 +58,7 @@ class OpenedRuns:
         self, directory: Directory, told: Callable[[dict[str, Any]], None], opener: Opener | None = None
     ) -> None:
         self.directory, self.tell, self.opener = directory, told, opener
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, OpenedRun] = {}
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="open")
 
@@ -77,7 +77,7 @@ class OpenedRuns:
         async with entry.turn:
             return await asyncio.to_thread(look, opened)
 
-    async def _opened(self, entry: Entry) -> Any:
+    async def _opened(self, entry: OpenedRun) -> Any:
         try:
             return await asyncio.shield(asyncio.wrap_future(entry.future))
         except TreeplexError:
@@ -89,20 +89,20 @@ class OpenedRuns:
         """No more."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _entry(self, run: str) -> Entry:
+    def _entry(self, run: str) -> OpenedRun:
         folder = self.directory.folder(run)
         check_spot(record_of(folder), quoted(run))
         stamp = _stamp(folder, run)
         with self._lock:
             entry = self._entries.get(run)
             if entry is None or entry.stamp != stamp or _is_stale(entry):
-                entry = Entry(run, stamp)
+                entry = OpenedRun(run, stamp)
                 self._entries[run] = entry
                 self._thread.submit(self._open, entry, folder)
             entry.used = time.monotonic()
         return entry
 
-    def _open(self, entry: Entry, folder: Path) -> None:
+    def _open(self, entry: OpenedRun, folder: Path) -> None:
         def watch(done: int, every: int) -> None:
             entry.passes = (done, every)
             self.tell(entry.told())
@@ -119,7 +119,7 @@ class OpenedRuns:
         self._make_room(entry)
         self.tell(entry.told())
 
-    def _check_size(self, entry: Entry, folder: Path) -> None:
+    def _check_size(self, entry: OpenedRun, folder: Path) -> None:
         """Refuse what cannot be opened before it takes time and memory: a checkpoint has bytes for every node."""
         size, free = entry.stamp[1], available() + self._bytes()
         if size > free:
@@ -136,7 +136,7 @@ class OpenedRuns:
             self.opener = open_spot
         return self.opener
 
-    def _make_room(self, kept: Entry) -> None:
+    def _make_room(self, kept: OpenedRun) -> None:
         """Close what was used longest ago, while there are too many or they take too much memory."""
         with self._lock:
             others = sorted((e for e in self._entries.values() if e is not kept and e.future.done()), key=_last_used)
@@ -158,11 +158,11 @@ def _stamp(folder: Path, run: str) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-def _is_stale(entry: Entry) -> bool:
+def _is_stale(entry: OpenedRun) -> bool:
     return entry.failed is not None and time.monotonic() - entry.used > AGAIN
 
 
-def _last_used(entry: Entry) -> float:
+def _last_used(entry: OpenedRun) -> float:
     return entry.used
 
 

@@ -27,7 +27,7 @@ JobOf = Callable[[str], str | None]
 """The job that works on a run, if one does."""
 
 
-class Look(NamedTuple):
+class FolderSnapshot(NamedTuple):
     """What a run folder said when it was last looked at."""
 
     stamps: tuple[Any, ...]
@@ -39,7 +39,7 @@ class Runs:
 
     def __init__(self, directory: Directory, job_of: JobOf) -> None:
         self.directory, self.job_of = directory, job_of
-        self._seen: dict[str, Look] = {}
+        self._seen: dict[str, FolderSnapshot] = {}
         self._lock = threading.Lock()
 
     def listed(self) -> dict[str, list[dict[str, Any]]]:
@@ -86,7 +86,7 @@ class Runs:
         with self._lock:
             look = self._seen.get(run)
         if look is None or look.stamps != stamps:
-            look = Look(stamps, _readable(run, lambda: _read(run, folder)))
+            look = FolderSnapshot(stamps, _readable(run, lambda: _read(run, folder)))
             with self._lock:
                 self._seen[run] = look
         running = is_running(folder)

@@ -59,7 +59,7 @@ class Tree(Protocol):
         ...
 
 
-class Stored:
+class CompiledTree:
     """A compiled game as a tree: a history is the number of a node."""
 
     def __init__(self, game: CompiledGame) -> None:
@@ -108,7 +108,7 @@ class Stored:
         return last[1], last[2]
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """A history on the way, and how it is told."""
 
     history: Any
@@ -144,7 +144,7 @@ def tree_of(folder: Path, record: Record) -> Tree:
         path = folder / "game.safetensors"
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             raise ParameterError("The game of this run is not kept in its folder, or too large to be shown as a tree.")
-        return Stored(load_compiled(path))
+        return CompiledTree(load_compiled(path))
     name = named_game(str(record.source))
     return _grown(folder, name) if (folder / "sizes.json").is_file() else make(name)
 
@@ -157,7 +157,7 @@ def _grown(folder: Path, name: str) -> Game:
 
 def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
     """What is at the end of a path such as ``0/2/1``: the number of a branch for each step."""
-    steps = [Step(tree.root(), "", "", 1.0)]
+    steps = [HistoryStep(tree.root(), "", "", 1.0)]
     for part in [part for part in path.split("/") if part]:
         steps.append(_step(tree, policy, steps[-1], part))
         if len(steps) > LONGEST:
@@ -182,7 +182,7 @@ def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
     }
 
 
-def _step(tree: Tree, policy: Policy | None, before: Step, part: str) -> Step:
+def _step(tree: Tree, policy: Policy | None, before: HistoryStep, part: str) -> HistoryStep:
     names = _names(tree, before.history)
     if not part.isdecimal() or len(part) > 9 or int(part) >= len(names):
         raise ParameterError(
@@ -190,7 +190,7 @@ def _step(tree: Tree, policy: Policy | None, before: Step, part: str) -> Step:
         )
     k, shares = int(part), _shares(tree, policy, before.history)
     reach = None if before.reach is None or not shares else before.reach * shares[k]
-    return Step(tree.child(before.history, names[k]), names[k], _join(before.path, k), reach)
+    return HistoryStep(tree.child(before.history, names[k]), names[k], _join(before.path, k), reach)
 
 
 def _names(tree: Tree, history: Any) -> list[str]:

@@ -3,8 +3,8 @@
 ``H`` hands of a player on a board, padded to whole vectors of 16 with at least one that stands for no hand; ``B``
 boards of a street; ``E`` roots of a street (ways into it); ``X`` chance nodes at its end.
 
-Kernels get one table of addresses (``Tables``) and read from it the NamedTuples they need: ``cpu.addresses`` says how
-and why, and has types and dimensions of all arrays.
+Kernels get one table of addresses (``PassArrays``) and read from it the NamedTuples they need: ``cpu.addresses`` says
+how and why, and has types and dimensions of all arrays.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class HandLearner(NamedTuple):
     decision are ``scale`` times what is stored.
     """
 
-    regret: npt.NDArray[Any]  # [S] float64, float32 or int16; of a rule that is called, its memory: see ``Calls``
+    regret: npt.NDArray[Any]  # [S] float64, float32 or int16; of a rule that is called, its memory: see ``RuleCalls``
     average: npt.NDArray[Any]  # [S] of the same type
     predicted: npt.NDArray[Any]  # [S] what is played where that is not regrets: predicted ones, or a rule's strategies
     last: Ints  # [decisions] the iteration of the last update
@@ -121,7 +121,7 @@ class HandLearner(NamedTuple):
     average_scale: npt.NDArray[np.float32]
 
 
-class Scratch(NamedTuple):
+class StreetScratch(NamedTuple):
     """Scratch arrays for one street, flat, in the precision of the computation.
 
     Each thread has its own, but for the first street: there the first thread writes, and all to ``value``.
@@ -177,7 +177,7 @@ class Playing(NamedTuple):
     frozen: Locked
 
 
-class Player(NamedTuple):
+class PlayerArrays(NamedTuple):
     """One player's part of ``Playing``, and its weights at the root: what kernels see of it."""
 
     regret: npt.NDArray[Any]
@@ -218,7 +218,7 @@ def plain_rule() -> PassRule:
     return PassRule(0.0, True)
 
 
-class Calls(NamedTuple):
+class RuleCalls(NamedTuple):
     """A rule that is called in place of the family's arithmetic (``updates.rule``), for every hand of a decision.
 
     Its memory is kept in ``HandLearner.regret`` [rows S], where that of a decision whose numbers begin at ``start``
@@ -233,9 +233,9 @@ class Calls(NamedTuple):
     arguments: Floats  # [(2 + rows) A] of that call, as the rule has left them, if it has raised
 
 
-def no_calls() -> Calls:
+def no_calls() -> RuleCalls:
     """No rule is called."""
-    return Calls(np.zeros(2, np.int64), np.zeros((2, 0)), np.full(3, -1), np.zeros(1, np.int64), np.zeros(0))
+    return RuleCalls(np.zeros(2, np.int64), np.zeros((2, 0)), np.full(3, -1), np.zeros(1, np.int64), np.zeros(0))
 
 
 class Pass(NamedTuple):
@@ -246,7 +246,7 @@ class Pass(NamedTuple):
     t: int  # the iteration, from 1
 
 
-class Tables(NamedTuple):
+class PassArrays(NamedTuple):
     """All arrays of a subgame as one thread sees them, by address: see ``engines.boards.cpu.addresses``."""
 
     addresses: Offsets
@@ -279,7 +279,7 @@ BOARD, RIVER, RIVER_END, FIRST, STOP = range(5)
 """Columns of ``Results.part``: board, from and to which board of the next street, and from and to which part."""
 
 
-class Place(NamedTuple):
+class BoardPath(NamedTuple):
     """A board, and the one above it; levels are 0, 1, 2 for first, middle and last street."""
 
     level: int
@@ -288,7 +288,7 @@ class Place(NamedTuple):
     parent: int  # the board above
 
 
-class Worker(NamedTuple):
+class PassWorker(NamedTuple):
     """One of several threads that run the same kernel."""
 
     thread: int

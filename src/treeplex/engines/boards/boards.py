@@ -39,7 +39,7 @@ class Deal(NamedTuple):
     texture: int = 0  # of the cards dealt since the start
 
 
-class Stored(NamedTuple):
+class StoredBoard(NamedTuple):
     """The stored board that stands for a board."""
 
     depth: int  # streets dealt since the start
@@ -47,22 +47,22 @@ class Stored(NamedTuple):
     suits: Suits  # what each suit is on the stored board
 
 
-def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> Stored:
+def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> StoredBoard:
     """Return the board that stands for ``cards``, which begin with those of the spot."""
-    at = Stored(0, 0, SAME)
+    at = StoredBoard(0, 0, SAME)
     for card in cards[len(levels[0][0].cards) :]:
         at = _below(levels[at.depth + 1], at, card)
     return at
 
 
-def _below(level: list[Deal], at: Stored, card: int) -> Stored:
+def _below(level: list[Deal], at: StoredBoard, card: int) -> StoredBoard:
     """The stored board below another one on which ``card`` is dealt."""
     stored = card // 4 * 4 + at.suits[card % 4]
     for board in range(bisect_left(level, at.board, key=_parent), len(level)):
         back = _image(level[board], stored)
         if back is not None:
             first, second, third, fourth = (back[suit] for suit in at.suits)
-            return Stored(at.depth + 1, board, (first, second, third, fourth))
+            return StoredBoard(at.depth + 1, board, (first, second, third, fourth))
     raise LookupError(f"No board has the card {card}.")
 
 

@@ -39,14 +39,14 @@ KINDS: dict[str, int] = {
 """What the arrays of a ``HandLearner`` have one number of."""
 
 
-class Run(NamedTuple):
+class BoardRun(NamedTuple):
     """Boards of the second street: from ``begin`` to ``end``."""
 
     begin: int
     end: int
 
 
-FIRST_STREET = Run(0, 0)
+FIRST_STREET = BoardRun(0, 0)
 
 
 class Piece(NamedTuple):
@@ -58,12 +58,12 @@ class Piece(NamedTuple):
     size: int
 
 
-def whole(game: HoldemGame) -> Run:
+def whole(game: HoldemGame) -> BoardRun:
     """All boards."""
-    return Run(0, len(game.boards[1].texture))
+    return BoardRun(0, len(game.boards[1].texture))
 
 
-def part_of(game: HoldemGame, run: Run) -> HoldemGame:
+def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
     boards = [game.boards[0]]
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
@@ -78,9 +78,9 @@ def part_of(game: HoldemGame, run: Run) -> HoldemGame:
     return replace(game, boards=local, locks=())
 
 
-def pieces(game: HoldemGame, player: int, source: Run, target: Run) -> Iterator[Piece]:
+def pieces(game: HoldemGame, player: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
     """What numbers two parts of a subgame have both, those of the first street among them."""
-    common = Run(max(source.begin, target.begin), min(source.end, target.end))
+    common = BoardRun(max(source.begin, target.begin), min(source.end, target.end))
     for kind, edges in enumerate(_edges(game, player)):
         top = int(edges[0][-1])
         yield Piece(kind, 0, 0, top)
@@ -95,7 +95,9 @@ def pieces(game: HoldemGame, player: int, source: Run, target: Run) -> Iterator[
             at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
 
 
-def carry(game: HoldemGame, player: int, source: dict[str, Array], of: Run, target: HandLearner, to: Run) -> None:
+def carry(
+    game: HoldemGame, player: int, source: dict[str, Array], of: BoardRun, target: HandLearner, to: BoardRun
+) -> None:
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
     for name, given in source.items():
         array: Array = getattr(target, name)
@@ -110,7 +112,7 @@ def carry(game: HoldemGame, player: int, source: dict[str, Array], of: Run, targ
 
 
 def locked_part(
-    game: HoldemGame, storage: str, run: Run, learners: tuple[HandLearner, HandLearner] | None = None
+    game: HoldemGame, storage: str, run: BoardRun, learners: tuple[HandLearner, HandLearner] | None = None
 ) -> Locked:
     """The locked decisions of a part: as ``locks.fix``, for a part of ``game``."""
     frozen = fix(game, storage)
@@ -127,7 +129,7 @@ def locked_part(
     return Locked((where[0], where[1]), Sources(*frozen.rows))
 
 
-def told_part(game: HoldemGame, storage: str, run: Run) -> list[tuple[Offsets, Array]]:
+def told_part(game: HoldemGame, storage: str, run: BoardRun) -> list[tuple[Offsets, Array]]:
     """What is written for locked hands of a part: as ``locks.told``, for a part of ``game``."""
     found: list[tuple[Offsets, Array]] = []
     for player, (places, numbers) in enumerate(told(game, storage)):
@@ -152,7 +154,7 @@ def board_work(game: HoldemGame) -> Offsets:
     return total
 
 
-def _ranges(game: HoldemGame, run: Run) -> list[tuple[int, int]]:
+def _ranges(game: HoldemGame, run: BoardRun) -> list[tuple[int, int]]:
     """Boards of the second street, and of the third."""
     child = game.boards[1].child
     below = [(int(child[run.begin]), int(child[run.end]))] if len(game.streets) > 2 else []

@@ -17,18 +17,18 @@ from treeplex.engines.boards.arrays import (
     WHOLE,
     Betting,
     BoardIndex,
-    Calls,
     Level,
     Offsets,
+    PassArrays,
     PassRule,
-    Player,
+    PassWorker,
+    PlayerArrays,
     Playing,
     Results,
+    RuleCalls,
     Schedules,
-    Scratch,
     Snapshot,
-    Tables,
-    Worker,
+    StreetScratch,
     no_calls,
 )
 from treeplex.engines.boards.cpu.addresses import new_table, tabled
@@ -37,7 +37,7 @@ from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
 from treeplex.engines.boards.streets import blocks_of
 from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
-from treeplex.kernels.threads.helpers import HELPERS, Run
+from treeplex.kernels.threads.helpers import HELPERS, CrewRun
 from treeplex.kernels.threads.meeting import PATIENCE, new_mail
 from treeplex.kernels.vectors import LANES
 from treeplex.system import cores
@@ -46,24 +46,24 @@ from treeplex.updates.storage import STORAGES
 Array = npt.NDArray[Any]
 
 
-class Crew:
+class PassCrew:
     """Threads that run passes over one subgame in one type of numbers: their tables, and how they are called."""
 
     def __init__(self, streets: int, chances: tuple[float, float], threads: int, work: Any, stored: Any) -> None:
         self.threads = threads
         self.tables = [new_table() for _ in range(threads)]
         self.mail = new_mail(threads, PATIENCE if threads <= cores() else 0)
-        self.current: Run | None = None
+        self.current: CrewRun | None = None
         self._rest = (streets, chances)
         self._types = np.empty(0, work), np.empty(0, stored)
 
     def run(self, thread: int, *, alone: bool = False) -> None:
         """What tables say, as one of the threads."""
-        worker = Worker(thread, 1 if alone else self.threads)
-        run_passes(Tables(self.tables[thread], *self._types), *self._rest, worker)
+        worker = PassWorker(thread, 1 if alone else self.threads)
+        run_passes(PassArrays(self.tables[thread], *self._types), *self._rest, worker)
 
 
-class Engine:
+class SubgameEngine:
     """One subgame in one precision with some threads. It keeps nothing of the game alive but its arrays."""
 
     def __init__(self, game: HoldemGame, work: Any, threads: int) -> None:
@@ -82,7 +82,7 @@ class Engine:
         self._shared, self._part = new_shared(*made, self._work), parts_of(game.boards)
         self._tiles = max(len(betting.tile) - 1 for betting in self._levels[2].betting)
         self._tables = [self._table(scratches) for scratches in self._scratches]
-        self._crews: dict[str, Crew] = {}
+        self._crews: dict[str, PassCrew] = {}
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
@@ -94,7 +94,7 @@ class Engine:
         start: tuple[Array, Array] | None = None,
         *,
         schedules: Schedules | None = None,
-        calls: Calls | None = None,
+        calls: RuleCalls | None = None,
         keep: bool = False,
         phase: int = WHOLE,
     ) -> Floats:
@@ -111,11 +111,15 @@ class Engine:
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
         stored = playing.source[0].dtype
         (where, locked), weights = playing.frozen, start or self.start
-        players = [Player(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)]
+        players = [
+            PlayerArrays(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)
+        ]
         found, *shared = self._shared
         sync = new_board_sync(len(found), max(len(self._part), len(found) * self._tiles), self._threads)
         with self.busy:
-            crew = self._crews.get(stored.name) or Crew(self.streets, self._chances, self._threads, self._work, stored)
+            crew = self._crews.get(stored.name) or PassCrew(
+                self.streets, self._chances, self._threads, self._work, stored
+            )
             results = Results(
                 found,
                 values,
@@ -178,7 +182,9 @@ class Engine:
         value = np.zeros(rows[player] * width[player], self._work)
         return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
-    def _tell(self, crew: Crew, players: list[Player], results: Results, given: Schedules, told: Calls) -> None:
+    def _tell(
+        self, crew: PassCrew, players: list[PlayerArrays], results: Results, given: Schedules, told: RuleCalls
+    ) -> None:
         """Write the tables of all threads."""
         once = new_table()
         for k in (0, 1):
@@ -194,7 +200,7 @@ class Engine:
         first, second = (each._replace(amount=each.amount.astype(self._work)) for each in level.betting)
         return first, second
 
-    def _table(self, scratches: tuple[Scratch, Scratch, Scratch]) -> Offsets:
+    def _table(self, scratches: tuple[StreetScratch, StreetScratch, StreetScratch]) -> Offsets:
         """A thread's table, but for what differs from run to run."""
         table = new_table()
         for k, level in enumerate(self._levels):
@@ -206,14 +212,14 @@ class Engine:
         return table
 
 
-_ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], Engine]] = WeakKeyDictionary()
+_ENGINES: WeakKeyDictionary[HoldemGame, dict[tuple[str, int], SubgameEngine]] = WeakKeyDictionary()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_ENGINES.clear)  # threads that a child does not have may hold their locks
 
 
-def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
+def engine(game: HoldemGame, storage: str, threads: int) -> SubgameEngine:
     """The engine for a storage; made once per game."""
     workers = threads_for(game, threads)
     known = _ENGINES.setdefault(game, {})
@@ -221,5 +227,5 @@ def engine(game: HoldemGame, storage: str, threads: int) -> Engine:
     key = (np.dtype(work).name, workers)
     with HELPERS.making:
         if key not in known:
-            known[key] = Engine(game, work, workers)
+            known[key] = SubgameEngine(game, work, workers)
         return known[key]

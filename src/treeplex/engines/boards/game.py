@@ -19,7 +19,7 @@ from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, ope
 from treeplex.engines.boards.streets import Span, Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
-from treeplex.games.holdem.betting import FOLD, Node, betting_tree
+from treeplex.games.holdem.betting import FOLD, BettingNode, betting_tree
 from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, boards_by_class, texture_of, whatever_after
 from treeplex.games.holdem.locks import Lock, LockedDecision, locked_decisions
@@ -67,7 +67,7 @@ class HoldemGame:
         return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     @property
-    def root(self) -> Node:
+    def root(self) -> BettingNode:
         """The first decision of the betting tree."""
         return self.streets[0].decisions[0].node
 

@@ -18,7 +18,7 @@ from treeplex.engines.boards.arrays import (
     no_learner,
     plain_rule,
 )
-from treeplex.engines.boards.cut import FIRST_STREET, Run, carry, locked_part, part_of
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, carry, locked_part, part_of
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.tables import (
@@ -59,7 +59,7 @@ class BoardPass(NamedTuple):
 class BoardPart:
     """A run of boards of the second street with all below them, or without boards the first street."""
 
-    def __init__(self, game: HoldemGame, run: Run, storage: str, threads: int, scheme: Scheme) -> None:
+    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, threads: int, scheme: Scheme) -> None:
         self.whole, self.run, self.storage, self.threads, self.scheme = game, run, storage, threads, scheme
         self.game = part_of(game, run)
         self.weight = bounded_weight(scheme, storage)
@@ -148,7 +148,9 @@ class TrunkPart(BoardPart):
         super().__init__(game, FIRST_STREET, storage, 1, scheme)
 
 
-def carry_part(game: HoldemGame, tensors: Mapping[str, Array], of: Run, target: HandTables, to: Run) -> HandTables:
+def carry_part(
+    game: HoldemGame, tensors: Mapping[str, Array], of: BoardRun, target: HandTables, to: BoardRun
+) -> HandTables:
     """Copy the arrays of a part's file into ``target``, which is modified in place."""
     earlier = target.earlier or saved_earlier(target.learners, tensors)
     for player, learner in enumerate(target.learners):

@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     child: Callable[[Any, tuple[int, ...], int], Any] = lambda node, board, card: node.children[0]  # None: left out
 
 
-class Stored(NamedTuple):
+class ScaledNumbers(NamedTuple):
     """Numbers [actions, H] as a decision keeps them: ``scale`` times ``numbers``."""
 
     numbers: npt.NDArray[Any]  # float64, float32 or int16
@@ -80,10 +80,10 @@ class Stored(NamedTuple):
 class Memory(NamedTuple):
     """What CFR keeps between iterations, by decision."""
 
-    regret: dict[Key, Stored]  # as they were after the last update; the memory of a rule that is called
+    regret: dict[Key, ScaledNumbers]  # as they were after the last update; the memory of a rule that is called
     last: dict[Key, int]  # the iteration of the last update
-    predicted: dict[Key, Stored]  # what predictive rules play from; the strategies of a rule that is called
-    average: dict[Key, Stored]  # sums of weight times reach times strategy
+    predicted: dict[Key, ScaledNumbers]  # what predictive rules play from; the strategies of a rule that is called
+    average: dict[Key, ScaledNumbers]  # sums of weight times reach times strategy
     entered: dict[Key, Floats]  # [H] of a recovery game: sums of weight times the value of entering: action 1
 
 
@@ -92,9 +92,13 @@ def new_memory() -> Memory:
     return Memory({}, {}, {}, {}, {})
 
 
-def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> Stored:
+def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> ScaledNumbers:
     """Round to the storage; in 16 bits after ``dither`` is added."""
-    return Stored(*packed(numbers, dither)) if storage == "int16" else Stored(numbers.astype(storage), np.float32(1.0))
+    return (
+        ScaledNumbers(*packed(numbers, dither))
+        if storage == "int16"
+        else ScaledNumbers(numbers.astype(storage), np.float32(1.0))
+    )
 
 
 def shares(numbers: Floats) -> Floats:

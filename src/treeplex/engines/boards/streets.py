@@ -20,7 +20,7 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import BOARDS, BY_HANDS, BY_STRENGTH, FOLDS, NUMBER, REACHED, TEXTURE, Betting
-from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, NOTHING, SHOWDOWN, BettingNode
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, whatever_after
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.kernels.vectors import LANES
@@ -31,7 +31,7 @@ TILE: Final = 8 * LANES  # rows from which a tile of street roots fills its vect
 class Decision(NamedTuple):
     """A decision on a street, in preorder."""
 
-    node: Node
+    node: BettingNode
     root: int
     player: int
     number: int  # among the player's decisions on this street
@@ -43,7 +43,7 @@ class Decision(NamedTuple):
 class End(NamedTuple):
     """A terminal."""
 
-    node: Node
+    node: BettingNode
     root: int
     sequences: tuple[int, int]
 
@@ -51,10 +51,10 @@ class End(NamedTuple):
 class Way(NamedTuple):
     """A chance node and what follows it: a root of the next street."""
 
-    node: Node
+    node: BettingNode
     root: int
     sequences: tuple[int, int]
-    after: Node
+    after: BettingNode
     texture: int  # of the boards on which it is followed
 
 
@@ -100,7 +100,7 @@ class Street(NamedTuple):
         return found
 
 
-def split_streets(root: Node) -> list[Street]:
+def split_streets(root: BettingNode) -> list[Street]:
     """The betting tree cut into streets."""
     streets: list[Street] = []
     roots, textures = [root], [EVERY_BOARD]
@@ -111,13 +111,13 @@ def split_streets(root: Node) -> list[Street]:
     return streets
 
 
-def _street(roots: list[Node], textures: list[int]) -> Street:
+def _street(roots: list[BettingNode], textures: list[int]) -> Street:
     decisions: list[Decision] = []
     terminals: list[End] = []
     chance_nodes: list[Way] = []
     slots, counts = [0, 0], [0, 0]
     for root, (first, texture) in enumerate(zip(roots, textures, strict=True)):
-        waiting: list[tuple[Node, tuple[int, int]]] = [(first, (-1, -1))]
+        waiting: list[tuple[BettingNode, tuple[int, int]]] = [(first, (-1, -1))]
         while waiting:
             node, sequences = waiting.pop()
             if node.kind == CHANCE:
@@ -137,7 +137,7 @@ def _street(roots: list[Node], textures: list[int]) -> Street:
     return Street(STREETS[roots[0].street], textures, decisions, terminals, chance_nodes)
 
 
-def _dealt(node: Node, texture: int) -> list[tuple[Node, int]]:
+def _dealt(node: BettingNode, texture: int) -> list[tuple[BettingNode, int]]:
     """What follows a chance node, and on boards of which texture."""
     if not node.actions:
         return [(node.children[0], EVERY_BOARD if texture == EVERY_BOARD else whatever_after(texture))]
@@ -240,7 +240,7 @@ def _by_row(part: _Tile, opponent: int, ends: list[End]) -> list[tuple[int, list
     return sorted(rows.items(), key=lambda item: sum(end.node.kind == FOLD for end in item[1]) / len(item[1]))
 
 
-def amounts(spot: Spot, node: Node, learner: int) -> tuple[float, float]:
+def amounts(spot: Spot, node: BettingNode, learner: int) -> tuple[float, float]:
     """Chips beside half the pot, times (weaker - stronger hands) and times all hands.
 
     At a showdown the winner gets half - rake, the loser -half, and both -rake / 2 if they tie, where half is half

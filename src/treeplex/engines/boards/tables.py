@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, aligned
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import Calls, HandLearner, PassRule, Schedules, Sources
+from treeplex.engines.boards.arrays import HandLearner, PassRule, RuleCalls, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
@@ -59,7 +59,7 @@ def _new_learner(game: HoldemGame, storage: str, scheme: Scheme, player: int) ->
 
 
 def _start(game: HoldemGame, player: int, rule: Rule, memory: Array) -> None:
-    """Write the memory of a rule before its first iteration: see ``Calls`` for its places."""
+    """Write the memory of a rule before its first iteration: see ``RuleCalls`` for its places."""
     constants, known = rule.constants_of(value_range(game, player)), hand_rows(game, player)
     for depth, street in enumerate(game.streets):
         storage = game.boards[depth].hands[player].storage
@@ -106,14 +106,14 @@ def constants_of(game: HoldemGame, rule: Rule) -> tuple[Floats, Floats]:
     return rule.constants_of(value_range(game, 0)), rule.constants_of(value_range(game, 1))
 
 
-def calls_of(game: HoldemGame, scheme: Scheme) -> Calls | None:
+def calls_of(game: HoldemGame, scheme: Scheme) -> RuleCalls | None:
     """What passes need of a rule that is called; None if none is."""
     rule = scheme.rule
     if not isinstance(rule, Rule):
         return None
     constants = np.stack(constants_of(game, rule))
     code = np.array((rule.entry.address, rule.memory), dtype=np.int64)
-    return Calls(
+    return RuleCalls(
         code, constants, np.full(3, -1), np.zeros(1, np.int64), np.zeros((2 + rule.memory) * game.action_counts[-1])
     )
 
@@ -126,7 +126,7 @@ def astray(rule: Rule, iteration: int) -> ParameterError:
     )
 
 
-def check_calls(calls: Calls | None, scheme: Scheme, first: int, last: int) -> None:
+def check_calls(calls: RuleCalls | None, scheme: Scheme, first: int, last: int) -> None:
     """Reject a rule that has raised in iterations ``first`` to ``last``, or has left no probabilities."""
     rule = scheme.rule
     if calls is None or not isinstance(rule, Rule):

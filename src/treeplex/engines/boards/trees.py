@@ -10,11 +10,11 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.boards import placed
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision, split_streets
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
 from treeplex.games.holdem.classes import EVERY_BOARD
 
 
-def with_tree(game: HoldemGame, root: Node) -> HoldemGame:
+def with_tree(game: HoldemGame, root: BettingNode) -> HoldemGame:
     """The same cards and money with another betting tree."""
     streets = split_streets(root)
     return replace(game, streets=streets, boards=placed(streets, game.boards[: len(streets)]), locks=())
@@ -32,7 +32,7 @@ def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, D
     """
     known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
     decisions: dict[tuple[Action, ...], tuple[int, Decision]] = {}
-    waiting: list[tuple[Node, tuple[Action, ...]]] = [(game.root, ())]
+    waiting: list[tuple[BettingNode, tuple[Action, ...]]] = [(game.root, ())]
     while waiting:
         node, line = waiting.pop()
         if node.kind == CHANCE and not node.actions:

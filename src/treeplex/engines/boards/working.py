@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import LINE, aligned
-from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Boards, Offsets, Scratch
+from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Boards, Offsets, StreetScratch
 from treeplex.engines.boards.streets import Street, blocks_of
 from treeplex.kernels.vectors import LANES
 
@@ -47,9 +47,9 @@ def parts_of(boards: Sequence[Boards]) -> Offsets:
     return np.array(parts, dtype=np.int64).reshape(-1, STOP + 1)
 
 
-def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> Scratch:
+def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> StreetScratch:
     """Scratch arrays for one street and one thread."""
-    scratch = Scratch(**_made(_scratch(streets, boards, depth, work)))
+    scratch = StreetScratch(**_made(_scratch(streets, boards, depth, work)))
     scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
     return scratch
 

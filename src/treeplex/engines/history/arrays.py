@@ -9,7 +9,7 @@ import numpy as np
 from treeplex.arrays import Bytes, Floats, Ints, Longs
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.paths import Side
+from treeplex.engines.history.paths import PlayerPaths
 
 # Columns of ``Tables.play``: all that a walk needs of a sequence at its nodes, close together so that much of it stays
 # in the cache.
@@ -36,7 +36,7 @@ SQUARES: Final = 6  # sum of the squared distances of v(I) to its mean
 SEEN: Final = 7  # how many iterations both are about
 
 
-class Tables(NamedTuple):
+class WalkTables(NamedTuple):
     """What one player keeps between iterations; all modified in place. Columns and arrays not needed are left out."""
 
     play: Floats  # [S, 2]
@@ -60,7 +60,7 @@ class Tables(NamedTuple):
         return self.play[:, STRATEGY]
 
 
-class Rule(NamedTuple):
+class WalkRule(NamedTuple):
     """How one player's strategies follow from regrets, by Hedge or regret matching, thresholded."""
 
     kind: int  # of ``updates.hedge``: VARIANCE, THEORY or MATCHING
@@ -70,7 +70,7 @@ class Rule(NamedTuple):
     limit: Floats  # [I] the threshold, to be divided by sqrt(t)
 
 
-class PlainRule(Rule):
+class PlainRule(WalkRule):
     """Regret matching without thresholds: a type of its own, for which kernels are compiled apart; arrays are [0]."""
 
 
@@ -85,13 +85,13 @@ class Pruning(NamedTuple):
 
 
 class Open(NamedTuple):
-    """The sequences of every infoset that are not pruned; follows from ``Tables.pruned``."""
+    """The sequences of every infoset that are not pruned; follows from ``WalkTables.pruned``."""
 
     sequence: Ints  # [S] those of infoset i from first[i] on, in order
     width: Ints  # [I] how many
 
 
-class Scratch(NamedTuple):
+class WalkScratch(NamedTuple):
     """Of one player, for walks and best responses."""
 
     visited: Ints  # [I] infosets visited by a walk, parents first
@@ -105,16 +105,16 @@ class Scratch(NamedTuple):
     stamp: Ints  # [I] the pass in which an infoset's sums were last passed on
 
 
-class Player(NamedTuple):
+class WalkingPlayer(NamedTuple):
     """All that kernels are told about one player."""
 
     treeplex: Treeplex
-    side: Side
+    side: PlayerPaths
     rows: Csr  # ``paths.response_rows``; empty where nothing is pruned by regret
-    tables: Tables
+    tables: WalkTables
     open: Open
-    scratch: Scratch
-    rule: Rule
+    scratch: WalkScratch
+    rule: WalkRule
 
 
 class Worklist(NamedTuple):
@@ -139,12 +139,12 @@ def open_sequences(first: Ints, pruned: Bytes) -> Open:
     return Open(sequence, count)
 
 
-def scratch(infosets: int, sequences: int) -> Scratch:
+def scratch(infosets: int, sequences: int) -> WalkScratch:
     """For a treeplex of this size."""
     visited, events, found, nested, stack = (np.empty(infosets, dtype=np.int32) for _ in range(5))
     responds, stamp = np.zeros(infosets, dtype=np.int8), np.full(infosets, -1, dtype=np.int32)
     frames = np.empty((infosets + 1, 3), dtype=np.int32)
-    return Scratch(visited, events, responds, np.zeros(sequences), found, nested, frames, stack, stamp)
+    return WalkScratch(visited, events, responds, np.zeros(sequences), found, nested, frames, stack, stamp)
 
 
 def worklist(inner: int) -> Worklist:

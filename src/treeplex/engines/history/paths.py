@@ -21,7 +21,7 @@ from treeplex.engines.history.levels import (
 )
 
 
-class Side(NamedTuple):
+class PlayerPaths(NamedTuple):
     """One player's part."""
 
     owner: Ints  # [S] the infoset of a sequence, -1 for the empty one
@@ -41,7 +41,7 @@ class Paths(NamedTuple):
 
     tree: LevelTree
     walked: Walked
-    sides: tuple[Side, Side]
+    sides: tuple[PlayerPaths, PlayerPaths]
     inner: int  # nodes that are no terminals
 
 
@@ -110,7 +110,7 @@ def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
     tree, _, sides, _ = paths(game)
     reach = chance_reach(tree)
 
-    def of(player: int, side: Side) -> Floats:
+    def of(player: int, side: PlayerPaths) -> Floats:
         own = np.flatnonzero(tree.mover == player)[::-1]
         happens = np.bincount(tree.infoset[own], weights=reach[own], minlength=len(side.payoff_range))
         return side.payoff_range * np.minimum(happens, 1.0)
@@ -128,13 +128,13 @@ def _side(
     worst: Floats,
     reach: Floats,
     last: tuple[Ints, Ints],
-) -> Side:
+) -> PlayerPaths:
     treeplex = game.treeplexes[player]
     shape = treeplex.infosets, game.treeplexes[1 - player].sequences
     nodes, sequence = incoming(tree, player)
     own = np.flatnonzero(tree.mover == player)
     start = np.concatenate(([0], np.cumsum(np.bincount(treeplex.parent, minlength=treeplex.sequences))))
-    return Side(
+    return PlayerPaths(
         owner=np.concatenate(([-1], np.repeat(np.arange(treeplex.infosets), treeplex.actions))).astype(np.int32),
         child_start=start.astype(np.int32),
         child=np.argsort(treeplex.parent, kind="stable").astype(np.int32),

@@ -15,18 +15,18 @@ from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, Scratch
 from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import regrets
-from treeplex.engines.public.store import Place, Store
+from treeplex.engines.public.store import Store, StoredSpan
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.errors import ParameterError
 
 SMALLEST: Final = 4  # public nodes: less does not pay
 
 
-class Entry(NamedTuple):
+class ArchivedSubgame(NamedTuple):
     """A subgame on disk."""
 
     node: int  # its root, which stays in memory
-    place: Place
+    place: StoredSpan
     histories: int
     largest: tuple[float, float]  # each player's sum of largest positive regrets
     squares: tuple[float, float]  # and of squared ones
@@ -37,7 +37,7 @@ class Archive:
 
     def __init__(self, folder: Path | None, hands: int) -> None:
         self.store = Store(folder, hands)
-        self.entries: list[Entry] = []
+        self.entries: list[ArchivedSubgame] = []
         self.nodes: Ints = np.empty(0, dtype=np.int32)
 
     @property
@@ -101,15 +101,15 @@ class Archive:
             self.entries = [entry._replace(node=int(place[entry.node])) for entry in self.entries]
         self.nodes = np.array([entry.node for entry in self.entries], dtype=np.int32)
 
-    def _put(self, tree: GrowingTree, root: int) -> Entry:
+    def _put(self, tree: GrowingTree, root: int) -> ArchivedSubgame:
         block = tree.copy_out(root)
         largest, squares = np.zeros(2), np.zeros(2)
         regrets(block.nodes, block.rows.regret, largest, squares)
         histories = int(block.nodes.deals[1:].sum())
         pairs = [(float(sums[0]), float(sums[1])) for sums in (largest, squares)]
-        return Entry(root, self.store.put(block), histories, pairs[0], pairs[1])
+        return ArchivedSubgame(root, self.store.put(block), histories, pairs[0], pairs[1])
 
-    def _bring_back(self, tree: GrowingTree, entries: list[Entry]) -> None:
+    def _bring_back(self, tree: GrowingTree, entries: list[ArchivedSubgame]) -> None:
         for entry in entries:
             tree.hang(self.store.get(entry.place), entry.node)
             self.entries.remove(entry)

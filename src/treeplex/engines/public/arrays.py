@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
     lanes: tuple[int, ...]  # [H] zeros if there are few hands: a length that compilers see unrolls loops over hands
 
 
-class Step(NamedTuple):
+class GrowingStep(NamedTuple):
     """How an iteration counts: for regrets, for averages and sums; whether regrets are cut off at zero."""
 
     regret: float

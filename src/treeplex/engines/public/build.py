@@ -16,7 +16,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes
 from treeplex.engines.public.cpu.growing import rematch
 from treeplex.engines.public.follow import Guide
-from treeplex.engines.public.states import Numbers, State, every_state
+from treeplex.engines.public.states import Numbers, PublicState, every_state
 from treeplex.engines.public.tree import DTYPES, Block, fresh_rows
 from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.dealt import Public
@@ -26,7 +26,7 @@ from treeplex.games.sized import ActionMenu, Menu, candidates_of, interval_of, i
 PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
 
 
-class Move(NamedTuple):
+class TreeMove(NamedTuple):
     """What led to a state."""
 
     parent: int = NONE
@@ -55,7 +55,7 @@ class Builder:
         self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
         self._finite = self.rules if is_finite(self.rules) else None
-        self.states: list[State] = []  # all of them, where the rules list their sizes
+        self.states: list[PublicState] = []  # all of them, where the rules list their sizes
         if self._finite is not None:
             self.states = every_state(self._finite, Numbers(self.joint, self._reveal, self._table))
             for state in self.states:
@@ -65,20 +65,20 @@ class Builder:
 
     def whole(self) -> Block:
         """The game from its start, with the sizes in the abstraction."""
-        block = self._from(self.rules.start(), 0, (), Move())
+        block = self._from(self.rules.start(), 0, (), TreeMove())
         if self._finite is None:
             self._check(block.nodes)
         return block
 
-    def behind(self, state: State, size: float, line: tuple[str, ...], guide: Guide | None) -> Block:
+    def behind(self, state: PublicState, size: float, line: tuple[str, ...], guide: Guide | None) -> Block:
         """The subgame behind a legal size, by the rules; ``line`` leads to it.
 
         It has the sizes of the menu, and those of ``guide`` where they are legal.
         """
         public = self.states[state.sized[size]].public
-        return self._from(public, state.cards, line, Move(NONE, size, self._word(state.word), guide=guide))
+        return self._from(public, state.cards, line, TreeMove(NONE, size, self._word(state.word), guide=guide))
 
-    def _from(self, public: Public, cards: int, line: tuple[str, ...], move: Move) -> Block:
+    def _from(self, public: Public, cards: int, line: tuple[str, ...], move: TreeMove) -> Block:
         fields: dict[str, list[Any]] = {name: [] for name in Nodes._fields}
         self._add(fields, public, cards, line, move)
         nodes = Nodes._make(np.array(column, dtype=DTYPES[name]) for name, column in fields.items())
@@ -130,7 +130,7 @@ class Builder:
                 )
 
     def _add(
-        self, fields: dict[str, list[Any]], public: Public, cards: int, line: tuple[str, ...] | None, move: Move
+        self, fields: dict[str, list[Any]], public: Public, cards: int, line: tuple[str, ...] | None, move: TreeMove
     ) -> int:
         """Add a state and all that follows; returns its number. Lines are kept only if sizes depend on them."""
         n = len(fields["parent"])
@@ -156,8 +156,8 @@ class Builder:
         return n
 
     def _moves(
-        self, public: Public, cards: int, line: tuple[str, ...] | None, move: Move, n: int
-    ) -> Iterator[tuple[str, Public, int, Move]]:
+        self, public: Public, cards: int, line: tuple[str, ...] | None, move: TreeMove, n: int
+    ) -> Iterator[tuple[str, Public, int, TreeMove]]:
         """Label, state, public cards and move of every child."""
         rules, mover = self.rules, self.rules.mover(public)
         odds = rules.odds(public) if mover == CHANCE else None
@@ -168,13 +168,13 @@ class Builder:
             if fold_out:
                 fold_out = rules.settle(state) == rules.settle(rules.next(move.twin, action))
             guide = None if move.guide is None else move.guide.after(action)
-            yield action, state, revealed, Move(n, UNSIZED, self._word(action), fold_out, guide=guide)
+            yield action, state, revealed, TreeMove(n, UNSIZED, self._word(action), fold_out, guide=guide)
         interval = None if mover == CHANCE else interval_of(rules, public)
         if interval is None:
             return
         word = rules.word(public)
         for size in self._offered(public, line, move.guide):
-            made = Move(n, size, self._word(word))
+            made = TreeMove(n, size, self._word(word))
             if self._finite is None:
                 made = made._replace(twin=rules.sized(public, interval[1] if size != interval[1] else interval[0]))
             elif move.guide is not None:

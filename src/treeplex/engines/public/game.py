@@ -14,14 +14,14 @@ from treeplex.engines.public.arrays import NONE, Nodes, Scratch
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.cpu.growing import iterate, reach, rematch
 from treeplex.engines.public.cpu.sizes import respond
-from treeplex.engines.public.states import State
-from treeplex.engines.public.translated import Translation
+from treeplex.engines.public.states import PublicState
+from treeplex.engines.public.translated import TreeTranslation
 from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, sized_label
 
 
-class Rule(NamedTuple):
+class GrowingRule(NamedTuple):
     """Which member of the CFR family plays."""
 
     simultaneous: bool  # simultaneous updates; else alternating ones
@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
 HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought down
 
-RULES: Final = {"cfr": Rule(True, False, False), "cfr+": Rule(False, True, True)}
+RULES: Final = {"cfr": GrowingRule(True, False, False), "cfr+": GrowingRule(False, True, True)}
 """``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
 
 
@@ -56,7 +56,7 @@ class Sums(NamedTuple):
     earned: Floats
 
 
-class Response(NamedTuple):
+class TreeResponse(NamedTuple):
     """A best response, node by node and hand by hand."""
 
     values: Floats  # [P, H] counterfactual
@@ -71,7 +71,7 @@ class GrowingGame:
         self,
         rules: ActionMenu,
         menu: Menu,
-        rule: Rule,
+        rule: GrowingRule,
         folder: Path | None = None,
         start: Start | None = None,
         current: bool = False,
@@ -155,7 +155,7 @@ class GrowingGame:
         """[P, H] the strategies that are the answer: the averages, or the current ones if ``current``."""
         return self.tree.rows.strategy.copy() if self.current else self.averages()
 
-    def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> Response:
+    def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> TreeResponse:
         """A best response to the opponent's strategy, over all legal sizes or those in the abstraction.
 
         ``whole`` is for payoffs that are proportional to a payoff scale; ``translation`` for all others.
@@ -163,7 +163,7 @@ class GrowingGame:
         strategy = self.answer() if strategy is None else strategy
         opponent = np.ones((self.tree.count, self.tree.hands))
         reach(self.tree.nodes, strategy, 1 - player, opponent)
-        response = Response(*(np.zeros_like(opponent) for _ in Response._fields))
+        response = TreeResponse(*(np.zeros_like(opponent) for _ in TreeResponse._fields))
         for stub, block in self.archive.blocks():
             values, fold_out = self._respond_in(block, player, opponent[stub], whole)
             response.values[stub], response.fold_out[stub] = values, fold_out
@@ -182,7 +182,7 @@ class GrowingGame:
         return Measure(self._value(strategy), (first, second))
 
     @property
-    def states(self) -> list[State]:
+    def states(self) -> list[PublicState]:
         """All public states of the full game, where the rules list their sizes; else none."""
         return self.builder.states
 
@@ -191,7 +191,7 @@ class GrowingGame:
         """Whether a best response in the full game is told what its sizes are read as, or that is kept "secret"."""
         return "secret" if self.states else "told"
 
-    def state(self, node: int) -> State:
+    def state(self, node: int) -> PublicState:
         """The public state of a node, where the rules list their sizes."""
         return self.states[int(self.numbers(self.tree, self.tree.path(node))[node])]
 
@@ -205,12 +205,12 @@ class GrowingGame:
 
     def translation(
         self, player: int, deviations: float = np.inf, hidden: int = NONE, *, averages: bool = False
-    ) -> Translation:
+    ) -> TreeTranslation:
         """What ``player`` responds to in the full game: the opponent's answer, or its average, translated."""
         tree = self.unfolded()
         block = Block(tree.nodes, tree.rows)
         strategy = tree.rows.strategy if self.current and not averages else _averages(block)
-        return Translation(self.states, self.tables, tree, self.builder.words, strategy, player, deviations, hidden)
+        return TreeTranslation(self.states, self.tables, tree, self.builder.words, strategy, player, deviations, hidden)
 
     def unfolded(self) -> GrowingTree:
         """The tree with what is on disk, as a copy if there is any; numbers of nodes are the same."""
@@ -233,7 +233,7 @@ class GrowingGame:
         opponent = np.empty_like(strategy)
         opponent[0] = arriving
         reach(block.nodes, strategy, 1 - player, opponent)
-        found = Response(*(np.zeros_like(opponent) for _ in Response._fields))
+        found = TreeResponse(*(np.zeros_like(opponent) for _ in TreeResponse._fields))
         respond(block.nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *found)
         return found.values[0], found.fold_out[0]
 

@@ -25,7 +25,7 @@ MOST: Final = 1_000_000  # public states, which would take gigabytes
 
 
 @dataclass
-class State:
+class PublicState:
     """A public state, and the numbers of those that follow."""
 
     public: Public
@@ -55,9 +55,9 @@ class Numbers:
     table: Callable[[int, Hashable], int]
 
 
-def every_state(rules: FiniteMenu, numbers: Numbers) -> list[State]:
+def every_state(rules: FiniteMenu, numbers: Numbers) -> list[PublicState]:
     """All states that any sizes lead to; the first is the start. Refused if they are too many to list."""
-    listed: list[State] = []
+    listed: list[PublicState] = []
     known: dict[tuple[Public, int], int] = {}
 
     def numbered(public: Public, cards: int) -> int:
@@ -69,7 +69,7 @@ def every_state(rules: FiniteMenu, numbers: Numbers) -> list[State]:
                     " fewer sizes in 'candidates'."
                 )
             deals = int(np.count_nonzero(numbers.joint(cards)))
-            listed.append(State(public, cards, rules.mover(public), deals))
+            listed.append(PublicState(public, cards, rules.mover(public), deals))
         return found
 
     numbered(rules.start(), 0)
@@ -89,7 +89,7 @@ def every_state(rules: FiniteMenu, numbers: Numbers) -> list[State]:
     return listed
 
 
-def _sizes(rules: FiniteMenu, state: State, numbered: Callable[[Public, int], int]) -> None:
+def _sizes(rules: FiniteMenu, state: PublicState, numbered: Callable[[Public, int], int]) -> None:
     """What a player's state has beside actions without a size."""
     public = state.public
     for size in candidates_of(rules, public):

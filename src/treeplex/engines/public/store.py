@@ -23,7 +23,7 @@ from treeplex.files import reason, refuse_special, replacing
 FILE: Final = "archive.bin"
 
 
-class Place(NamedTuple):
+class StoredSpan(NamedTuple):
     """Where a subgame lies."""
 
     offset: int
@@ -48,7 +48,7 @@ class Store:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return Path(folder) / FILE
 
-    def put(self, block: Block) -> Place:
+    def put(self, block: Block) -> StoredSpan:
         """Write a subgame at the end of the file."""
         content = b"".join(array.tobytes() for array in (*block.nodes, *block.rows))
         try:
@@ -57,9 +57,9 @@ class Store:
                 file.write(content)
         except OSError as error:
             raise ParameterError(f"The file {self._path} cannot be written: {reason(error)}.") from error
-        return Place(offset, len(block.nodes.parent), _checksum(content))
+        return StoredSpan(offset, len(block.nodes.parent), _checksum(content))
 
-    def get(self, place: Place) -> Block:
+    def get(self, place: StoredSpan) -> Block:
         """Read a subgame."""
         offset, count, checksum = place
         sizes = [count * np.dtype(DTYPES[name]).itemsize for name in Nodes._fields]

@@ -28,7 +28,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE
-from treeplex.engines.public.states import State
+from treeplex.engines.public.states import PublicState
 from treeplex.engines.public.tree import GrowingTree
 from treeplex.games.mapping import nearest_legal, reading_shares
 from treeplex.games.protocol import CHANCE, TERMINAL
@@ -47,12 +47,12 @@ class Moves(NamedTuple):
     sized: dict[float, int]
 
 
-class Translation:
+class TreeTranslation:
     """How the opponent of ``responder`` plays ``strategy`` [P, H] of an abstraction in the full game."""
 
     def __init__(
         self,
-        states: list[State],
+        states: list[PublicState],
         tables: Floats,
         tree: GrowingTree,
         words: list[str],
@@ -97,7 +97,7 @@ class Translation:
         readings = self._decisions(state, readings)
         return (self._respond if state.mover == self._responder else self._act)(state, readings, left)
 
-    def _respond(self, state: State, readings: Readings, left: float) -> Floats:
+    def _respond(self, state: PublicState, readings: Readings, left: float) -> Floats:
         """All actions without a size; all legal sizes, or those on the menu of a reading if no deviation is left."""
         best = np.full(self._hands, -np.inf)
         for action, to in state.plain.items():
@@ -108,7 +108,7 @@ class Translation:
                 np.maximum(best, self._value(to, *self._read(state, readings, size, left)), out=best)
         return best
 
-    def _act(self, state: State, readings: Readings, left: float) -> Floats:
+    def _act(self, state: PublicState, readings: Readings, left: float) -> Floats:
         """The translator's own decision: whatever its readings would do."""
         plain: dict[str, Readings] = {}
         sized: dict[float, Readings] = {}
@@ -130,14 +130,14 @@ class Translation:
         values += [self._value(state.sized[size], after, left) for size, after in sized.items()]
         return self._sum(values)
 
-    def _decisions(self, state: State, readings: Readings) -> Readings:
+    def _decisions(self, state: PublicState, readings: Readings) -> Readings:
         """A reading of a real decision is an abstract decision of the same player, or NONE."""
         mover, out = self._tree.nodes.mover, Readings()
         for node, weight in readings.items():
             _add(out, node if node != NONE and mover[node] == state.mover else NONE, weight)
         return out
 
-    def _after(self, state: State, readings: Readings, action: str) -> Readings:
+    def _after(self, state: PublicState, readings: Readings, action: str) -> Readings:
         """What follows the responder's action without a size, or a public card."""
         mover, out = self._tree.nodes.mover, Readings()
         for node, weight in readings.items():
@@ -145,7 +145,7 @@ class Translation:
             _add(out, self._moves(node).plain.get(action, NONE) if same else NONE, weight)
         return out
 
-    def _read(self, state: State, readings: Readings, size: float, left: float) -> tuple[Readings, float]:
+    def _read(self, state: PublicState, readings: Readings, size: float, left: float) -> tuple[Readings, float]:
         """What the responder's size is taken for, and how many deviations are left."""
         out, known = Readings(), False
         for node, weight in readings.items():

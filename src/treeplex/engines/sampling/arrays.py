@@ -20,7 +20,7 @@ NO_RULE: Final = RuleCall(np.uint64(0), np.uint64(0), np.zeros(1), np.full(3, -1
 BOTH: Final = 2  # in place of a player: both learn from one walk
 
 
-class Table(NamedTuple):
+class LearnerTable(NamedTuple):
     """What one player has learnt, in the order of the sample tree; modified in place.
 
     Arrays that an algorithm does not use have length one.
@@ -41,7 +41,7 @@ class Frames(NamedTuple):
     sigma: Floats  # [depth, widest] their probabilities
 
 
-class Log(NamedTuple):
+class RegretLog(NamedTuple):
     """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations.
 
     For pure strategies only the infosets wait: ``regret`` and ``seen`` have length one.
@@ -56,29 +56,29 @@ class Log(NamedTuple):
     iteration: Floats  # [1] counted for that rule
 
 
-class FunctionLog(Log):
+class FunctionLog(RegretLog):
     """The same for a rule that is a function; what waits are values. A type of its own, as kernels are compiled."""
 
 
-class Batch(NamedTuple):
+class SamplerArrays(NamedTuple):
     """What some iterations of a sampler work with; all but the tree and the weights is modified in place."""
 
     tree: SampleTree
     pre_deal: int  # nodes that drawing a deal enters
-    tables: tuple[Table, Table]
+    tables: tuple[LearnerTable, LearnerTable]
     weights: Floats  # [T] of the iterations in regrets, or in values
     average_weights: Floats  # [T] in the averages
     plus: bool  # regrets are cut off at zero
     turns: int
-    logs: tuple[Log, Log]
+    logs: tuple[RegretLog, RegretLog]
     frames: Frames
     counter: npt.NDArray[np.uint64]  # [1] where the stream of random numbers stands
     nodes: Longs  # [2] entered; looked at but not entered
 
 
-def table(sequences: int, *, pick: bool, baseline: bool) -> Table:
+def table(sequences: int, *, pick: bool, baseline: bool) -> LearnerTable:
     """Nothing learnt yet. Pages that are never touched take no memory."""
-    return Table(
+    return LearnerTable(
         np.zeros(sequences),
         np.zeros(sequences),
         np.zeros(sequences if pick else 1, dtype=np.int32),
@@ -97,9 +97,9 @@ def frames(sampling: Sampling) -> Frames:
     )
 
 
-def log(sequences: int, *, regrets: bool) -> Log:
+def log(sequences: int, *, regrets: bool) -> RegretLog:
     """Empty; with room for regrets, or for the names of infosets alone."""
-    return Log(*_waiting(sequences, sequences if regrets else 1), NO_RULE, np.zeros(1), np.zeros(1))
+    return RegretLog(*_waiting(sequences, sequences if regrets else 1), NO_RULE, np.zeros(1), np.zeros(1))
 
 
 def function_log(sequences: int, rule: RuleCall, memory: Floats, done: int) -> FunctionLog:

@@ -42,7 +42,7 @@ MOVERS = (0, 1, TERMINAL)
 PLAIN = (tuple, list)
 
 
-class Entry:
+class InfosetRecord:
     """What is known of an infoset."""
 
     __slots__ = ("actions", "average", "known", "pick", "regret")
@@ -55,7 +55,7 @@ class Entry:
         self.pick = pick
 
 
-Memory = tuple[dict[str, Entry], dict[str, Entry]]
+Memory = tuple[dict[str, InfosetRecord], dict[str, InfosetRecord]]
 """Both players' visited infosets by label."""
 
 
@@ -97,7 +97,7 @@ class OnTheFly:
             mover = checked_mover(self.name, self.game.mover(history), lambda: f"history {quoted(history)}")
             return mover, checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
 
-    def entry(self, memory: dict[str, Entry], history: History) -> Entry:
+    def entry(self, memory: dict[str, InfosetRecord], history: History) -> InfosetRecord:
         """The infoset of a history, made at the first visit with a random action to play."""
         label = self.label(history)
         found = memory.get(label)
@@ -107,10 +107,10 @@ class OnTheFly:
             if len(set(actions)) != len(actions):
                 place = f"history {quoted(history)}"
                 raise GameError(f"{self.name} repeats an action label at {place}; labels must differ.")
-            found = memory[label] = Entry(actions, self._random.randrange(len(actions)))
+            found = memory[label] = InfosetRecord(actions, self._random.randrange(len(actions)))
         return found if found.known else self._compared(found, history)
 
-    def _compared(self, entry: Entry, history: History) -> Entry:
+    def _compared(self, entry: InfosetRecord, history: History) -> InfosetRecord:
         """An infoset from a file, whose actions must be those of the rules."""
         if entry.actions != self.actions(history):
             raise FormatError(
@@ -212,7 +212,7 @@ class OnTheFly:
             entry.regret[k] += weight * scale * ((value if k == move else 0.0) - expected)
         return expected
 
-    def respond(self, memory: Memory, answer: dict[str, Entry], player: int, history: History) -> float:
+    def respond(self, memory: Memory, answer: dict[str, InfosetRecord], player: int, history: History) -> float:
         """As ``pure``, against the averages in ``memory``: ``answer`` learns a best response of ``player``."""
         game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
@@ -228,7 +228,7 @@ class OnTheFly:
         entry.pick = entry.regret.index(max(entry.regret))
         return played
 
-    def play(self, memory: Memory, answer: dict[str, Entry] | None, player: int) -> float:
+    def play(self, memory: Memory, answer: dict[str, InfosetRecord] | None, player: int) -> float:
         """One game, for the payoff of ``player``: by the averages, or with ``answer`` in place of the player's own."""
         game, history = self.game, self.game.root()
         for moves in count():
@@ -245,7 +245,7 @@ class OnTheFly:
             history = game.child(history, move)
         raise AssertionError  # never: the line above goes on until the game ends
 
-    def mean_payoff(self, memory: Memory, answer: dict[str, Entry] | None, player: int, games: int) -> Estimate:
+    def mean_payoff(self, memory: Memory, answer: dict[str, InfosetRecord] | None, player: int, games: int) -> Estimate:
         """What ``player`` earns over so many games."""
         payoffs = [self.play(memory, answer, player) for _ in range(games)]
         mean = sum(payoffs) / games
@@ -254,7 +254,7 @@ class OnTheFly:
         spread = sum(((payoff - mean) / unit) ** 2 for payoff in payoffs) / max(games - 1, 1)
         return Estimate(mean, unit * (spread / games) ** 0.5)
 
-    def average_move(self, memory: dict[str, Entry], history: History) -> str:
+    def average_move(self, memory: dict[str, InfosetRecord], history: History) -> str:
         """A move drawn from the average strategy; any where the infoset was never visited."""
         entry = memory.get(self.label(history))
         if entry is None or not any(entry.average):

@@ -98,7 +98,7 @@ class SequenceForm(NamedTuple):
         return 1 if self.partitions[0] is None else len(self.partitions[0].runs) - 1
 
 
-class Run(NamedTuple):
+class InfosetRun(NamedTuple):
     """A run of infosets of one treeplex that one thread walks over; without a partition, all of them."""
 
     treeplex: Treeplex

@@ -17,9 +17,9 @@ from treeplex.engines.sequence.first_order import (
     KROER_2015,
     KROER_2020,
     Entropy,
+    FirstOrderPlayer,
     GapScratch,
     MirrorScratch,
-    Player,
     ProxScratch,
 )
 from treeplex.errors import ParameterError
@@ -67,9 +67,11 @@ def smoothing_guess(game: CompiledGame, kind: int) -> float:
     return (game.largest_payoff or 1.0) / heaviest
 
 
-def first_order_players(game: CompiledGame, kind: int, operator: Operator | TreeOperator) -> tuple[Player, Player]:
+def first_order_players(
+    game: CompiledGame, kind: int, operator: Operator | TreeOperator
+) -> tuple[FirstOrderPlayer, FirstOrderPlayer]:
     """What first-order methods are told about both players."""
-    first, second = map(Player, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind))
+    first, second = map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind))
     return first, second
 
 

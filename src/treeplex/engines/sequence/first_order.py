@@ -38,7 +38,7 @@ class ProxScratch(NamedTuple):
     total: Floats  # [I]
 
 
-class Player(NamedTuple):
+class FirstOrderPlayer(NamedTuple):
     """What first-order methods are told about one player."""
 
     treeplex: Treeplex
@@ -66,7 +66,7 @@ class GapScratch(NamedTuple):
     next: Floats
 
 
-GapPlayer = tuple[Player, Gap, GapScratch]
+GapPlayer = tuple[FirstOrderPlayer, Gap, GapScratch]
 """All of one player that the excessive gap technique works with."""
 
 
@@ -107,7 +107,7 @@ class MirrorScratch(NamedTuple):
     next: Floats
 
 
-MirrorPlayer = tuple[Player, Mirror, MirrorScratch]
+MirrorPlayer = tuple[FirstOrderPlayer, Mirror, MirrorScratch]
 """All of one player that they work with."""
 
 

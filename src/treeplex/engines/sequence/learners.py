@@ -15,7 +15,7 @@ from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
 from treeplex.engines.sequence.cpu.tiled_evaluate import normalise_tiles
 from treeplex.engines.sequence.partition import partitions, partitions_for, paying, runs
-from treeplex.engines.sequence.tiles import Layout, TiledGame, laid
+from treeplex.engines.sequence.tiles import TiledGame, TileLayout, laid
 from treeplex.kernels.vectors import LANES
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.regret_matching import RegretMatching
@@ -127,7 +127,7 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     )
 
 
-def in_places(layouts: tuple[Layout, Layout], learners: Any) -> Any:
+def in_places(layouts: tuple[TileLayout, TileLayout], learners: Any) -> Any:
     """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
     return tuple(
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})

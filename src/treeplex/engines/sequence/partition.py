@@ -20,7 +20,7 @@ import numpy as np
 from treeplex.arrays import Bytes, Floats, Ints, Longs
 from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.tiles import Layout, TiledGame, TiledRows
+from treeplex.engines.sequence.tiles import TiledGame, TiledRows, TileLayout
 from treeplex.kernels.jit import kernel
 from treeplex.system import cores
 
@@ -109,7 +109,7 @@ def passes(game: TiledGame, threads: int, least: int) -> tuple[Passes, Passes]:
     return first, second
 
 
-def _works(layout: Layout, rows: TiledRows) -> tuple[Longs, Longs]:
+def _works(layout: TileLayout, rows: TiledRows) -> tuple[Longs, Longs]:
     """[T + 1] vectors of all tiles before, bottom-up and top-down."""
     first = layout.tiles.first
     slices = 2 * first.astype(np.int64)
@@ -139,7 +139,7 @@ def available(threads: int) -> int:
     return min(threads or cores() - cores() // 8, cores())
 
 
-def stretches(layout: Layout, work: Longs, threads: int, least: int) -> Ints:
+def stretches(layout: TileLayout, work: Longs, threads: int, least: int) -> Ints:
     """[stretches, threads + 1] where each thread's tiles begin, a stretch after the other.
 
     A stretch is a height with work for at least two threads, in equal pieces, or all heights between such, in one.

@@ -53,7 +53,7 @@ class Tiles(NamedTuple):
     child: Ints  # [16 start[B]] lanes of child infosets, the last in the game first; 16 T: none
 
 
-class Layout(NamedTuple):
+class TileLayout(NamedTuple):
     """Tiles, and where the sequences are in them."""
 
     tiles: Tiles
@@ -100,14 +100,14 @@ Dealt = (
 class TiledGame(NamedTuple):
     """Both players'."""
 
-    layouts: tuple[Layout, Layout]
+    layouts: tuple[TileLayout, TileLayout]
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
     storage: str  # of learners: float64 or float32
     roots: tuple[Root, Root]
 
 
-_LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[Layout, Layout] | None] = WeakKeyDictionary()
+_LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[TileLayout, TileLayout] | None] = WeakKeyDictionary()
 _TILED: WeakKeyDictionary[CompiledGame, dict[str, TiledGame]] = WeakKeyDictionary()
 """By storage; both go when the game goes."""
 
@@ -125,10 +125,10 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
     return known[storage]
 
 
-def _paying(game: CompiledGame) -> tuple[Layout, Layout] | None:
+def _paying(game: CompiledGame) -> tuple[TileLayout, TileLayout] | None:
     """Both players' layouts, if tiles are full enough."""
     sparse = isinstance(game.operator.rows, Csr)
-    found: list[Layout] = []
+    found: list[TileLayout] = []
     numbers, places = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
         entries = _lengths(side) if sparse else np.zeros(treeplex.sequences, dtype=np.int32)
@@ -139,7 +139,7 @@ def _paying(game: CompiledGame) -> tuple[Layout, Layout] | None:
     return (found[0], found[1]) if places <= FILLED * numbers else None
 
 
-def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
+def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
     """Cut a treeplex into tiles; ``entries`` [S] is how many payoffs each sequence has."""
     first, parent = treeplex
     infosets, sequences = treeplex.infosets, treeplex.sequences
@@ -156,10 +156,10 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> Layout:
     child = aligned(LANES * int(start[-1]), np.int32)
     above[:], child[:] = NOWHERE, LANES * count
     _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
-    return Layout(Tiles(slices, above, start, child), bounds, place)
+    return TileLayout(Tiles(slices, above, start, child), bounds, place)
 
 
-def lanes(layout: Layout, first: Ints) -> Ints:
+def lanes(layout: TileLayout, first: Ints) -> Ints:
     """[16 T] First sequence of the infoset in each lane; -1: no infoset. ``first`` [I + 1]: of all infosets."""
     head = layout.place[first[:-1]]
     tile = np.searchsorted(layout.tiles.first, head // LANES, side="right") - 1
@@ -168,14 +168,14 @@ def lanes(layout: Layout, first: Ints) -> Ints:
     return found
 
 
-def laid(layout: Layout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def laid(layout: TileLayout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Numbers of the sequences [S] in their places [P]; zeros elsewhere."""
     out = aligned(layout.places, numbers.dtype)
     out[layout.place] = numbers
     return out
 
 
-def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str) -> TiledGame:
+def _converted(game: CompiledGame, layouts: tuple[TileLayout, TileLayout], storage: str) -> TiledGame:
     dtype = np.dtype(storage)
     rows: list[TiledRows] = []
     blocks: list[Any] = []
@@ -194,7 +194,7 @@ def _converted(game: CompiledGame, layouts: tuple[Layout, Layout], storage: str)
     return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage, roots)
 
 
-def _root(game: CompiledGame, player: int, layouts: tuple[Layout, Layout]) -> Root:
+def _root(game: CompiledGame, player: int, layouts: tuple[TileLayout, TileLayout]) -> Root:
     treeplex, side, (tiles, _, place) = game.treeplexes[player], game.operator[player], layouts[player]
     heads = place[treeplex.first[:-1][treeplex.parent == 0][::-1]]
     tile = np.searchsorted(tiles.first, heads // LANES, side="right") - 1
@@ -206,7 +206,7 @@ def _root(game: CompiledGame, player: int, layouts: tuple[Layout, Layout]) -> Ro
     return Root(layouts[1 - player].place[side.column[entries]], paid, lane)
 
 
-def _moved(operator: Any, player: int, layouts: tuple[Layout, Layout]) -> Any:
+def _moved(operator: Any, player: int, layouts: tuple[TileLayout, TileLayout]) -> Any:
     """One player's rows of an operator of blocks, with places instead of sequences."""
     own, other, side = layouts[player], layouts[1 - player], operator[player]
     if isinstance(operator, ClassBlocks):
@@ -214,7 +214,7 @@ def _moved(operator: Any, player: int, layouts: tuple[Layout, Layout]) -> Any:
     return side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
 
 
-def _sliced(side: Csr, player: int, own: Layout, other: Layout, dtype: npt.DTypeLike) -> TiledRows:
+def _sliced(side: Csr, player: int, own: TileLayout, other: TileLayout, dtype: npt.DTypeLike) -> TiledRows:
     start = _starts(own.tiles.first, own.place, _lengths(side))
     size, unit = LANES * int(start[-1]), common_unit(side.data)
     numbers = side.data if player == 0 else -side.data
@@ -248,7 +248,7 @@ def _lengths(side: Any) -> Ints:
     return lengths
 
 
-def _places(layout: Layout, sequence: Ints) -> Ints:
+def _places(layout: TileLayout, sequence: Ints) -> Ints:
     return np.where(sequence < 0, -1, layout.place[sequence]).astype(np.int32)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeplex.engines.boards.cut import Run, board_work, part_of
+from treeplex.engines.boards.cut import BoardRun, board_work, part_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import blocks_of
 from treeplex.engines.boards.tables import numbers_beside
@@ -18,12 +18,12 @@ from treeplex.kernels.vectors import LANES
 from treeplex.updates.storage import STORAGES
 
 
-def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> list[Run]:
+def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> list[BoardRun]:
     """Which boards each worker has: so that the largest part is as small as can be."""
     work, most = board_work(game), cutting.memory
     fewest = min(cutting.workers, len(work))
     for count in range(fewest, (fewest if most is None else len(work)) + 1):
-        runs = [Run(*each) for each in split(work, count)]
+        runs = [BoardRun(*each) for each in split(work, count)]
         need = max(shard_memory(game, storage, beside, run, cutting.threads) for run in runs)
         if most is None or need <= most:
             if len(runs) <= cutting.workers:
@@ -33,7 +33,7 @@ def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> li
                 f" {'is' if cutting.workers == 1 else 'are'} {cutting.workers}; give more workers, more worker_memory,"
                 " or storage=int16."
             )
-    each = [Run(board, board + 1) for board in range(len(work))]
+    each = [BoardRun(board, board + 1) for board in range(len(work))]
     need = max(shard_memory(game, storage, beside, run, cutting.threads) for run in each)
     raise ParameterError(
         f"One board of {game.name} with all below it takes a worker of {sized(need)}, but workers have"
@@ -41,7 +41,7 @@ def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> li
     )
 
 
-def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, runs: Sequence[Run]) -> list[Order]:
+def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, runs: Sequence[BoardRun]) -> list[Order]:
     """What each worker is told to make."""
     common = {
         "spot": game.spot.summary(),
@@ -55,7 +55,7 @@ def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, r
     return [Order(BOARDS, common | each, {}, inner.backend) for each in own]
 
 
-def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:
+def exchanged(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: int) -> int:
     """Bytes that a pass of ``player`` sends to all shards and receives: reach of roots, and what boards are worth.
 
     The former goes to every shard as it is; so many shards more cost so much more, but the latter stays what it is.
@@ -67,13 +67,13 @@ def exchanged(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) 
     return sum(sent + size * blocks * LANES * (end - begin) * int(widths[begin:end].max()) for begin, end in runs)
 
 
-def device_exchange(game: HoldemGame, runs: Sequence[Run], storage: str, player: int) -> int:
+def device_exchange(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: int) -> int:
     """The same between GPUs: reach of chance nodes goes to every shard, values come once."""
     size, roots = np.dtype(STORAGES[storage].work).itemsize, game.streets[1].roots
     wide = int(game.boards[0].hands[1 - player].start[-1])
     return len(runs) * roots * (size * wide + 1) + size * roots * int(game.boards[1].hands[player].start[-1])
 
 
-def shard_memory(game: HoldemGame, storage: str, beside: int, run: Run, threads: int) -> int:
+def shard_memory(game: HoldemGame, storage: str, beside: int, run: BoardRun, threads: int) -> int:
     """Bytes that a worker takes for a run of boards."""
     return PROCESS + part_of(game, run).memory(storage, beside, threads)

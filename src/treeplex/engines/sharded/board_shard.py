@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.cut import Run
+from treeplex.engines.boards.cut import BoardRun
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.part import carry_part
 from treeplex.engines.protocol import Scheme, packed
@@ -23,7 +23,7 @@ class BoardShard:
     def __init__(self, order: Order, scheme_of: Callable[[HoldemGame], Scheme]) -> None:
         words = order.words
         game = load_spot(make_spot(words["spot"]), locks=make_locks(words["locks"]))
-        self.run = Run(*words["part"])
+        self.run = BoardRun(*words["part"])
         self.part = open_part(order.backend, game, self.run, words["storage"], words["threads"], scheme_of(game))
         self.turn = 0  # whose pass is next
         self.tables = self.part.tables()
@@ -68,7 +68,7 @@ class BoardShard:
         part = self.part
         tables = part.host_tables()._replace(iteration=stamp.iteration)
         for file in files:
-            source = Run(*file["part"])
+            source = BoardRun(*file["part"])
             if source.begin < self.run.end and self.run.begin < source.end:
                 with opened_part(file, stamp.iteration) as tensors:
                     tables = carry_part(part.whole, tensors, source, tables, self.run)

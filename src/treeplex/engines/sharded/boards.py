@@ -16,7 +16,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.cut import FIRST_STREET, Run, part_of, whole
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of, whole
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.part import BoardPart, TrunkPart, carry_part
@@ -25,7 +25,7 @@ from treeplex.engines.boards.tables import Array, HandTables, new_learners, numb
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
 from treeplex.engines.sharded.board_plan import device_exchange, exchanged, ordered, planned
-from treeplex.engines.sharded.session import MANIFEST, Cutting, Session, files_of, opened_part
+from treeplex.engines.sharded.session import MANIFEST, Cutting, ShardSession, files_of, opened_part
 from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, leaves, restored
@@ -68,8 +68,8 @@ class ShardedBoards(Engine):
 
     inner: Any  # the engine of the whole spot on one machine: ``BoardsEngine`` or its CUDA form
     scheme: Scheme
-    session: Session
-    runs: tuple[Run, ...]  # boards of each shard
+    session: ShardSession
+    runs: tuple[BoardRun, ...]  # boards of each shard
 
     name: ClassVar = "sharded boards"
 
@@ -195,7 +195,7 @@ class ShardedBoards(Engine):
 
 
 def open_part(
-    backend: str, game: HoldemGame, run: Run, storage: str, threads: int, scheme: Scheme, inner: Any = None
+    backend: str, game: HoldemGame, run: BoardRun, storage: str, threads: int, scheme: Scheme, inner: Any = None
 ) -> BoardPart:
     """A part of a spot on a backend."""
     if backend == "cuda":
@@ -216,7 +216,7 @@ def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) 
         )
     runs = planned(game, inner.storage, numbers_beside(scheme), cutting)
     orders = ordered(game, inner, scheme, cutting, runs)
-    return ShardedBoards(inner, scheme, Session(cutting.shards, orders, cutting.run, folder), tuple(runs))
+    return ShardedBoards(inner, scheme, ShardSession(cutting.shards, orders, cutting.run, folder), tuple(runs))
 
 
 def join_spot(
@@ -228,6 +228,6 @@ def join_spot(
     tables = HandTables(new_learners(game, storage, scheme), trunk.iteration)
     for file in files_of(tensors, folder):
         with opened_part(file, trunk.iteration) as part:
-            tables = carry_part(game, part, Run(*file["part"]), tables, whole(game))
+            tables = carry_part(game, part, BoardRun(*file["part"]), tables, whole(game))
     tables = carry_part(game, dict(leaves(trunk, "state")), FIRST_STREET, tables, whole(game))
     return packed([*leaves(tables, "state")])

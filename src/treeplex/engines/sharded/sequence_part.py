@@ -34,7 +34,7 @@ Learners = tuple[Any, Any]
 SIGNS: Final = (1.0, -1.0)
 
 
-class Part:
+class SequencePart:
     """A trunk or shard with what is learnt there: learners, and scratch."""
 
     def __init__(self, sides: tuple[Side, Side], storage: str, scheme: Scheme, payoffs: float) -> None:
@@ -184,7 +184,7 @@ class Part:
         return sum(int(side.own[1] - side.own[0]) for side in self.sides)
 
 
-def filled(part: Part, tensors: Mapping[str, Array], files: Sequence[Given], iteration: int) -> None:
+def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Given], iteration: int) -> None:
     """Take what is needed from all files; ValueError if something is in none."""
     count = part.fill(tensors) if tensors else 0
     for file in files:

@@ -14,7 +14,7 @@ from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.partition import BOUNDARY
-from treeplex.engines.sharded.sequence_part import SIGNS, Part, filled, own_of
+from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_of
 from treeplex.engines.sharded.session import write_part
 from treeplex.engines.sharded.shards import (  # fmt: skip
     FINISH,
@@ -38,7 +38,7 @@ class SequenceShard:
 
     def __init__(self, order: Order, scheme: Scheme) -> None:
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
-        self.part = Part((sides[0], sides[1]), order.words["storage"], scheme, order.words["payoffs"])
+        self.part = SequencePart((sides[0], sides[1]), order.words["storage"], scheme, order.words["payoffs"])
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
         self.index, self.iteration, self.turn = order.words["part"], 0, 0
         self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made

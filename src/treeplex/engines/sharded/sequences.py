@@ -25,8 +25,8 @@ from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.engines.sharded.sequence_part import SIGNS, Part, filled, own_places
-from treeplex.engines.sharded.session import MANIFEST, PROCESS, Cutting, Session, files_of, sized
+from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_places
+from treeplex.engines.sharded.session import MANIFEST, PROCESS, Cutting, ShardSession, files_of, sized
 from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
@@ -56,9 +56,9 @@ class ShardedSequences(Engine):
     """The trunk of a compiled game that is cut."""
 
     inner: SequenceEngine  # the engine of the whole game on one machine
-    session: Session
+    session: ShardSession
     cut: CutGame
-    trunk: Part
+    trunk: SequencePart
 
     name: ClassVar = "sharded sequences"
 
@@ -252,8 +252,8 @@ def cut_game(inner: SequenceEngine, scheme: Scheme, cutting: Cutting, folder: Pa
             f"The game {game.name} takes {len(orders)} workers of {sized(need)}, but workers have"
             f" {sized(cutting.memory)}; give more workers or more worker_memory."
         )
-    session = Session(cutting.shards, orders, cutting.run, folder)
-    return ShardedSequences(inner, session, parts, Part(parts.trunk, inner.storage, scheme, payoffs))
+    session = ShardSession(cutting.shards, orders, cutting.run, folder)
+    return ShardedSequences(inner, session, parts, SequencePart(parts.trunk, inner.storage, scheme, payoffs))
 
 
 def _order(sides: tuple[Side, Side], parts: CutGame, k: int, storage: str, scheme: Scheme, payoffs: float) -> Order:

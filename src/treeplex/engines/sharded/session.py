@@ -43,7 +43,7 @@ class Cutting(NamedTuple):
     run: str  # which run this is: a hash
 
 
-class Session:
+class ShardSession:
     """One run's talk with its shards. It counts what is sent and received, and knows the last checkpoint's files."""
 
     def __init__(self, shards: Shards, orders: Sequence[Order], run: str, folder: Path | None) -> None:

@@ -18,8 +18,8 @@ True
 """
 
 from treeplex.games.efg.game import EfgGame, load
-from treeplex.games.efg.model import EfgFile, Kind, Node
+from treeplex.games.efg.model import EfgFile, EfgNode, NodeKind
 from treeplex.games.efg.reader import parse, read
 from treeplex.games.efg.writer import write
 
-__all__ = ["EfgFile", "EfgGame", "Kind", "Node", "load", "parse", "read", "write"]
+__all__ = ["EfgFile", "EfgGame", "EfgNode", "NodeKind", "load", "parse", "read", "write"]

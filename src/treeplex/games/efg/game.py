@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from treeplex.errors import GameError
-from treeplex.games.efg.model import SUM_BITS, EfgFile, Kind, Node
+from treeplex.games.efg.model import SUM_BITS, EfgFile, EfgNode, NodeKind
 from treeplex.games.efg.reader import read
 from treeplex.games.protocol import CHANCE, TERMINAL
 
-_SPECIAL: Final = {Kind.CHANCE: CHANCE, Kind.TERMINAL: TERMINAL}
+_SPECIAL: Final = {NodeKind.CHANCE: CHANCE, NodeKind.TERMINAL: TERMINAL}
 
 
 class _Infoset(NamedTuple):
@@ -83,7 +83,7 @@ class EfgGame:
     def constant_sum(self) -> Fraction | None:
         """What the players share in every terminal, exactly; nothing if it differs. 0 is a zero-sum game."""
         nodes = enumerate(self.file.nodes)
-        sums = {sum(self._totals[index], Fraction(0)) for index, node in nodes if node.kind is Kind.TERMINAL}
+        sums = {sum(self._totals[index], Fraction(0)) for index, node in nodes if node.kind is NodeKind.TERMINAL}
         return sums.pop() if len(sums) == 1 else None
 
     def _infoset(self, history: int) -> _Infoset:
@@ -109,7 +109,7 @@ def _plus(total: tuple[Fraction, ...], payoffs: tuple[Fraction, ...]) -> tuple[F
     return summed
 
 
-def _children(nodes: Sequence[Node]) -> list[tuple[int, ...]]:
+def _children(nodes: Sequence[EfgNode]) -> list[tuple[int, ...]]:
     """The children of every node. Backwards through a depth-first list, they are the last subtrees completed."""
     children: list[tuple[int, ...]] = [()] * len(nodes)
     complete: list[int] = []
@@ -124,11 +124,11 @@ def _children(nodes: Sequence[Node]) -> list[tuple[int, ...]]:
     return children
 
 
-def _infosets(nodes: Iterable[Node]) -> dict[tuple[int, int], _Infoset]:
+def _infosets(nodes: Iterable[EfgNode]) -> dict[tuple[int, int], _Infoset]:
     """Every infoset by player and number, those of chance as player 0."""
-    first: dict[tuple[int, int], Node] = {}
+    first: dict[tuple[int, int], EfgNode] = {}
     for node in nodes:
-        if node.kind is not Kind.TERMINAL:
+        if node.kind is not NodeKind.TERMINAL:
             known = first.setdefault((node.player, node.infoset), node)
             if (node.actions, node.probabilities) != (known.actions, known.probabilities):
                 raise GameError(f"Infoset {node.infoset} of player {node.player} has different actions at its nodes.")
@@ -136,7 +136,7 @@ def _infosets(nodes: Iterable[Node]) -> dict[tuple[int, int], _Infoset]:
     return {key: _shown(node, labels[key]) for key, node in first.items()}
 
 
-def _shown(node: Node, label: str) -> _Infoset:
+def _shown(node: EfgNode, label: str) -> _Infoset:
     actions = _action_labels(node.actions)
     total = sum(node.probabilities)
     probabilities = tuple(float(probability / total) for probability in node.probabilities)

@@ -21,7 +21,7 @@ SUM_BITS: Final = 4096
 """The longest denominator of a sum: beyond it exact addition of hostile fractions would take forever."""
 
 
-class Kind(Enum):
+class NodeKind(Enum):
     """What happens at a node; the value is the letter that stands for it in a file."""
 
     CHANCE = "c"
@@ -30,14 +30,14 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class EfgNode:
     """One node with everything said of it, also what the file leaves out because an earlier node has said it.
 
     An infoset is known by its player and number and an outcome by its number: labels are only for people, may be
     empty and may repeat. Chance moves are numbered on their own, with player 0.
     """
 
-    kind: Kind
+    kind: NodeKind
     label: str = ""
     player: int = 0  # counted from 1; 0 at chance and terminal nodes
     infoset: int = 0  # 0 at terminal nodes
@@ -55,7 +55,7 @@ class EfgFile:
 
     title: str
     players: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[EfgNode, ...]
     comment: str = ""
 
 

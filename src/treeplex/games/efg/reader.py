@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from treeplex.errors import ParameterError
 from treeplex.games.efg.lexer import Lexer, Token, TokenKind, is_decimal, quoted
-from treeplex.games.efg.model import SUM_BITS, EfgFile, Kind, Node
+from treeplex.games.efg.model import SUM_BITS, EfgFile, EfgNode, NodeKind
 
 ROUNDING: Final = Fraction(1, 10**9)
 """How far probabilities may miss the sum 1 where some of them are decimals; fractions must hit it."""
@@ -73,8 +73,8 @@ class _Parser:
         comment = lexer.take_if(TokenKind.LABEL)
         return EfgFile(title, players, self._nodes(), comment.text if comment else "")
 
-    def _nodes(self) -> tuple[Node, ...]:
-        nodes: list[Node] = []
+    def _nodes(self) -> tuple[EfgNode, ...]:
+        nodes: list[EfgNode] = []
         missing = 1
         while missing:
             if self._lexer.token.kind is TokenKind.END:
@@ -86,20 +86,20 @@ class _Parser:
             raise self._lexer.unexpected("the end of the file, as every branch of the tree has ended")
         return tuple(nodes)
 
-    def _node(self) -> Node:
+    def _node(self) -> EfgNode:
         lexer = self._lexer
         letter = lexer.token
         if letter.kind is not TokenKind.WORD or letter.text not in ("c", "p", "t"):
             raise lexer.unexpected("a node: 'c', 'p' or 't'")
         lexer.advance()
-        kind = Kind(letter.text)
+        kind = NodeKind(letter.text)
         label = lexer.take(TokenKind.LABEL, "the label of the node in double quotes").text
-        player = self._player() if kind is Kind.PLAYER else 0
+        player = self._player() if kind is NodeKind.PLAYER else 0
         infoset, infoset_label, (actions, probabilities) = (
-            (0, "", ((), ())) if kind is Kind.TERMINAL else self._infoset(player)
+            (0, "", ((), ())) if kind is NodeKind.TERMINAL else self._infoset(player)
         )
         outcome, outcome_label, payoffs = self._outcome()
-        return Node(
+        return EfgNode(
             kind, label, player, infoset, infoset_label, actions, probabilities, outcome, outcome_label, payoffs
         )
 

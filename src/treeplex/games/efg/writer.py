@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from treeplex.errors import FormatError
 from treeplex.games.efg.lexer import quoted
-from treeplex.games.efg.model import EfgFile, Kind, Node, fits
+from treeplex.games.efg.model import EfgFile, EfgNode, NodeKind, fits
 
 
 def write(file: EfgFile) -> str:
@@ -19,11 +19,11 @@ def write(file: EfgFile) -> str:
     return "\n".join([*head, *map(_node, file.nodes), ""])
 
 
-def _node(node: Node) -> str:
+def _node(node: EfgNode) -> str:
     words = [node.kind.value, _label(node.label)]
-    if node.kind is Kind.PLAYER:
+    if node.kind is NodeKind.PLAYER:
         words.append(str(node.player))
-    if node.kind is not Kind.TERMINAL:
+    if node.kind is not NodeKind.TERMINAL:
         words += [str(node.infoset), _label(node.infoset_label), f"{{ {_moves(node)} }}"]
     words.append(str(node.outcome))
     if node.outcome:
@@ -31,9 +31,9 @@ def _node(node: Node) -> str:
     return " ".join(words)
 
 
-def _moves(node: Node) -> str:
+def _moves(node: EfgNode) -> str:
     actions = map(_label, node.actions)
-    if node.kind is Kind.PLAYER:
+    if node.kind is NodeKind.PLAYER:
         return " ".join(actions)
     # Probabilities that were rounded are marked as such by a decimal point, for readers forgive only decimals.
     rounded = sum(node.probabilities) != 1

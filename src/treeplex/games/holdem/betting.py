@@ -46,7 +46,7 @@ class Action:
 
 
 @dataclass
-class Node:
+class BettingNode:
     """A public node. ``paid``: what each player has put in since the start and the other has matched."""
 
     kind: str
@@ -56,11 +56,13 @@ class Node:
     faced: float = 0  # what the bettor has put in on this street, if there is a bet to call
     to_call: float = 0  # what a call costs
     actions: list[Action] = field(default_factory=list[Action])
-    children: list[Node] = field(default_factory=list["Node"])  # one per action; behind a chance node without any, one
+    children: list[BettingNode] = field(
+        default_factory=list["BettingNode"]
+    )  # one per action; behind a chance node without any, one
 
 
 @dataclass(frozen=True)
-class Moment:
+class BettingState:
     """What the rules need to know of the way to a node."""
 
     left: tuple[float, float]  # both stacks
@@ -72,7 +74,7 @@ class Moment:
     dealt: Classes = ()  # of the cards so far, where the spot tells them apart
 
 
-def betting_tree(spot: Spot, most: float = math.inf) -> Node:
+def betting_tree(spot: Spot, most: float = math.inf) -> BettingNode:
     """All lines of betting from the start of the spot.
 
     A tree of more than ``most`` nodes, or of more than memory holds, is refused while it grows.
@@ -108,13 +110,13 @@ def betting_tree(spot: Spot, most: float = math.inf) -> Node:
     return root
 
 
-def start(spot: Spot) -> tuple[Node, Moment]:
+def start(spot: Spot) -> tuple[BettingNode, BettingState]:
     """The first decision, before anybody has acted; in chips."""
     stack = spot.chips(spot.effective_stack)
-    return Node(DECISION, STREETS.index(spot.street), 0, player=0), Moment((stack, stack))
+    return BettingNode(DECISION, STREETS.index(spot.street), 0, player=0), BettingState((stack, stack))
 
 
-def tell_in_units(spot: Spot, root: Node) -> None:
+def tell_in_units(spot: Spot, root: BettingNode) -> None:
     """From chips to amounts of the spot's unit, in place."""
     if spot.chip == 1:
         return
@@ -126,7 +128,7 @@ def tell_in_units(spot: Spot, root: Node) -> None:
         waiting += node.children
 
 
-def card_words(spot: Spot, moment: Moment) -> list[Action]:
+def card_words(spot: Spot, moment: BettingState) -> list[Action]:
     """What a chance node tells apart: classes that the card may be of, if the spot has them and a bet may follow."""
     if moment.all_in or not spot.board_classes:
         return []
@@ -138,52 +140,56 @@ def card_word(name: str) -> Action:
     return Action(f"[{name}]")
 
 
-def below_card(node: Node, word: Action | None) -> Node:
+def below_card(node: BettingNode, word: Action | None) -> BettingNode:
     """The child of a chance node behind a card of a class, or its only child."""
     return node.children[node.actions.index(word) if node.actions and word is not None else 0]
 
 
-def deal(spot: Spot, node: Node, moment: Moment, word: Action | None = None) -> tuple[Node, Moment]:
+def deal(
+    spot: Spot, node: BettingNode, moment: BettingState, word: Action | None = None
+) -> tuple[BettingNode, BettingState]:
     """The next street's first node behind a card, of a class if ``word`` says so; nobody can bet after an all-in."""
     street = node.street + 1
     if not moment.all_in:
         line, dealt = moment.line, moment.dealt
         if word is not None:
             line, dealt = _longer(spot, line, word) if spot.line_sizes else "", (*dealt, word.kind.strip("[]"))
-        after = Moment(moment.left, donk=moment.donk, line=line, dealt=dealt)
-        return Node(DECISION, street, node.paid, player=0), after
+        after = BettingState(moment.left, donk=moment.donk, line=line, dealt=dealt)
+        return BettingNode(DECISION, street, node.paid, player=0), after
     kind = SHOWDOWN if street == STREETS.index("river") else CHANCE
-    return Node(kind, street, node.paid), moment
+    return BettingNode(kind, street, node.paid), moment
 
 
-def act(spot: Spot, node: Node, moment: Moment, action: Action) -> tuple[Node, Moment]:
+def act(spot: Spot, node: BettingNode, moment: BettingState, action: Action) -> tuple[BettingNode, BettingState]:
     """The node after an action, in chips; it has neither actions nor children yet."""
     player, other, to_call = node.player, 1 - node.player, node.to_call
     closes = SHOWDOWN if STREETS[node.street] == "river" else CHANCE
     left = list(moment.left)
     if action.kind == "fold":
-        child, after = Node(FOLD, node.street, node.paid, player=player), moment
+        child, after = BettingNode(FOLD, node.street, node.paid, player=player), moment
     elif action.kind == "check":
         kind = DECISION if player == 0 else closes
-        child = Node(kind, node.street, node.paid, player=other if kind == DECISION else -1)
-        after = Moment(moment.left, opened=True)
+        child = BettingNode(kind, node.street, node.paid, player=other if kind == DECISION else -1)
+        after = BettingState(moment.left, opened=True)
     elif action.kind == "call":
         left[player] -= to_call
-        child = Node(closes, node.street, node.paid + to_call)
-        after = Moment((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
+        child = BettingNode(closes, node.street, node.paid + to_call)
+        after = BettingState((left[0], left[1]), opened=True, donk=player == 0, all_in=moment.all_in)
     else:
         more = action.amount - node.faced
         left[player] -= to_call + more
-        child = Node(DECISION, node.street, node.paid + to_call, other, action.amount, more)
+        child = BettingNode(DECISION, node.street, node.paid + to_call, other, action.amount, more)
         all_in = action.kind == "all-in"
-        after = Moment((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
+        after = BettingState((left[0], left[1]), moment.raises + 1, opened=True, all_in=all_in)
     if not spot.line_sizes and not spot.board_classes:
         return child, after
     line = _longer(spot, moment.line, action) if spot.line_sizes else ""
     return child, replace(after, line=line, dealt=moment.dealt)
 
 
-def legal_actions(spot: Spot, node: Node, moment: Moment, bets: tuple[Size, ...] | None = None) -> list[Action]:
+def legal_actions(
+    spot: Spot, node: BettingNode, moment: BettingState, bets: tuple[Size, ...] | None = None
+) -> list[Action]:
     """What may be done here, smallest bet first, all in chips. ``bets``: other first bets than the spot has."""
     pot, most = pot_after_call(spot, node), most_of(node, moment)
     plain = [Action("fold"), Action("call")] if moment.raises else [Action("check")]
@@ -199,14 +205,14 @@ def legal_actions(spot: Spot, node: Node, moment: Moment, bets: tuple[Size, ...]
     return plain + [sized_action(moment, amount, most, legal[amount]) for amount in kept]
 
 
-def sized_action(moment: Moment, amount: float, most: float, size: Size) -> Action:
+def sized_action(moment: BettingState, amount: float, most: float, size: Size) -> Action:
     """A bet, a raise or, if it is all there is, all-in."""
     if amount == most:
         return Action("all-in", amount, Size(ALL_IN))
     return Action("raise" if moment.raises else "bet", amount, size)
 
 
-def menu_at(spot: Spot, node: Node, moment: Moment) -> tuple[Size, ...]:
+def menu_at(spot: Spot, node: BettingNode, moment: BettingState) -> tuple[Size, ...]:
     """The sizes that a spot offers at a decision."""
     if moment.all_in:
         return ()
@@ -220,17 +226,17 @@ def menu_at(spot: Spot, node: Node, moment: Moment) -> tuple[Size, ...]:
     return spot.bets(street, player) if donks is None else donks
 
 
-def pot_after_call(spot: Spot, node: Node) -> float:
+def pot_after_call(spot: Spot, node: BettingNode) -> float:
     """The pot, in chips, once the bet that is faced has been called: what sizes are shares of."""
     return spot.chips(spot.pot) + 2 * (node.paid + node.to_call)
 
 
-def most_of(node: Node, moment: Moment) -> float:
+def most_of(node: BettingNode, moment: BettingState) -> float:
     """All-in: the largest amount that may be put in on this street."""
     return moment.left[1 - node.player] + node.faced
 
 
-def chips_of(spot: Spot, node: Node, moment: Moment, sizes: tuple[Size, ...]) -> dict[float, Size]:
+def chips_of(spot: Spot, node: BettingNode, moment: BettingState, sizes: tuple[Size, ...]) -> dict[float, Size]:
     """What sizes come to at a decision, brought into the legal range, each amount with the first size that gives it."""
     pot, most, streets = pot_after_call(spot, node), most_of(node, moment), len(STREETS) - node.street
     least = min(max(node.faced + node.to_call, 1), most)
@@ -258,12 +264,12 @@ def first_bets(spot: Spot, player: int, sizes: tuple[Size, ...] | None = None) -
     ``sizes``: instead of those of the spot.
     """
     stack = spot.chips(spot.effective_stack)
-    node = Node(DECISION, STREETS.index(spot.street), 0, player=player)
-    actions = legal_actions(spot, node, Moment((stack, stack), opened=player == 1), sizes)
+    node = BettingNode(DECISION, STREETS.index(spot.street), 0, player=player)
+    actions = legal_actions(spot, node, BettingState((stack, stack), opened=player == 1), sizes)
     return [replace(action, amount=spot.amount(int(action.amount))) for action in actions if action.amount]
 
 
-def _amount(spot: Spot, size: Size, moment: Moment, bet: float, pot: float, most: float, streets: int) -> float:
+def _amount(spot: Spot, size: Size, moment: BettingState, bet: float, pot: float, most: float, streets: int) -> float:
     """The chips of a bet or raise, before it is brought into the legal range."""
     if size.kind == POT:
         return bet + _rounded(pot * size.amount)

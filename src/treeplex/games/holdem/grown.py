@@ -13,8 +13,8 @@ from treeplex.games.holdem.betting import (
     CHANCE,
     DECISION,
     Action,
-    Moment,
-    Node,
+    BettingNode,
+    BettingState,
     act,
     below_card,
     card_word,
@@ -37,7 +37,7 @@ Line = tuple[Action, ...]
 """Actions from the start, and words for cards where the spot tells classes apart; amounts in the unit of the spot."""
 
 
-class Grown(NamedTuple):
+class SpotWithSize(NamedTuple):
     """A spot with a new size, the action that it is, and the action whose menus it took over."""
 
     spot: Spot
@@ -50,7 +50,7 @@ def line_text(line: Line) -> str:
     return ", ".join(action.name for action in line)
 
 
-def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
+def with_size(spot: Spot, root: BettingNode, line: Line, size: Size) -> SpotWithSize:
     """The spot in which a size may be bet at the decision that ``line`` leads to; ``root``: of its betting tree.
 
     What follows the new size has the menus of what follows the size that it is most likely read as.
@@ -65,16 +65,16 @@ def with_size(spot: Spot, root: Node, line: Line, size: Size) -> Grown:
     lines[line_text(line)] = _texts([*menu, rule_of(new)])
     action = replace(new, amount=spot.amount(int(chips)))
     if not sized:
-        return Grown(replace(spot, line_sizes=lines), action, None)
+        return SpotWithSize(replace(spot, line_sizes=lines), action, None)
     shares = reading_shares(sorted(sized), chips, node.faced, pot_after_call(spot, node))
     closest = sized[int(max(shares, key=lambda one: one[1])[0])]
     if source.actions[closest].kind != "all-in":  # behind which nothing could be bet
         child, after = act(spot, node, moment, new)
         _take_over(replace(spot, line_sizes={}), source.children[closest], child, after, (*line, action), lines)
-    return Grown(replace(spot, line_sizes=lines), action, source.actions[closest])
+    return SpotWithSize(replace(spot, line_sizes=lines), action, source.actions[closest])
 
 
-def without_sizes(spot: Spot, root: Node, sizes: Iterable[tuple[Line, Action]]) -> Spot:
+def without_sizes(spot: Spot, root: BettingNode, sizes: Iterable[tuple[Line, Action]]) -> Spot:
     """The spot in which sizes may not be bet at the decisions that their lines lead to, nor anything behind them."""
     lines = dict(spot.line_sizes)
     leaving: dict[Line, set[Action]] = {}
@@ -88,7 +88,7 @@ def without_sizes(spot: Spot, root: Node, sizes: Iterable[tuple[Line, Action]]) 
     return replace(spot, line_sizes={text: menu for text, menu in lines.items() if text not in behind})
 
 
-def decision_at(root: Node, line: Line) -> Node:
+def decision_at(root: BettingNode, line: Line) -> BettingNode:
     """The decision that a line leads to in a betting tree."""
     for action in line:
         root = _skip(root.children[root.actions.index(action)])
@@ -120,7 +120,9 @@ def _texts(menu: list[Size]) -> str:
     return ", ".join(dict.fromkeys(text_of(size) for size in menu))
 
 
-def _take_over(spot: Spot, source: Node, node: Node, moment: Moment, line: Line, lines: dict[str, Any]) -> None:
+def _take_over(
+    spot: Spot, source: BettingNode, node: BettingNode, moment: BettingState, line: Line, lines: dict[str, Any]
+) -> None:
     """Write into ``lines`` the menus below ``node`` that differ from those of the spot, as below ``source``."""
     waiting = [(source, node, moment, line)]
     while waiting:
@@ -152,14 +154,14 @@ def _take_over(spot: Spot, source: Node, node: Node, moment: Moment, line: Line,
                     waiting.append((below, child, after, (*line, told)))
 
 
-def _skip(node: Node) -> Node:
+def _skip(node: BettingNode) -> BettingNode:
     """The next node at which a line goes on or ends: cards that it does not tell apart do not matter."""
     while node.kind == CHANCE and not node.actions:
         node = node.children[0]
     return node
 
 
-def _walk(spot: Spot, line: Line) -> tuple[Node, Moment]:
+def _walk(spot: Spot, line: Line) -> tuple[BettingNode, BettingState]:
     """The decision that a line leads to, in chips."""
     node, moment = start(spot)
     for action in line:

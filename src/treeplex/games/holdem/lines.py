@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.betting import CHANCE, DECISION, Action, Node, below_card, card_word
+from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode, below_card, card_word
 from treeplex.games.holdem.cards import card_name, parse_card
 from treeplex.games.holdem.classes import class_of
 from treeplex.games.holdem.spot import Spot
@@ -15,10 +15,10 @@ SHOWN: Final = 6  # actions that a refusal lists
 CLOSE: Final = 0.75  # per cent of the pot that a size may be off: people write 33% for a third
 
 
-class Step(NamedTuple):
+class LineStep(NamedTuple):
     """An action on the path to a node."""
 
-    node: Node
+    node: BettingNode
     action: int
     depth: int  # streets dealt since the start
 
@@ -26,12 +26,12 @@ class Step(NamedTuple):
 class Path(NamedTuple):
     """A node, the cards on the board there, and the actions that lead to it."""
 
-    node: Node
+    node: BettingNode
     cards: tuple[int, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[LineStep, ...]
 
 
-def follow(spot: Spot, root: Node, line: str) -> Path:
+def follow(spot: Spot, root: BettingNode, line: str) -> Path:
     """Follow a line from the root of a betting tree.
 
     A line names every card that is dealt. Percentages are of the pot after a call.
@@ -42,26 +42,26 @@ def follow(spot: Spot, root: Node, line: str) -> Path:
             path = _deal(path, word, number)
         elif path.node.kind == DECISION:
             action = _choose(spot, path.node, word, number)
-            step = Step(path.node, action, len(path.cards) - len(spot.cards))
+            step = LineStep(path.node, action, len(path.cards) - len(spot.cards))
             path = path._replace(node=path.node.children[action], steps=(*path.steps, step))
         else:
             raise ParameterError(f"{_which(word, number)} comes too late: no player acts after a {path.node.kind}.")
     return path
 
 
-def require_decision(node: Node) -> None:
+def require_decision(node: BettingNode) -> None:
     """Reject a node at which no player acts."""
     if node.kind != DECISION:
         raise ParameterError(f"This is a {node.kind} node: no player acts here.")
 
 
-def action_named(spot: Spot, node: Node, text: str) -> int:
+def action_named(spot: Spot, node: BettingNode, text: str) -> int:
     """The one action at a node that a text names, in the words of a line."""
     words = words_of(text)
     return _choose(spot, node, words[0] if len(words) == 1 else Word(text, "", None, ""), 1)
 
 
-def _choose(spot: Spot, node: Node, word: Word, number: int) -> int:
+def _choose(spot: Spot, node: BettingNode, word: Word, number: int) -> int:
     """The action that a word names."""
     matching = _matching(spot, node, word)
     if len(matching) == 1:
@@ -76,7 +76,7 @@ def _choose(spot: Spot, node: Node, word: Word, number: int) -> int:
     )
 
 
-def _matching(spot: Spot, node: Node, word: Word) -> list[int]:
+def _matching(spot: Spot, node: BettingNode, word: Word) -> list[int]:
     """All actions that a word may name."""
     kinds = [action.kind for action in node.actions]
     if word.verb in ("bet", "raise", "all-in"):
@@ -89,7 +89,7 @@ def _matching(spot: Spot, node: Node, word: Word) -> list[int]:
     return [kinds.index(word.verb)] if word.verb in kinds and word.number is None else []
 
 
-def _of_size(spot: Spot, node: Node, word: Word, n: float, sized: list[int]) -> list[int]:
+def _of_size(spot: Spot, node: BettingNode, word: Word, n: float, sized: list[int]) -> list[int]:
     """Bets and raises of a size. A bare number is an amount or per cent of the pot, below 10 also a share of it."""
     chip, actions = spot.chip, node.actions
     since = node.paid + node.to_call - node.faced if word.unit == SINCE else 0.0
@@ -107,7 +107,7 @@ def _of_size(spot: Spot, node: Node, word: Word, n: float, sized: list[int]) -> 
     return [k for k in sized if k in equal or any(_is_percent(spot, node, actions[k], share) for share in shares)]
 
 
-def _is_percent(spot: Spot, node: Node, action: Action, number: float) -> bool:
+def _is_percent(spot: Spot, node: BettingNode, action: Action, number: float) -> bool:
     """Return whether an action is ``number`` per cent of the pot, except for rounding to whole chips."""
     pot = spot.pot + 2 * (node.paid + node.to_call)
     off = abs(action.amount - node.faced - number * pot / 100.0)
@@ -119,12 +119,12 @@ def _which(word: Word, number: int) -> str:
     return f"Word {number} of the line, {text if len(text) <= 40 else text[:37] + '...'},"
 
 
-def percent(spot: Spot, node: Node, action: Action) -> float:
+def percent(spot: Spot, node: BettingNode, action: Action) -> float:
     """A bet or raise as a percentage of the pot after a call."""
     return 100.0 * (action.amount - node.faced) / (spot.pot + 2 * (node.paid + node.to_call))
 
 
-def name_of(spot: Spot, node: Node, action: Action) -> str:
+def name_of(spot: Spot, node: BettingNode, action: Action) -> str:
     """An action with its share of the pot.
 
     ``bet 330 (33%)``

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.betting import Node
+from treeplex.games.holdem.betting import BettingNode
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.lines import Path, action_named, follow, require_decision
 from treeplex.games.holdem.money import share
@@ -35,13 +35,13 @@ class Lock(NamedTuple):
 class LockedDecision(NamedTuple):
     """The fixed probabilities of a decision on one board."""
 
-    node: Node
+    node: BettingNode
     cards: tuple[int, ...]  # the board
     table: Floats  # [actions, 1326]; zeros for hands that stay free
 
 
 def locked_decisions(
-    spot: Spot, root: Node, locks: Sequence[Lock], symmetries: Sequence[tuple[int, ...]]
+    spot: Spot, root: BettingNode, locks: Sequence[Lock], symmetries: Sequence[tuple[int, ...]]
 ) -> list[LockedDecision]:
     """Read locks in the betting tree below ``root``.
 
@@ -64,7 +64,7 @@ def _read(spot: Spot, lock: Lock, path: Path, symmetries: Sequence[tuple[int, ..
     return LockedDecision(path.node, path.cards, table)
 
 
-def _table(spot: Spot, lock: Lock, node: Node) -> Floats:
+def _table(spot: Spot, lock: Lock, node: BettingNode) -> Floats:
     """Probabilities [actions, 1326]; zeros for hands that stay free."""
     table = np.zeros((len(node.actions), HANDS))
     for text, plays in lock.strategy.items():

@@ -27,8 +27,8 @@ from treeplex.games.holdem.betting import (
     CHANCE,
     DECISION,
     Action,
-    Moment,
-    Node,
+    BettingNode,
+    BettingState,
     act,
     below_card,
     card_words,
@@ -53,7 +53,7 @@ Candidates = Callable[[int, int, bool], tuple[Size, ...]]
 class Reading(NamedTuple):
     """What a real node may be taken for, given a reading of the node before."""
 
-    node: Node | None  # of the abstraction; None: it has no decision left here
+    node: BettingNode | None  # of the abstraction; None: it has no decision left here
     before: int  # which reading of the real node before
     action: int  # of the abstract node before, which the translator's strategy chooses; -1: chosen by others, or forced
     share: float  # probability of this reading of the opponent's bet
@@ -63,7 +63,7 @@ class Reading(NamedTuple):
 class Real:
     """A node of the real game and its readings."""
 
-    node: Node
+    node: BettingNode
     readings: list[Reading]
     exact: bool  # the way here is one of the abstraction
     children: list[Real] = field(default_factory=list["Real"])
@@ -74,7 +74,7 @@ class Translation:
     """How ``translator`` plays an abstraction in the real game; see the module."""
 
     spot: Spot
-    abstract: Node  # the root of the abstraction's betting tree
+    abstract: BettingNode  # the root of the abstraction's betting tree
     translator: int
     candidates: Candidates
     deviations: float = math.inf  # how many sizes off the menu the responder may bet on one line
@@ -101,10 +101,10 @@ class Translation:
         tell_in_units(self.spot, node)
         return root
 
-    def _dealt(self, real: Real, moment: Moment) -> list[tuple[Real, Moment]]:
+    def _dealt(self, real: Real, moment: BettingState) -> list[tuple[Real, BettingState]]:
         """What follows a card, by class where the spot tells classes apart: the translator sees it as it is."""
         real.node.actions = card_words(self.spot, moment)
-        made: list[tuple[Real, Moment]] = []
+        made: list[tuple[Real, BettingState]] = []
         for word in real.node.actions or (None,):
             node, after = deal(self.spot, real.node, moment, word)
             below: list[Reading] = []
@@ -114,7 +114,7 @@ class Translation:
             made.append((_child(real, node, below, real.exact), after))
         return made
 
-    def _translated(self, real: Real, moment: Moment, left: float) -> list[tuple[Real, Moment, float]]:
+    def _translated(self, real: Real, moment: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
         """The translator's own decision: the union of what its readings would do."""
         node, most = real.node, most_of(real.node, moment)
         chosen: dict[Action, list[Reading]] = {}
@@ -130,7 +130,7 @@ class Translation:
                 chosen.setdefault(Action(done.kind, done.amount), []).append(Reading(child, k, number, 1.0))
         return self._act(real, moment, chosen, lambda action: left)
 
-    def _answered(self, real: Real, moment: Moment, left: float) -> list[tuple[Real, Moment, float]]:
+    def _answered(self, real: Real, moment: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
         """The responder's decision: all candidates, and what the abstraction has; the translator reads each."""
         node, most = real.node, most_of(real.node, moment)
         menus = [self._menu(real.node, moment, one.node) for one in real.readings]
@@ -155,7 +155,9 @@ class Translation:
         known = {amount for menu in menus for amount in menu}
         return self._act(real, moment, chosen, lambda a: left - (a.amount > 0 and a.amount not in known))
 
-    def _menu(self, node: Node, moment: Moment, abstract: Node | None) -> dict[float, tuple[int, Size]]:
+    def _menu(
+        self, node: BettingNode, moment: BettingState, abstract: BettingNode | None
+    ) -> dict[float, tuple[int, Size]]:
         """What the sizes of an abstract decision come to here: the number of the action and its rule, by amount.
 
         Of several that come to the same amount, all-in counts first, then the smallest.
@@ -170,10 +172,10 @@ class Translation:
         return found
 
     def _act(
-        self, real: Real, moment: Moment, chosen: dict[Action, list[Reading]], left: Callable[[Action], float]
-    ) -> list[tuple[Real, Moment, float]]:
+        self, real: Real, moment: BettingState, chosen: dict[Action, list[Reading]], left: Callable[[Action], float]
+    ) -> list[tuple[Real, BettingState, float]]:
         order = sorted(chosen, key=lambda action: (action.amount, action.kind != "fold"))
-        made: list[tuple[Real, Moment, float]] = []
+        made: list[tuple[Real, BettingState, float]] = []
         for action in order:
             node, after = act(self.spot, real.node, moment, action)
             below = [one._replace(node=_at_decision(one.node, node)) for one in chosen[action]]
@@ -183,19 +185,19 @@ class Translation:
         return made
 
 
-def _child(real: Real, node: Node, readings: list[Reading], exact: bool) -> Real:
+def _child(real: Real, node: BettingNode, readings: list[Reading], exact: bool) -> Real:
     child = Real(node, readings, exact)
     real.children.append(child)
     real.node.children.append(node)
     return child
 
 
-def _at_decision(abstract: Node | None, node: Node) -> Node | None:
+def _at_decision(abstract: BettingNode | None, node: BettingNode) -> BettingNode | None:
     """A reading of a node at which a player decides must be a decision, too; elsewhere it does not matter."""
     return None if abstract is not None and node.kind == DECISION and abstract.kind != DECISION else abstract
 
 
-def _after(abstract: Node | None, kind: str) -> Node | None:
+def _after(abstract: BettingNode | None, kind: str) -> BettingNode | None:
     """The abstract node after an action without a size."""
     if abstract is None:
         return None
@@ -203,7 +205,7 @@ def _after(abstract: Node | None, kind: str) -> Node | None:
     return found[0] if found else None
 
 
-def _is_abstract(spot: Spot, abstract: Node | None, action: Action) -> bool:
+def _is_abstract(spot: Spot, abstract: BettingNode | None, action: Action) -> bool:
     """Is an action, in chips, one of the abstract decision?"""
     return abstract is not None and any(
         (known.kind, spot.chips(known.amount)) == (action.kind, action.amount) for known in abstract.actions

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numba import types
 from numba.extending import overload
 
-from treeplex.kernels.threads.helpers import HELPERS, Run
+from treeplex.kernels.threads.helpers import HELPERS, CrewRun
 from treeplex.kernels.threads.meeting import ABORTED, Sync, await_all, barrier, leave_run, look, new_mail, new_sync
 
 # pyright: reportUnusedFunction=false
@@ -27,7 +27,7 @@ class SharedWork:
 
     def __init__(self, threads: int, work: Callable[[Worker], object]) -> None:
         self.threads, self.mail = threads, new_mail(threads, 0)
-        self.current: Run | None = None
+        self.current: CrewRun | None = None
         self.sync, self._work = new_sync(), work
 
     def run(self, thread: int) -> None:

@@ -19,7 +19,7 @@ class Crew(Protocol):
 
     threads: int
     mail: Sync
-    current: Run | None
+    current: CrewRun | None
 
     def run(self, thread: int) -> None:
         """The part of one of the threads."""
@@ -34,14 +34,14 @@ class Helpers:
 
     def __init__(self) -> None:
         self.busy, self.making = threading.RLock(), threading.Lock()
-        self._given: list[SimpleQueue[tuple[Crew, int, Run]]] = []
+        self._given: list[SimpleQueue[tuple[Crew, int, CrewRun]]] = []
 
     def run(self, crew: Crew, sync: Sync, keep: Any) -> None:
         """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
-        run = Run(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
+        run = CrewRun(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
         with self.busy:
             while len(self._given) < crew.threads - 1:
-                given: SimpleQueue[tuple[Crew, int, Run]] = SimpleQueue()
+                given: SimpleQueue[tuple[Crew, int, CrewRun]] = SimpleQueue()
                 threading.Thread(target=_serve, args=(given,), name="treeplex", daemon=True).start()
                 self._given.append(given)
             crew.current = run
@@ -61,7 +61,7 @@ class Helpers:
                 raise run.failed[0]
 
 
-class Run(NamedTuple):
+class CrewRun(NamedTuple):
     """One run of a crew."""
 
     sync: Sync
@@ -79,10 +79,10 @@ class Run(NamedTuple):
         return False
 
 
-_NEVER_FREED: list[Run] = []
+_NEVER_FREED: list[CrewRun] = []
 
 
-def _serve(given: SimpleQueue[tuple[Crew, int, Run]]) -> None:
+def _serve(given: SimpleQueue[tuple[Crew, int, CrewRun]]) -> None:
     while True:
         crew, k, run = given.get()
         if crew.current is not run:  # which was given up before this thread woke

@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.betting import CHANCE, DECISION, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, BettingNode
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_at
@@ -43,7 +43,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     cards: list[dict[str, Any]] = []
     totals, weight = np.zeros((2, 2)), 0.0
     equities = reader.equities.below(position, 0, *reach)
-    menus: list[Node] = []
+    menus: list[BettingNode] = []
     played: list[tuple[dict[str, Any], dict[str, float]]] = []
     for card in next_cards(position):
         to_line, to = after_card(game, line, card)
@@ -79,7 +79,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     return {"line": line, "pot": pot, "cards": cards, "actions": shown, "ranges": ranges}
 
 
-def _all_actions(game: HoldemGame, menus: list[Node]) -> list[NodeAction]:
+def _all_actions(game: HoldemGame, menus: list[BettingNode]) -> list[NodeAction]:
     """What may be done first on a street, smallest bet first: menus may differ by the class of the card."""
     if not menus:
         return []

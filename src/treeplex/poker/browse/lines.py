@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError
-from treeplex.games.holdem.betting import DECISION, Action, Node
+from treeplex.games.holdem.betting import DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.lines import action_named, name_of, percent
 from treeplex.games.holdem.money import told
@@ -18,7 +18,7 @@ from treeplex.poker.views.node import Crumb, NodeAction
 SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "raise": "r"}
 
 
-def word(game: HoldemGame, node: Node, number: int) -> str:
+def word(game: HoldemGame, node: BettingNode, number: int) -> str:
     """The shortest word that names an action of a node, and no other."""
     action = node.actions[number]
     short = SHORT[action.kind] + (told(action.amount) if action.kind in ("bet", "raise") else "")
@@ -34,12 +34,12 @@ def extended(line: str, more: str) -> str:
     return f"{line}/{more}" if line else more
 
 
-def short_name(game: HoldemGame, node: Node, action: Action) -> str:
+def short_name(game: HoldemGame, node: BettingNode, action: Action) -> str:
     """``bet 50%``: the share of the pot alone."""
     return f"{action.kind} {percent(game.spot, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
 
 
-def actions_at(game: HoldemGame, node: Node, line: str) -> list[NodeAction]:
+def actions_at(game: HoldemGame, node: BettingNode, line: str) -> list[NodeAction]:
     """The actions of a decision: names, colours, and the lines they lead to."""
     return [
         {
@@ -83,12 +83,12 @@ def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
     return steps, line
 
 
-def pot_at(game: HoldemGame, node: Node) -> float:
+def pot_at(game: HoldemGame, node: BettingNode) -> float:
     """All chips in the pot at a node, an uncalled bet included."""
     return game.spot.rounded(game.spot.pot + 2 * node.paid + node.to_call)
 
 
-def stacks_of(game: HoldemGame, node: Node) -> list[float]:
+def stacks_of(game: HoldemGame, node: BettingNode) -> list[float]:
     """What both players have left."""
     behind = game.spot.rounded(game.spot.effective_stack - node.paid)
     if node.kind != DECISION:

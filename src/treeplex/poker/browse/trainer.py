@@ -26,7 +26,7 @@ UNKNOWN: Final = "unknown"  # the verdict on an action that the solution never a
 FIELDS: Final = ("line", "hand", "opponent", "player", "seed", "number")
 
 
-class Deal(NamedTuple):
+class QuestionDeal(NamedTuple):
     """What a question stands for."""
 
     player: int
@@ -42,7 +42,7 @@ def question(reader: Reader, player: str, seed: int, number: int) -> dict[str, A
     seed, number = non_negative("seed", seed), non_negative("number", number)
     for attempt in range(number, number + 1000):
         hands = _dealt(reader, np.random.default_rng([seed, attempt]))
-        first = _advance(reader, Deal(PLAYERS.index(player), hands, seed, attempt), "")
+        first = _advance(reader, QuestionDeal(PLAYERS.index(player), hands, seed, attempt), "")
         if "hand" in first:
             return first
     raise ParameterError(f"The player {player} never gets to act in this solution; choose the other player.")
@@ -91,7 +91,7 @@ def _dealt(reader: Reader, chance: np.random.Generator) -> tuple[int, int]:
     return ours, int(chance.choice(HANDS, p=theirs / theirs.sum()))
 
 
-def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
+def _advance(reader: Reader, deal: QuestionDeal, line: str) -> dict[str, Any]:
     """Play the opponent and deal cards until it is the player's turn, or the hand is over."""
     game, held = reader.game, [int(card) for hand in deal.hands for card in HAND_CARDS[hand]]
     position = follow(game, line)
@@ -113,7 +113,7 @@ def _advance(reader: Reader, deal: Deal, line: str) -> dict[str, Any]:
             return _over(reader, position, deal, line)
 
 
-def _question(reader: Reader, position: Position, deal: Deal) -> dict[str, Any]:
+def _question(reader: Reader, position: Position, deal: QuestionDeal) -> dict[str, Any]:
     node = common_fields(reader.game, position)
     node["actions"] = actions_at(reader.game, position.node, node["line"])
     return {
@@ -127,7 +127,7 @@ def _question(reader: Reader, position: Position, deal: Deal) -> dict[str, Any]:
     }
 
 
-def _over(reader: Reader, position: Position, deal: Deal, line: str) -> dict[str, Any]:
+def _over(reader: Reader, position: Position, deal: QuestionDeal, line: str) -> dict[str, Any]:
     """How a hand has ended: chips that the player takes of the pot."""
     game, node, spot = reader.game, position.node, reader.game.spot
     pot = pot_at(game, node)
@@ -151,7 +151,7 @@ def _over(reader: Reader, position: Position, deal: Deal, line: str) -> dict[str
     }
 
 
-def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[Deal, str]:
+def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[QuestionDeal, str]:
     """A question that comes back, checked."""
     missing = next((name for name in FIELDS if name not in fields), None)
     if missing is not None:
@@ -175,4 +175,4 @@ def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[Deal, str]:
     if len(set(cards)) < len(cards):
         raise ParameterError("The hands of the question share a card with each other or with the board.")
     seed, number = (non_negative(key, fields[key]) for key in ("seed", "number"))
-    return Deal(who, hands, seed, number), fields["line"]
+    return QuestionDeal(who, hands, seed, number), fields["line"]

@@ -76,7 +76,7 @@ def report(
                 often = _often(opened, place)
                 weight += often * boards
                 shown: Any = opened.node(crumbs(opened.reader.game, place)[1])
-                node = Node(Path(run).name or str(run), asked, shown, words)
+                node = ReportNode(Path(run).name or str(run), asked, shown, words)
                 rows += _rows(node, often, often * boards, hands, chosen, by_class)
                 if len(rows) > MOST:
                     raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")
@@ -84,7 +84,7 @@ def report(
     return Report(tuple(rows), averaged(rows, totals))
 
 
-class Node(NamedTuple):
+class ReportNode(NamedTuple):
     """A node that was looked at."""
 
     run: str
@@ -114,7 +114,7 @@ def _places(opened: OpenedSpot, line: str) -> Iterator[Position]:
 
 
 def _rows(
-    node: Node, often: float, weight: float, hands: str | None, chosen: Any, by_class: bool
+    node: ReportNode, often: float, weight: float, hands: str | None, chosen: Any, by_class: bool
 ) -> Iterator[ReportRow]:
     """The rows of a node: one, or one per class of hands."""
     told, player = node.told, PLAYERS.index(node.told["to_act"])

@@ -29,7 +29,7 @@ from treeplex.engines.evaluation import Evaluation
 from treeplex.poker.sizes.answer import Sizes
 from treeplex.poker.sizes.problem import SizeSearch
 from treeplex.poker.sizes.search import Search
-from treeplex.poker.sizes.steps import Narrow, Walk
+from treeplex.poker.sizes.steps import Narrow, StepWalk
 from treeplex.tensors import count_of
 
 RECORDS: Final = "records"  # the tensor that holds answers and counts as JSON text
@@ -41,7 +41,7 @@ class Searching:
     def __init__(self, problem: SizeSearch, threads: int, answers: Any = ()) -> None:
         self.problem, self.threads = problem, threads
         self.search = Search(problem, threads)
-        self.walk: Walk[Sizes] = Walk(self.search.run(), answers)
+        self.walk: StepWalk[Sizes] = StepWalk(self.search.run(), answers)
         self.overhead = 0.0  # seconds of the last ``advance`` that were not iterations
 
     @property

@@ -43,7 +43,7 @@ def narrowed(solve: Solve, width: float, stage: str) -> Steps[Solve]:
     return solve
 
 
-class Walk(Generic[Result]):
+class StepWalk(Generic[Result]):
     """Steps that are being taken: the question at hand, the answers so far, and in the end the result."""
 
     def __init__(self, steps: Steps[Result], answers: Iterable[Any] = ()) -> None:

@@ -13,7 +13,7 @@ from treeplex.errors import TreeplexError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Outcome, Plan, Progress, run
+from treeplex.runs.loop import Plan, Progress, RunOutcome, run
 from treeplex.runs.schema import Options
 from treeplex.runs.status import INTERRUPTED, SOLVED
 
@@ -27,7 +27,7 @@ class Background:
     def __init__(self, tell: Callable[[list[str]], None]) -> None:
         self._tell, self._stop = tell, threading.Event()
         self._thread: threading.Thread | None = None
-        self.outcome: Outcome[Any] | None = None
+        self.outcome: RunOutcome[Any] | None = None
         self.point: Checkpoint[Any] | None = None
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import ParameterError, quoted
-from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, BettingNode
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.formats.floats import ORDER
 from treeplex.games.holdem.money import told
@@ -22,7 +22,7 @@ ROOT = "r"
 START = "r:0"
 
 
-class Nodes:
+class NodeReader:
     """The nodes of a game, with the strategies of a reader."""
 
     def __init__(self, game: HoldemGame, reader: Reader) -> None:
@@ -101,7 +101,7 @@ class Nodes:
             return [f"{name}:{card_name(card)}" for card in range(CARDS) if card not in place.cards]
         return [f"{name}:{each}" for each in self._names(place.node)]
 
-    def _names(self, node: Node) -> list[str]:
+    def _names(self, node: BettingNode) -> list[str]:
         """The last part of the names of a decision's children."""
         before = node.paid + node.to_call - node.faced
         return [self._word(action, before) for action in node.actions]
@@ -117,7 +117,7 @@ def numbers(values: Floats) -> str:
     return " ".join(f"{x:.7g}" for x in values[ORDER].tolist())
 
 
-def _kind(node: Node) -> str:
+def _kind(node: BettingNode) -> str:
     if node.kind == DECISION:
         return f"{PLAYERS[node.player].upper()}_DEC"
     return "SPLIT_NODE" if node.kind == CHANCE else "END_NODE"

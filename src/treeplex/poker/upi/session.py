@@ -17,7 +17,7 @@ from treeplex.games.holdem.formats.pio_commands import SETUP, Setup
 from treeplex.games.holdem.formats.pio_header import Header, write_header
 from treeplex.games.holdem.spot import NEEDED, make_spot
 from treeplex.poker.upi.background import Background, results
-from treeplex.poker.upi.nodes import Nodes
+from treeplex.poker.upi.nodes import NodeReader
 from treeplex.runs.asking import DEFAULT_ALGORITHM
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.limits import Limits
@@ -34,7 +34,7 @@ IDLE: Final = ("set_isomorphism", "set_recalc_accuracy", "set_always_recalc", "s
 MEGABYTE: Final = 2**20
 
 
-class Tree:
+class BuiltTree:
     """A tree that is built, and the run that solves it."""
 
     def __init__(self, game: HoldemGame) -> None:
@@ -69,7 +69,7 @@ class Session:
         self._end = ""
         self._threads = 0
         self._setup = Setup()
-        self._tree: Tree | None = None
+        self._tree: BuiltTree | None = None
         self._runs = Background(self._progress)
         self._commands: dict[str, Callable[[str], list[str] | None]] = {
             "is_ready": self._nothing,
@@ -141,7 +141,7 @@ class Session:
             self._write(f"{lines[0]}\n")
 
     @property
-    def _stopped(self) -> Tree:
+    def _stopped(self) -> BuiltTree:
         """The tree, if nothing works on it."""
         if self._tree is None:
             raise ParameterError(
@@ -155,9 +155,9 @@ class Session:
         return self._tree
 
     @property
-    def _nodes(self) -> Nodes:
+    def _nodes(self) -> NodeReader:
         tree = self._stopped
-        return Nodes(tree.game, tree.reader)
+        return NodeReader(tree.game, tree.reader)
 
     def _nothing(self, _: str) -> None:
         return None
@@ -178,7 +178,7 @@ class Session:
             raise ParameterError("There are no lines yet: give add_line commands before build_tree.")
         made, notes = spot_of_setup(self._setup, fields, Header())
         self._free_tree("")
-        self._tree = Tree(load_spot(make_spot(made)))
+        self._tree = BuiltTree(load_spot(make_spot(made)))
         return [*(f"note: {note}" for note in notes), "build_tree ok!"]
 
     def _free_tree(self, _: str) -> None:

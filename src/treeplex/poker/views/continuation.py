@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.games.holdem.betting import DECISION, Action, Node
+from treeplex.games.holdem.betting import DECISION, Action, BettingNode
 
 RARE: Final = 0.01
 """From 1 % on both values are equally near those of a solution 30 times as exact; below it the best reply is nearer."""
 
 
-def action_values(node: Node, taken: Floats, played: Floats, best: Floats, *, free: bool) -> Floats:
+def action_values(node: BettingNode, taken: Floats, played: Floats, best: Floats, *, free: bool) -> Floats:
     """[actions, 1326] EV of taking each action and playing on well.
 
     ``taken`` [actions, 1326]: how often a hand takes the action, from the start on. ``played``, ``best`` [actions,
@@ -44,14 +44,14 @@ def waiting_values(reach: Floats, played: Floats, best: Floats, *, free: bool) -
     return np.maximum(well, 0.0) if free else well
 
 
-def chips_put_in(node: Node, action: Action) -> float:
+def chips_put_in(node: BettingNode, action: Action) -> float:
     """Chips that an action adds to the pot: giving up afterwards loses no more than these."""
     if action.amount:
         return action.amount - (node.faced - node.to_call)
     return node.to_call if action.kind == "call" else 0.0
 
 
-def answered(node: Node, player: int) -> bool:
+def answered(node: BettingNode, player: int) -> bool:
     """Does the opponent of ``player`` act anywhere below a node?"""
     waiting = [node]
     while waiting:

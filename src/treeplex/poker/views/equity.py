@@ -15,7 +15,7 @@ from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.trees import with_tree
-from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, Node
+from treeplex.games.holdem.betting import CHANCE, DECISION, SHOWDOWN, Action, BettingNode
 from treeplex.games.holdem.cards import HAND_CARDS, HANDS, hand_numbers
 from treeplex.games.holdem.spot import STREETS
 from treeplex.poker.views.lines import Position
@@ -112,13 +112,13 @@ def per_meeting(values: Floats, opponent: Floats) -> Floats:
         return np.where(often > 1e-12 * max(often.max(), 1e-300), values / often, np.nan)
 
 
-def _checks(street: int) -> Node:
+def _checks(street: int) -> BettingNode:
     """A betting tree in which both players check on every street from here on."""
     last = len(STREETS) - 1
-    node = Node(SHOWDOWN, last, 0)
+    node = BettingNode(SHOWDOWN, last, 0)
     for now in range(last, street - 1, -1):
-        below = node if now == last else Node(CHANCE, now, 0, children=[node])
+        below = node if now == last else BettingNode(CHANCE, now, 0, children=[node])
         node = below
         for player in (1, 0):
-            node = Node(DECISION, now, 0, player=player, actions=[Action("check")], children=[node])
+            node = BettingNode(DECISION, now, 0, player=player, actions=[Action("check")], children=[node])
     return node

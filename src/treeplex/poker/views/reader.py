@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
-from treeplex.engines.boards.engine import Engine, engine
+from treeplex.engines.boards.engine import SubgameEngine, engine
 from treeplex.engines.boards.evaluate import evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.locks import Frozen
@@ -24,7 +24,7 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.action_values import NodeValues, locked_hands
 from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, waiting_values
 from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
-from treeplex.poker.views.lines import Position, Step, decision_at, follow
+from treeplex.poker.views.lines import PathStep, Position, decision_at, follow
 from treeplex.poker.views.view import INDIFFERENT, View
 from treeplex.updates.reference import matched
 
@@ -126,7 +126,7 @@ class Reader:
                     return True
         return False
 
-    def locked(self, at: Position | Step, decision: Decision) -> npt.NDArray[np.bool_]:
+    def locked(self, at: Position | PathStep, decision: Decision) -> npt.NDArray[np.bool_]:
         """[1326] which hands of the player who acts play a locked strategy at a decision."""
         stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
         return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
@@ -181,11 +181,11 @@ class Reader:
         values = rows[first : first + len(decision.node.actions)].astype(np.float64)
         return taken, values * game.weights(player) * (game.spot.chip / game.combinations)
 
-    def _taken(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> list[float]:
+    def _taken(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> list[float]:
         """What the player of each pass takes of the pot on average."""
         return pot_shares(self.game, passes, self._found(passes, runner))
 
-    def _found(self, passes: list[tuple[int, int]], runner: Engine | None = None) -> Floats:
+    def _found(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> Floats:
         runner = runner or engine(self.game, self._storage, self._threads)
         return runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
 
@@ -205,7 +205,7 @@ class Reader:
                 weights *= self.expand(self.strategy(step.decision, step), step, player)[step.action]
         return weights
 
-    def strategy(self, decision: Decision, at: Position | Step) -> Floats:
+    def strategy(self, decision: Decision, at: Position | PathStep) -> Floats:
         """[actions, H] the strategy of a stored board's decision."""
         hands = self.game.boards[at.depth].hands[decision.player]
         width = int(hands.start[at.board + 1] - hands.start[at.board])
@@ -214,7 +214,7 @@ class Reader:
         rows = self._playing.source[decision.player][start : start + actions * width].reshape(actions, width)
         return matched(rows.astype(np.float64))
 
-    def expand(self, rows: Floats, at: Position | Step, player: int, empty: float = 0.0) -> Floats:
+    def expand(self, rows: Floats, at: Position | PathStep, player: int, empty: float = 0.0) -> Floats:
         """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
         hands = self.game.boards[at.depth].hands[player]
         begin, count = int(hands.start[at.board]), int(hands.held[at.board])

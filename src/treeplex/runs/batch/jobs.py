@@ -29,7 +29,7 @@ TAKEN: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE
 FILES: Final = (".efg", ".safetensors")
 
 
-class Job(NamedTuple):
+class BatchJob(NamedTuple):
     """One run that is asked for, in words that any machine understands."""
 
     id: str
@@ -66,14 +66,14 @@ class Job(NamedTuple):
         """Has it a target NashConv, be it the default?"""
         return not self.limits.any or self.limits.nash_conv is not None
 
-    def same_run(self, other: Job) -> bool:
+    def same_run(self, other: BatchJob) -> bool:
         """Would it go on in the other's folder? Limits may change."""
         limits = {field.name for field in LIMITS}
         ours, theirs = ({k: v for k, v in job.fields.items() if k not in limits} for job in (self, other))
         return ours == theirs
 
 
-def jobs_of(given: Any) -> list[Job]:
+def jobs_of(given: Any) -> list[BatchJob]:
     """Jobs from a file of JSON lines, or from a list of dictionaries; refuses the first that is not one."""
     if isinstance(given, str | Path):
         named = _lines(Path(given))
@@ -83,7 +83,7 @@ def jobs_of(given: Any) -> list[Job]:
         raise ParameterError(
             f"The 'jobs' parameter must be a file or a list of jobs, got {quoted(cast(object, given))}."
         )
-    found: dict[str, Job] = {}
+    found: dict[str, BatchJob] = {}
     for place, fields in named:
         with told_at(place):
             job = job_of(fields)
@@ -95,7 +95,7 @@ def jobs_of(given: Any) -> list[Job]:
     return list(found.values())
 
 
-def job_of(fields: Any) -> Job:
+def job_of(fields: Any) -> BatchJob:
     """One job, or a refusal; games that are not hold'em spots are not loaded here."""
     if not isinstance(fields, Mapping):
         raise ParameterError(f"A job must be a JSON object, got {quoted(fields)}.")
@@ -121,7 +121,7 @@ def job_of(fields: Any) -> Job:
         given |= _game(given["game"])
     if "spot" in given:
         _check_spot(given, choice)
-    job = Job(name, given)
+    job = BatchJob(name, given)
     _ = job.text, job.limits
     return job
 

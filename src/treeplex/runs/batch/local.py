@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from treeplex.compile.memory import available
-from treeplex.runs.batch.planning import Place, Task
+from treeplex.runs.batch.planning import Machine, Task
 from treeplex.runs.batch.results import LOGS
 from treeplex.system import apart, cores
 
@@ -28,7 +28,7 @@ class Ended(NamedTuple):
 class Pool(Protocol):
     """Who carries out tasks."""
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[Machine]:
         """The machines."""
         ...
 
@@ -49,10 +49,10 @@ class Pool(Protocol):
         ...
 
 
-class Worker:
+class JobWorker:
     """A process that carries out one job after the other; what it says is put into a queue."""
 
-    def __init__(self, said: queue.SimpleQueue[tuple[Worker, str]]) -> None:
+    def __init__(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         self.task: Task | None = None
         self._process = subprocess.Popen(  # a session of its own: Ctrl-C in a terminal is the driver's to pass on
             [sys.executable, "-m", "treeplex.runs.batch.worker"],
@@ -92,7 +92,7 @@ class Worker:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         return self._process.stdin
 
-    def _listen(self, said: queue.SimpleQueue[tuple[Worker, str]]) -> None:
+    def _listen(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         with self._process.stdout as lines:
             for line in lines:
@@ -106,9 +106,9 @@ class Processes:
     def __init__(self, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
         self._out, self._every = out, checkpoint_seconds
         self._cores, self._most, self._memory = cores(), workers or cores(), available()
-        self._idle: list[Worker] = []
-        self._busy: list[Worker] = []
-        self._said: queue.SimpleQueue[tuple[Worker, str]] = queue.SimpleQueue()
+        self._idle: list[JobWorker] = []
+        self._busy: list[JobWorker] = []
+        self._said: queue.SimpleQueue[tuple[JobWorker, str]] = queue.SimpleQueue()
         self._stopping = False
 
     def __enter__(self) -> Processes:
@@ -120,9 +120,9 @@ class Processes:
         for worker in [*self._idle, *self._busy]:
             worker.kill()
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[Machine]:
         """As ``Pool``."""
-        return [Place(min(self._cores, self._most), float(self._memory))]
+        return [Machine(min(self._cores, self._most), float(self._memory))]
 
     def takes(self, task: Task) -> bool:
         """As ``Pool``: one job always, however much it takes."""
@@ -135,7 +135,7 @@ class Processes:
 
     def submit(self, task: Task) -> None:
         """As ``Pool``."""
-        worker = self._idle.pop() if self._idle else Worker(self._said)
+        worker = self._idle.pop() if self._idle else JobWorker(self._said)
         self._busy.append(worker)
         given = {
             "fields": task.job.fields,
@@ -169,7 +169,7 @@ class Processes:
         for worker in self._busy:
             worker.close()
 
-    def _end(self, task: Task, worker: Worker, line: str) -> Ended:
+    def _end(self, task: Task, worker: JobWorker, line: str) -> Ended:
         if line == "1":
             return Ended(task)
         if self._stopping or line:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from treeplex.engines.open import CPU
 from treeplex.problems.loading import load
 from treeplex.runs.asking import solving
-from treeplex.runs.batch.jobs import Job, told_at
+from treeplex.runs.batch.jobs import BatchJob, told_at
 from treeplex.runs.solve import checked
 
 PROCESS: Final = 400 * 2**20
@@ -23,7 +23,7 @@ NANOSECOND: Final = 1e-9  # of one number read: see ``Cost``
 class Need(NamedTuple):
     """What one job takes."""
 
-    job: Job
+    job: BatchJob
     name: str  # of the game
     bytes: int
     seconds: float | None  # with one thread; None: nobody knows
@@ -33,19 +33,19 @@ class Need(NamedTuple):
 class Task(NamedTuple):
     """A job with what it will be given."""
 
-    job: Job
+    job: BatchJob
     bytes: int
     threads: int
 
 
-class Place(NamedTuple):
+class Machine(NamedTuple):
     """A machine."""
 
     cores: int
     memory: float  # bytes
 
 
-def needs(jobs: Sequence[Job], watch: Callable[[int], None] | None = None) -> list[Need]:
+def needs(jobs: Sequence[BatchJob], watch: Callable[[int], None] | None = None) -> list[Need]:
     """Of each job; a game is loaded once however many jobs are about it. Refuses what cannot be solved."""
     loaded: dict[str, Any] = {}
     found: list[Need] = []
@@ -57,7 +57,7 @@ def needs(jobs: Sequence[Job], watch: Callable[[int], None] | None = None) -> li
     return found
 
 
-def _of_spot(job: Job) -> Need:
+def _of_spot(job: BatchJob) -> Need:
     from treeplex.engines.boards.game import estimate, split_spot  # noqa: PLC0415
     from treeplex.engines.boards.solver import ITERATIONS, seconds_per_iteration  # noqa: PLC0415 - kernels take time
     from treeplex.updates.storage import STORAGES  # noqa: PLC0415
@@ -81,7 +81,7 @@ def _between(known: dict[str, int], percent: float) -> float:
     return first * (a / max(percent, 1e-6)) ** slope
 
 
-def _of_game(job: Job, loaded: dict[str, Any]) -> Need:
+def _of_game(job: BatchJob, loaded: dict[str, Any]) -> Need:
     source = job.fields["game"]
     if source not in loaded:
         loaded.clear()  # jobs about one game stand together, and large games side by side would not fit
@@ -97,13 +97,13 @@ def _of_game(job: Job, loaded: dict[str, Any]) -> Need:
     return Need(job, game.name, size, seconds if math.isfinite(seconds) else None, False)
 
 
-def tasks(found: Sequence[Need], place: Place, machines: int = 1) -> list[Task]:
+def tasks(found: Sequence[Need], place: Machine, machines: int = 1) -> list[Task]:
     """Jobs with threads: one each, more where memory or too few jobs would leave processors idle."""
     crowd = max(1, place.cores * machines // max(len(found), 1))
     return [Task(need.job, need.bytes, _threads(need, place, crowd) if need.shares else 1) for need in found]
 
 
-def _threads(need: Need, place: Place, crowd: int) -> int:
+def _threads(need: Need, place: Machine, crowd: int) -> int:
     beside = max(1, int(place.memory // need.bytes))  # so many fit into one machine
     return max(1, min(place.cores, max(crowd, math.ceil(place.cores / beside))))
 

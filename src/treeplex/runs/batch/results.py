@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from treeplex.arrow import ArrowError, Table, records, write_parquet
 from treeplex.arrow import read_row as read_parquet_row
-from treeplex.runs.batch.jobs import Job
+from treeplex.runs.batch.jobs import BatchJob
 from treeplex.runs.solution import Solution
 from treeplex.runs.status import SOLVED
 
@@ -16,7 +16,7 @@ RUNS: Final = "runs"
 LOGS: Final = "logs"
 
 
-class Row(NamedTuple):
+class ResultRow(NamedTuple):
     """Fields of ``solve``'s result; empty where there is none."""
 
     id: str
@@ -42,38 +42,38 @@ class Row(NamedTuple):
     job: str  # as it was asked for
 
 
-def row_of(job: Job, solution: Solution | None, error: str | None = None) -> Row:
+def row_of(job: BatchJob, solution: Solution | None, error: str | None = None) -> ResultRow:
     """Of a run that ended, or of one that failed."""
     found: dict[str, Any] = {} if solution is None else solution.summary()
     if "ev" in found:
         found["ev_oop"], found["ev_ip"] = found["ev"]
     own = {"id": job.id, "folder": f"{RUNS}/{job.id}", "error": error, "job": job.text}
-    return Row(*((found | own).get(name) for name in Row._fields))  # pyright: ignore[reportArgumentType]
+    return ResultRow(*((found | own).get(name) for name in ResultRow._fields))  # pyright: ignore[reportArgumentType]
 
 
-def write_row(out: Path, row: Row) -> None:
+def write_row(out: Path, row: ResultRow) -> None:
     """Into the dataset, in the place of an older one of this job."""
     (out / RESULTS).mkdir(exist_ok=True)
-    write_parquet(records(Row, [row]), out / RESULTS / f"{row.id}.parquet")
+    write_parquet(records(ResultRow, [row]), out / RESULTS / f"{row.id}.parquet")
 
 
-def read_row(out: Path, job: Job) -> Row | None:
+def read_row(out: Path, job: BatchJob) -> ResultRow | None:
     """What is known of this very job; None if it has not ended."""
     path = out / RESULTS / f"{job.id}.parquet"
     if not path.is_file():
         return None
     try:
-        row = Row(**read_parquet_row(path, Row))
+        row = ResultRow(**read_parquet_row(path, ResultRow))
     except (OSError, ValueError, TypeError, ArrowError):  # of another version: run it again
         return None
     return row if row.job == job.text else None
 
 
-def missed(job: Job, row: Row) -> bool:
+def missed(job: BatchJob, row: ResultRow) -> bool:
     """Did it end before its target?"""
     return row.error is None and job.targeted and row.status != SOLVED  # pyright: ignore[reportUnnecessaryComparison]
 
 
-def table_of(rows: list[Row]) -> Table:
+def table_of(rows: list[ResultRow]) -> Table:
     """As one table."""
-    return records(Row, rows)
+    return records(ResultRow, rows)

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 from treeplex.arrow import Table
 from treeplex.errors import ParameterError
 from treeplex.files import is_file, parse_json, replace_text
-from treeplex.runs.batch.jobs import Job, job_of
+from treeplex.runs.batch.jobs import BatchJob, job_of
 from treeplex.runs.batch.local import Ended, Pool, log_of
-from treeplex.runs.batch.planning import Need, Place, Task, longest, tasks
-from treeplex.runs.batch.results import RESULTS, Row, missed, read_row, row_of, table_of, write_row
+from treeplex.runs.batch.planning import Machine, Need, Task, longest, tasks
+from treeplex.runs.batch.results import RESULTS, ResultRow, missed, read_row, row_of, table_of, write_row
 from treeplex.runs.claim import folder_of
 from treeplex.system import ctrl_c
 
@@ -25,7 +25,7 @@ WAIT: Final = 0.2  # seconds
 LEAVE: Final = 60.0  # seconds that workers have to end when asked to
 
 
-class Moment(NamedTuple):
+class BatchProgress(NamedTuple):
     """What a progress bar shows."""
 
     done: int
@@ -39,8 +39,8 @@ class Batch:
     """What came of a batch."""
 
     folder: Path
-    jobs: Sequence[Job]
-    rows: Sequence[Row]  # of those that have ended, in the order of the jobs
+    jobs: Sequence[BatchJob]
+    rows: Sequence[ResultRow]  # of those that have ended, in the order of the jobs
     seconds: float
     interrupted: bool = False
 
@@ -120,9 +120,9 @@ class Forecast:
         ]
 
 
-def forecast(found: Sequence[Need], places: Sequence[Place]) -> Forecast:
+def forecast(found: Sequence[Need], places: Sequence[Machine]) -> Forecast:
     """What a batch would take on these machines; the threads of a job fit the smallest."""
-    least = Place(min(place.cores for place in places), min(place.memory for place in places))
+    least = Machine(min(place.cores for place in places), min(place.memory for place in places))
     every = sum(place.cores for place in places)
     return Forecast(found, tasks(found, least, max(1, every // max(least.cores, 1))), every, len(places))
 
@@ -132,7 +132,7 @@ def is_batch(folder: str | Path) -> bool:
     return is_file(folder_of(folder) / f"{KIND}.json")
 
 
-def recorded(out: Path) -> list[Job]:
+def recorded(out: Path) -> list[BatchJob]:
     """The jobs of a batch folder."""
     try:
         lines = (out / JOBS).read_text(encoding="utf-8").splitlines()
@@ -141,7 +141,7 @@ def recorded(out: Path) -> list[Job]:
         raise ParameterError(f"The batch in {out} has no whole list of jobs; run it again as before.") from error
 
 
-def check_same(out: Path, jobs: Sequence[Job]) -> None:
+def check_same(out: Path, jobs: Sequence[BatchJob]) -> None:
     """Refuse jobs that are about something else than those of the same id in this folder."""
     before = {job.id: job for job in recorded(out)} if (out / JOBS).is_file() else {}
     for job in jobs:
@@ -152,12 +152,12 @@ def check_same(out: Path, jobs: Sequence[Job]) -> None:
             )
 
 
-def record(out: Path, jobs: Sequence[Job]) -> None:
+def record(out: Path, jobs: Sequence[BatchJob]) -> None:
     """Write down what is to be done, before anything is."""
     replace_text(out / JOBS, "".join(job.text + "\n" for job in jobs))
 
 
-def left_of(out: Path, jobs: Sequence[Job]) -> list[Job]:
+def left_of(out: Path, jobs: Sequence[BatchJob]) -> list[BatchJob]:
     """Jobs that have not ended; one that failed is tried again."""
     rows = {job.id: read_row(out, job) for job in jobs}
     return [job for job in jobs if (row := rows[job.id]) is None or row.error]
@@ -165,12 +165,12 @@ def left_of(out: Path, jobs: Sequence[Job]) -> list[Job]:
 
 def run_batch(
     out: Path,
-    jobs: Sequence[Job],
+    jobs: Sequence[BatchJob],
     planned: Sequence[Task],
     pool: Pool,
     retries: int,
-    watch: Callable[[Moment], None] | None = None,
-    answer: Callable[[Row], None] | None = None,
+    watch: Callable[[BatchProgress], None] | None = None,
+    answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
     """Carry out the tasks that are left of ``jobs``; the first Ctrl-C ends all so that they can be continued.
 
@@ -186,7 +186,7 @@ def run_batch(
                 pool.submit(waiting.popleft())
                 running += 1
             if watch is not None:
-                watch(Moment(done, failed, running, len(jobs)))
+                watch(BatchProgress(done, failed, running, len(jobs)))
             if pressed.is_set():
                 if not until:
                     pool.stop()
@@ -214,14 +214,14 @@ def run_batch(
     return Batch(out, jobs, rows, time.perf_counter() - began, cut and len(rows) < len(jobs))
 
 
-def _given_up(out: Path, ended: Ended, times: int) -> Row:
+def _given_up(out: Path, ended: Ended, times: int) -> ResultRow:
     why = ended.lost or "its worker left no result"
     row = row_of(ended.task.job, None, f"Given up after {times} attempt{'s' * (times > 1)}: {why}.")
     write_row(out, row)
     return row
 
 
-def _settle(out: Path, task: Task, row: Row) -> None:
+def _settle(out: Path, task: Task, row: ResultRow) -> None:
     """A log stays for a job that failed, and says why; for no other."""
     path = log_of(out, task)
     if row.error:

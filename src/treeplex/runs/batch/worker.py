@@ -23,12 +23,12 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
     """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
     from treeplex.engines.open import CPU  # noqa: PLC0415
     from treeplex.runs.asking import solving  # noqa: PLC0415 - takes a second or two
-    from treeplex.runs.batch.jobs import Job  # noqa: PLC0415
+    from treeplex.runs.batch.jobs import BatchJob  # noqa: PLC0415
     from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
     from treeplex.runs.solve import execute  # noqa: PLC0415
     from treeplex.runs.status import INTERRUPTED  # noqa: PLC0415
 
-    job, folder = Job(fields["id"], fields), Path(out)
+    job, folder = BatchJob(fields["id"], fields), Path(out)
     (folder / RUNS).mkdir(exist_ok=True)
     here: dict[str, Any] = {
         "threads": threads,

@@ -19,9 +19,9 @@ from treeplex.files import locked, reason
 from treeplex.system import apart, interrupt
 from treeplex.web.directory import PLAIN, Directory
 from treeplex.web.jobs import record
-from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, UNCONFIRMED, Job
+from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, UNCONFIRMED, JobRecord
 from treeplex.web.jobs.signature import key_of, signature
-from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.jobs.wanted import JobRequest
 from treeplex.web.refusals import RefusalError
 
 POLL: Final = 0.1  # seconds
@@ -37,8 +37,8 @@ class Queue:
     def __init__(self, directory: Directory, changed: Callable[[], None]) -> None:
         self.directory, self.changed = directory, changed
         self.home = directory.root / HOME
-        self._jobs: dict[str, Job] = {}
-        self._child: tuple[Job, subprocess.Popen[str]] | None = None
+        self._jobs: dict[str, JobRecord] = {}
+        self._child: tuple[JobRecord, subprocess.Popen[str]] | None = None
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
         self.hurried = False  # do not wait for the worker when closing
         self._held = ExitStack()
@@ -111,7 +111,7 @@ class Queue:
         job = self.job_of(run)
         return [] if job is None else self._get(job).rows(self.home)
 
-    def add(self, what: str, wanted: Wanted) -> dict[str, Any]:
+    def add(self, what: str, wanted: JobRequest) -> dict[str, Any]:
         """A new job, at the end."""
         with self._lock:
             run = wanted.run or self._new_run(wanted.stem)
@@ -119,7 +119,7 @@ class Queue:
                 raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
             asked: dict[str, Any] = {"title": wanted.title, "request": wanted.request, "game": wanted.game}
             asked |= {"pot": wanted.pot, "limits": dict(wanted.limits)}
-            job = Job(self._new_job(), what, created=time.time(), run=run, **asked)
+            job = JobRecord(self._new_job(), what, created=time.time(), run=run, **asked)
             job.signature = self._signature(job)
             job.write(self.home)
             self._jobs[job.job] = job
@@ -127,14 +127,14 @@ class Queue:
         self._notice()
         return job.told(self.home)
 
-    def unconfirmed(self, name: str) -> Job:
+    def unconfirmed(self, name: str) -> JobRecord:
         """A job that waits for a person to start it."""
         job = self._get(name)
         if job.state != UNCONFIRMED:
             raise RefusalError(409, f"The job {name} is {job.state}, not waiting for you to start it.")
         return job
 
-    def start(self, name: str, wanted: Wanted) -> dict[str, Any]:
+    def start(self, name: str, wanted: JobRequest) -> dict[str, Any]:
         """Queue what an unconfirmed job asks for, in a folder of our own; its run goes on if there is one."""
         with self._lock:
             job = self.unconfirmed(name)
@@ -182,7 +182,7 @@ class Queue:
             (job.job, job.state, job.stopping, _changed(self.home / job.job / "progress.json")) for job in jobs
         )
 
-    def _telling(self, job: Job) -> dict[str, Any]:
+    def _telling(self, job: JobRecord) -> dict[str, Any]:
         """What does not change any more is read once."""
         if job.state not in ENDED:
             return job.told(self.home)
@@ -190,13 +190,13 @@ class Queue:
             self._told[job.job] = job.told(self.home)
         return self._told[job.job]
 
-    def _get(self, name: str) -> Job:
+    def _get(self, name: str) -> JobRecord:
         with self._lock:
             if name not in self._jobs:
                 raise RefusalError(404, f"There is no job {quoted(name)}.")
             return self._jobs[name]
 
-    def _signature(self, job: Job) -> str:
+    def _signature(self, job: JobRecord) -> str:
         return signature(self._key, self.directory.root, job.request_fields)
 
     def _new_job(self) -> str:
@@ -230,7 +230,7 @@ class Queue:
             else:
                 return name
 
-    def _found(self, job: Job) -> None:
+    def _found(self, job: JobRecord) -> None:
         """A job of an earlier server that has not ended, as far as that one knew."""
         folder = self.home / job.job
         if record.is_alive(folder):
@@ -243,7 +243,7 @@ class Queue:
             job.state = QUEUED
         job.write(self.home)
 
-    def _is_over(self, job: Job) -> bool:
+    def _is_over(self, job: JobRecord) -> bool:
         """Has the worker said how it ended, and was that not because the server did?"""
         outcome = record.outcome_of(self.home / job.job)
         return bool(outcome) and (job.stopping or outcome.get("status") != "interrupted")
@@ -298,7 +298,7 @@ class Queue:
         self._child = job, child
         self._notice()
 
-    def _settle(self, job: Job, code: int) -> None:
+    def _settle(self, job: JobRecord, code: int) -> None:
         """What has become of a job whose worker is gone."""
         outcome = record.outcome_of(self.home / job.job)
         if "error" in outcome:
@@ -310,13 +310,13 @@ class Queue:
         else:
             self._end(job, FAILED, _why(code, record.last_words(self.home / job.job)))
 
-    def _end(self, job: Job, state: str, error: str | None = None) -> None:
+    def _end(self, job: JobRecord, state: str, error: str | None = None) -> None:
         job.state, job.error = state, error
         with suppress(ParameterError):  # a full disk
             job.write(self.home)
         self._notice()
 
-    def _interrupt(self, job: Job) -> None:
+    def _interrupt(self, job: JobRecord) -> None:
         child = self._child
         if child is not None and child[0] is job:
             if child[1].poll() is None:

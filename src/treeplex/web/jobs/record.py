@@ -36,7 +36,7 @@ PROGRESS: Final = ("state", "stopping", "error", "signature")  # fields of a job
 
 
 @dataclass
-class Job:
+class JobRecord:
     """What was asked for, and what has become of it."""
 
     job: str
@@ -109,13 +109,13 @@ class Job:
         return None if nash_conv is None or not self.pot else number_of(percent_of(nash_conv, self.pot))
 
 
-JOBS: Final = TypeAdapter(Job)
+JOBS: Final = TypeAdapter(JobRecord)
 
 
-def read_jobs(home: Path) -> list[Job]:
+def read_jobs(home: Path) -> list[JobRecord]:
     """The newest jobs that are kept, oldest first; what is none, or has links in its folder, is left alone."""
     named = [path for path in home.iterdir() if NUMBER.fullmatch(path.name) and _is_plain(path)]
-    found, left = list[Job](), LARGEST
+    found, left = list[JobRecord](), LARGEST
     for path in sorted(named, key=lambda path: -int(path.name))[:MOST]:
         with suppress(ValidationError, OSError):
             job = JOBS.validate_python(json_file(path / "job.json", left))

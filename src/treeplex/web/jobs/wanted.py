@@ -38,7 +38,7 @@ OPENSPIEL: Final = re.compile(rf"{PREFIX}[a-z0-9_]+")
 FORMS: Final[TypeAdapter[Any]] = TypeAdapter(JobForm)
 
 
-class Wanted(NamedTuple):
+class JobRequest(NamedTuple):
     """What a job is, in short, and its request as it is kept."""
 
     title: str
@@ -50,9 +50,9 @@ class Wanted(NamedTuple):
     limits: Mapping[str, Any] = {}
 
 
-def wanted(form: Any, directory: Directory) -> Wanted:
+def wanted(form: Any, directory: Directory) -> JobRequest:
     """The job that a form asks for; refused if it cannot be carried out."""
-    asked: dict[type, Callable[..., Wanted]] = {SolveJob: _solve, GrowJob: _grow, SizesJob: _sizes}
+    asked: dict[type, Callable[..., JobRequest]] = {SolveJob: _solve, GrowJob: _grow, SizesJob: _sizes}
     return _resume(form, directory) if isinstance(form, ResumeJob) else asked[type(form)](form)
 
 
@@ -95,7 +95,7 @@ def _values(form: Any, listed: tuple[Field, ...]) -> dict[str, Any]:
     return {each.name: getattr(form, each.name) for each in listed}
 
 
-def _solve(form: SolveJob) -> Wanted:
+def _solve(form: SolveJob) -> JobRequest:
     values, locks, kept = _values(form, (*JOB, *named("threads"))), make_locks(form.locks or ()), form.model_dump()
     _check_subject(form)
     if form.spot is not None:
@@ -111,10 +111,10 @@ def _solve(form: SolveJob) -> Wanted:
     if locks:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
     limits, label = Arguments.of(values).limits_in(None), form.algorithm or DEFAULT_ALGORITHM
-    return Wanted(f"{game}, {label}", kept, game, stem=_name(form) or f"{game}-{label}", limits=_given(limits))
+    return JobRequest(f"{game}, {label}", kept, game, stem=_name(form) or f"{game}-{label}", limits=_given(limits))
 
 
-def _grow(form: GrowJob) -> Wanted:
+def _grow(form: GrowJob) -> JobRequest:
     kept = form.model_dump()
     _check_subject(form)
     if form.spot is not None:
@@ -131,14 +131,14 @@ def growth_of(request: dict[str, Any], source: Any) -> Growth:
     return Growth(algorithm=request["algorithm"] or usual_algorithm(source), **{name: request[name] for name in names})
 
 
-def _sizes(form: SizesJob) -> Wanted:
+def _sizes(form: SizesJob) -> JobRequest:
     spot, kept = make_spot(form.spot), form.model_dump()
     kept |= {"spot": spot.summary(), "bets": form.bets or BETS, "raises": form.raises or RAISES}
     kept["lose"] = percent_of_pot("field 'lose'", form.lose) if isinstance(form.lose, str) else form.lose
     question = SizeOptions(**size_options(kept))
     request = choosing_sizes([spot], question, seconds=form.seconds, threads=form.threads)
     title = f"{request.problem.name}, which {form.restrict}"
-    return Wanted(title, kept, stem=_name(form) or request.stem, limits=_given(request.limits))
+    return JobRequest(title, kept, stem=_name(form) or request.stem, limits=_given(request.limits))
 
 
 def size_options(request: dict[str, Any]) -> dict[str, Any]:
@@ -148,23 +148,23 @@ def size_options(request: dict[str, Any]) -> dict[str, Any]:
     return found | ({"counts": 0} if request["per_decision"] else {})
 
 
-def _resume(form: ResumeJob, directory: Directory) -> Wanted:
+def _resume(form: ResumeJob, directory: Directory) -> JobRequest:
     record = record_of(directory.folder(form.run))
     if isinstance(record.source, str):
         named_game(record.source)
     arguments = Arguments.of(_values(form, (*LIMITS, *named("threads"))))
     limits = arguments.limits_in(record.pot).otherwise(record.limits)
     game = record.game if record.spot is None and record.has_strategies else None
-    return Wanted(record.title, form.model_dump(), game, run=form.run, pot=record.pot, limits=_given(limits))
+    return JobRequest(record.title, form.model_dump(), game, run=form.run, pot=record.pot, limits=_given(limits))
 
 
-def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any]) -> Wanted:
+def _new(form: SolveJob | GrowJob, request: Request, kept: dict[str, Any]) -> JobRequest:
     """A job that starts a run."""
     problem, plain = request.problem, request.choice.label.partition("(")[0]
     stem = _name(form) or f"{problem.name.replace(' ', '').partition('(')[0]}-{problem.noun or plain}"
     title = f"{problem.name}, {plain}{', growing' if problem.noun else ''}"
     game = problem.name if form.spot is None else None
-    return Wanted(title, kept, game, stem=stem, pot=problem.pot, limits=_given(request.limits))
+    return JobRequest(title, kept, game, stem=stem, pot=problem.pot, limits=_given(request.limits))
 
 
 def _name(form: SolveJob | GrowJob | SizesJob) -> str | None:

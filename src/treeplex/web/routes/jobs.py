@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Body, Path, Response
 
 from treeplex.web.answers import reply
-from treeplex.web.jobs.wanted import Wanted
+from treeplex.web.jobs.wanted import JobRequest
 from treeplex.web.routes.common import router
 from treeplex.web.schema.jobs import Job, JobForm, JobList, Removed
 from treeplex.web.site import OnSite
@@ -27,14 +27,14 @@ def list_jobs(site: OnSite) -> Response:
 def add_job(site: OnSite, form: Annotated[JobForm, Body()]) -> Response:
     """Put a solve, a resumption, growth, or a search for sizes into the queue."""
     fields = site.checker.ask("wanted", form.model_dump(), str(site.directory.root))
-    return reply(site.queue.add(form.what, Wanted(**fields)))
+    return reply(site.queue.add(form.what, JobRequest(**fields)))
 
 
 @routes.post("/jobs/{job}/start", response_model=Job)
 def start_job(site: OnSite, job: JobName) -> Response:
     """Queue a job that came with the folder, after the checks of a new one."""
     fields = site.checker.ask("wanted", site.queue.unconfirmed(job).request, str(site.directory.root))
-    return reply(site.queue.start(job, Wanted(**fields)))
+    return reply(site.queue.start(job, JobRequest(**fields)))
 
 
 @routes.post("/jobs/{job}/stop", response_model=Job)

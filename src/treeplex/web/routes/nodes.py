@@ -17,7 +17,7 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.web.answers import encoded
 from treeplex.web.ranges import range_of
 from treeplex.web.routes.common import Line, RunName, Seat, as_text, router
-from treeplex.web.schema.nodes import AnswerForm, Comparison, Marked, Node, Question, Runouts, TrainForm
+from treeplex.web.schema.nodes import AnswerForm, Marked, Node, NodeComparison, Question, Runouts, TrainForm
 from treeplex.web.site import OnSite, Site
 
 routes = router("nodes")
@@ -41,7 +41,7 @@ async def show_exploit(site: OnSite, run: RunName, line: Line = "", player: Seat
     return await _view(site, run, "exploit", line, _player(player))
 
 
-@routes.get("/compare", response_model=Comparison)
+@routes.get("/compare", response_model=NodeComparison)
 async def compare_runs(
     site: OnSite,
     run: RunName,

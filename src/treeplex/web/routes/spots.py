@@ -7,31 +7,40 @@ from fastapi import Response
 from treeplex.web import ranges
 from treeplex.web.answers import reply
 from treeplex.web.routes.common import router
-from treeplex.web.schema.spots import Estimate, Exported, ExportForm, Imported, ImportForm, Range, RangeForm, SpotForm
+from treeplex.web.schema.spots import (
+    ExportForm,
+    ImportedSpot,
+    ImportForm,
+    RangeForm,
+    RangeText,
+    SpotEstimate,
+    SpotForm,
+    SpotText,
+)
 from treeplex.web.site import OnSite
 
 routes = router("spots")
 
 
-@routes.post("/range", response_model=Range)
+@routes.post("/range", response_model=RangeText)
 def convert_range(form: RangeForm) -> Response:
     """A range from one form into all."""
     return reply(ranges.forms(ranges.range_of(form.text, form.weights, form.hands)))
 
 
-@routes.post("/spot", response_model=Estimate)
+@routes.post("/spot", response_model=SpotEstimate)
 def measure_spot(site: OnSite, form: SpotForm) -> Response:
     """Check a spot, and say how large its tree is, what memory and about what time a solve takes."""
     return reply(site.checker.ask("estimate", form.spot))
 
 
-@routes.post("/import", response_model=Imported)
+@routes.post("/import", response_model=ImportedSpot)
 def import_spot(site: OnSite, form: ImportForm) -> Response:
     """A spot from another program's text."""
     return reply(site.checker.ask("import", form.text, form.format))
 
 
-@routes.post("/export", response_model=Exported)
+@routes.post("/export", response_model=SpotText)
 def export_spot(site: OnSite, form: ExportForm) -> Response:
     """A spot as another program's text."""
     return reply(site.checker.ask("export", form.spot, form.format))

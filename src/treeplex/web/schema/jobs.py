@@ -86,7 +86,7 @@ class SizesJob(Asked):
 JobForm = Annotated[SolveJob | ResumeJob | GrowJob | SizesJob, Field(discriminator="what")]
 
 
-class Progress(Told):
+class JobProgress(Told):
     """How far a job has come."""
 
     iteration: int
@@ -118,7 +118,7 @@ class Job(Loose):
     run: str | None
     error: str | None
     created: float = Field(description="Unix seconds.")
-    progress: Progress
+    progress: JobProgress
     result: dict[str, Any] | None = Field(description="Of a search for sizes: the answer.")
 
 

@@ -19,7 +19,7 @@ class Runouts(Loose):
     cards: list[dict[str, Any]]
 
 
-class Comparison(Loose):
+class NodeComparison(Loose):
     """Two runs at one node."""
 
     line: str
@@ -79,7 +79,7 @@ class TreeAction(Told):
     path: str
 
 
-class Crumb(Told):
+class Breadcrumb(Told):
     """A step on the way to a node."""
 
     name: str
@@ -97,4 +97,4 @@ class TreeNode(Told):
     value: float | None = Field(None, description="Player 0's, from here on.")
     reach: float | None = Field(None, description="How often play gets here.")
     actions: list[TreeAction]
-    crumbs: list[Crumb]
+    crumbs: list[Breadcrumb]

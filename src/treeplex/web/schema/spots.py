@@ -17,7 +17,7 @@ class RangeForm(Asked):
     hands: dict[str, Number] | None = Field(None, description="Weights of single hands, such as AsKs.")
 
 
-class Range(Told):
+class RangeText(Told):
     """A range in every form."""
 
     text: str
@@ -32,7 +32,7 @@ class SpotForm(Asked):
     spot: SpotFields
 
 
-class Estimate(Told):
+class SpotEstimate(Told):
     """How large a spot is."""
 
     spot: dict[str, Any] = Field(description="With every field.")
@@ -52,7 +52,7 @@ class ImportForm(Asked):
     format: str | None = Field(None, description="Left out: found by looking.")
 
 
-class Imported(Told):
+class ImportedSpot(Told):
     """The spot that a text holds."""
 
     spot: dict[str, Any] = Field(description="Its fields; empty if the text holds ranges alone.")
@@ -70,7 +70,7 @@ class ExportForm(Asked):
     format: str
 
 
-class Exported(Told):
+class SpotText(Told):
     """A spot as text."""
 
     text: str

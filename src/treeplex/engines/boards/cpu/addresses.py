@@ -24,19 +24,21 @@ from numba.np.arrayobj import populate_array
 from treeplex.engines.boards.arrays import (
     Betting,
     BoardIndex,
-    Calls,
     Hands,
     Offsets,
-    Player,
+    PlayerArrays,
     Results,
+    RuleCalls,
     Schedules,
-    Scratch,
+    StreetScratch,
 )
 from treeplex.kernels.jit import instruction
 
 LEVELS: Final = 3
 WORDS: Final = 3  # per array: address, length, columns
-COLUMNS: Final = WORDS * max(len(named._fields) for named in (Betting, BoardIndex, Hands, Player, Results, Scratch))
+COLUMNS: Final = WORDS * max(
+    len(named._fields) for named in (Betting, BoardIndex, Hands, PlayerArrays, Results, StreetScratch)
+)
 
 WORK, STORED = "work", "stored"
 """Types that a table is made for: of computations, and of regrets and averages."""
@@ -51,15 +53,15 @@ KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
     Betting: (_I2, _I2, _I2, _I2, _I1, (WORK, 2), _I2),
     Hands: (_L1, _I1, _SMALL, _CARD, _CARD, _SMALL, _L1, _L1, _L1, _SMALL, _SMALL, _L1),
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2), _L1),
-    Scratch: (*(10 * (_W1,)), _BIT, _L1, _L2, _L2, (WORK, 2)),
-    Player: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
+    StreetScratch: (*(10 * (_W1,)), _BIT, _L1, _L2, _L2, (WORK, 2)),
+    PlayerArrays: (_S1, _S1, _S1, _I1, _SCALE, _SCALE, _S1, _L1, _S1, _W1),
     Results: ((WORK, 2), _F2, _W1, _W1, _L2, (WORK, 2), (WORK, 2), (WORK, 2), ("bool", 2), _L2, _F1, _L1, _L1, _L1),
     Schedules: (_F1, _F1, _F1),
-    Calls: (_L1, _F2, _L1, _L1, _F1),
+    RuleCalls: (_L1, _F2, _L1, _L1, _F1),
 }
 """Type and dimensions of the arrays of each NamedTuple."""
 
-WRITTEN: Final = (Scratch, Player, Results, Calls)
+WRITTEN: Final = (StreetScratch, PlayerArrays, Results, RuleCalls)
 READ: Final = ("source", "where", "locked", "start", "part", "passes", "rule", "chosen", "code", "constants")
 """What kernels write to, and which arrays of these they only read."""
 
@@ -133,8 +135,8 @@ def _reader(named: Any) -> Callable[..., Any]:
 betting_at = _reader(Betting)
 hands_at = _reader(Hands)
 boards_at = _reader(BoardIndex)
-scratch_at = _reader(Scratch)
-player_at = _reader(Player)
+scratch_at = _reader(StreetScratch)
+player_at = _reader(PlayerArrays)
 results_at = _reader(Results)
 schedules_at = _reader(Schedules)
-calls_at = _reader(Calls)
+calls_at = _reader(RuleCalls)

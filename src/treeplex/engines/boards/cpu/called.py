@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Calls, Pass, Player
+from treeplex.engines.boards.arrays import Pass, PlayerArrays, RuleCalls
 from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
 from treeplex.kernels.jit import callee
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 @callee
 def call(
-    calls: Calls, player: Player, step: Pass, start: int, number: int, actions: int, width: int, held: int,
+    calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, held: int,
     values: Array,
 ) -> None:  # fmt: skip
     """Update the strategies and the memory of all ``held`` hands of a decision but locked ones.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Betting, Hands, Place, Scratch, Tables
+from treeplex.engines.boards.arrays import Betting, BoardPath, Hands, PassArrays, StreetScratch
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
 from treeplex.games.holdem.classes import CLASSES
 from treeplex.kernels.jit import callee, inlined
@@ -44,7 +44,7 @@ def is_open_below(wanted: int, texture: int) -> bool:
 
 
 @callee
-def open_street(tables: Tables, place: Place, below: int, player: int, entry: Array) -> None:
+def open_street(tables: PassArrays, place: BoardPath, below: int, player: int, entry: Array) -> None:
     """``entry``: the opponent's reach of the next street's roots, from rows of the chance nodes above them."""
     betting, tile = betting_at(tables, 2 * place.level + player), betting_at(tables, 2 * below + player).tile
     scratch = scratch_at(tables, place.level)
@@ -65,7 +65,9 @@ def open_street(tables: Tables, place: Place, below: int, player: int, entry: Ar
 
 
 @callee
-def enter(tables: Tables, place: Place, part: int, chance: float, player: int, entry: Array, alive: Array) -> None:
+def enter(
+    tables: PassArrays, place: BoardPath, part: int, chance: float, player: int, entry: Array, alive: Array
+) -> None:
     """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card.
 
     A root that is not open on the board counts as if all of its row were zero: nothing below it is read or written.
@@ -91,7 +93,7 @@ def enter(tables: Tables, place: Place, part: int, chance: float, player: int, e
 
 
 @callee
-def leave(tables: Tables, place: Place, part: int, player: int, out: Array) -> None:
+def leave(tables: PassArrays, place: BoardPath, part: int, player: int, out: Array) -> None:
     """Value rows of a tile's street roots into ``out`` [blocks, H, 16]."""
     tile, scratch = betting_at(tables, 2 * place.level + player).tile, scratch_at(tables, place.level)
     width = width_of(hands_at(tables, 2 * place.level + player), place.board)
@@ -106,7 +108,7 @@ def leave(tables: Tables, place: Place, part: int, player: int, out: Array) -> N
 
 
 @callee
-def collect(tables: Tables, place: Place, player: int, found: Array, sums: Array) -> None:
+def collect(tables: PassArrays, place: BoardPath, player: int, found: Array, sums: Array) -> None:
     """Add the values that a card and its images bring to the chance nodes of the board above."""
     mine, image = hands_at(tables, 2 * place.level + player), boards_at(tables, place.level).image
     tile = betting_at(tables, 2 * place.level + player).tile
@@ -124,7 +126,7 @@ def collect(tables: Tables, place: Place, player: int, found: Array, sums: Array
 
 
 @callee
-def clear_sums(tables: Tables, board: int, player: int, sums: Array) -> None:
+def clear_sums(tables: PassArrays, board: int, player: int, sums: Array) -> None:
     """No value has been found yet at chance nodes of a board of the second street."""
     tile, texture = betting_at(tables, 4 + player).tile, boards_at(tables, 1).texture[board]
     wide, nothing = width_of(hands_at(tables, 2 + player), board), spread(sums.dtype.type(0.0))
@@ -136,7 +138,7 @@ def clear_sums(tables: Tables, board: int, player: int, sums: Array) -> None:
 
 
 @callee
-def add_parts(tables: Tables, board: int, first: int, stop: int, player: int) -> None:
+def add_parts(tables: PassArrays, board: int, first: int, stop: int, player: int) -> None:
     """To the value rows of a board of the second street, what its parts have found at chance nodes, in their order."""
     betting, tile = betting_at(tables, 2 + player), betting_at(tables, 4 + player).tile
     width, scratch = width_of(hands_at(tables, 2 + player), board), scratch_at(tables, 1)
@@ -158,7 +160,7 @@ def add_parts(tables: Tables, board: int, first: int, stop: int, player: int) ->
 
 
 @callee
-def add_boards(tables: Tables, player: int, low: int, high: int) -> None:
+def add_boards(tables: PassArrays, player: int, low: int, high: int) -> None:
     """To value rows of the first street, for hands ``low`` to ``high``, what all boards bring to chance nodes."""
     betting, tile = betting_at(tables, player), betting_at(tables, 2 + player).tile
     wide, mine = width_of(hands_at(tables, player), 0), hands_at(tables, 2 + player)
@@ -182,7 +184,7 @@ def add_boards(tables: Tables, player: int, low: int, high: int) -> None:
 
 
 @inlined
-def _to_rows(betting: Betting, begin: Any, stop: Any, width: int, h: int, scratch: Scratch, value: Array) -> None:
+def _to_rows(betting: Betting, begin: Any, stop: Any, width: int, h: int, scratch: StreetScratch, value: Array) -> None:
     """Values of a block's chance nodes for 16 hands, which are in a square, to value rows."""
     transpose(scratch.square, SQUARE, scratch.square, scratch.lanes, 2 * LANES, 1, 0)
     for k in range(min(np.int64(LANES), np.int64(stop - begin))):

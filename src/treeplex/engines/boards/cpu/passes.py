@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Pass, PassRule, Place, Tables, Worker
+from treeplex.engines.boards.arrays import BoardPath, Pass, PassArrays, PassRule, PassWorker
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, player_at, results_at, scratch_at
 from treeplex.engines.boards.cpu.chance import (
     add_boards,
@@ -44,7 +44,7 @@ Array = npt.NDArray[Any]
 
 
 @callee
-def _begin(tables: Tables, player: int) -> None:
+def _begin(tables: PassArrays, player: int) -> None:
     """The reach row of the root: the opponent's weights."""
     scratch, start = scratch_at(tables, 0), player_at(tables, 1 - player).start
     for h in range(len(start)):
@@ -53,7 +53,7 @@ def _begin(tables: Tables, player: int) -> None:
 
 
 @callee
-def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
+def _clear(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
     """Value rows of a tile before its terminals are settled."""
     betting, scratch = betting_at(tables, 2 * place.level + player), scratch_at(tables, place.level)
     width = width_of(hands_at(tables, 2 * place.level + player), place.board)
@@ -65,7 +65,7 @@ def _clear(tables: Tables, place: Place, part: int, player: int) -> None:
 
 
 @callee
-def _copy_rows(tables: Tables, place: Place, part: int, player: int) -> None:
+def _copy_rows(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
     """All rows of a tile, if its board is that of the snapshot."""
     kept = results_at(tables, 0)
     if kept.chosen[0] != place.level or kept.chosen[1] != place.board:
@@ -88,7 +88,7 @@ def _copy_rows(tables: Tables, place: Place, part: int, player: int) -> None:
 
 @callee
 def _tile(
-    tables: Tables, leaf: Place, part: int, chance: float, rule: PassRule, step: Pass, out: Array, entry: Array,
+    tables: PassArrays, leaf: BoardPath, part: int, chance: float, rule: PassRule, step: Pass, out: Array, entry: Array,
     alive: Array,
 ) -> None:  # fmt: skip
     """Down and up one tile of a board of the last street, if its roots are open there."""
@@ -106,7 +106,7 @@ def _tile(
 
 
 @callee
-def _down(tables: Tables, place: Place, chance: float, rule: PassRule, step: Pass) -> None:
+def _down(tables: PassArrays, place: BoardPath, chance: float, rule: PassRule, step: Pass) -> None:
     """Down a board of the second street; its reach rows are put where all threads find them."""
     top, scratch, results = scratch_at(tables, 0), scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
@@ -121,7 +121,7 @@ def _down(tables: Tables, place: Place, chance: float, rule: PassRule, step: Pas
 
 
 @callee
-def _up(tables: Tables, place: Place, first: int, stop: int, rule: PassRule, step: Pass, held: bool) -> None:
+def _up(tables: PassArrays, place: BoardPath, first: int, stop: int, rule: PassRule, step: Pass, held: bool) -> None:
     """Up a board of the second street, whose parts are done; unless ``held``, its reach rows are fetched again."""
     scratch, results = scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
@@ -139,7 +139,7 @@ def _up(tables: Tables, place: Place, first: int, stop: int, rule: PassRule, ste
 
 
 @callee
-def _last_boards(tables: Tables, chance: float, rule: PassRule, step: Pass, worker: Worker, n: int) -> None:
+def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, worker: PassWorker, n: int) -> None:
     """Boards of two streets: the tiles of the last one that this thread gets in pass ``n``."""
     results, top = results_at(tables, 0), scratch_at(tables, 0)
     found, sync = results.found, results.sync
@@ -152,13 +152,13 @@ def _last_boards(tables: Tables, chance: float, rule: PassRule, step: Pass, work
         for task in range((worker.thread + k) % threads, tasks, threads):
             if claim(sync, len(found), task, tasks, threads, n):
                 board, tile = task % len(found), task // len(found)
-                leaf = Place(last, board, nil, nil)
+                leaf = BoardPath(last, board, nil, nil)
                 _tile(tables, leaf, tile, chance, rule, step, found[board], top.entry, top.alive)
 
 
 @callee
 def _two_streets(
-    tables: Tables, chances: tuple[float, float], rule: PassRule, step: Pass, worker: Worker, n: int
+    tables: PassArrays, chances: tuple[float, float], rule: PassRule, step: Pass, worker: PassWorker, n: int
 ) -> bool:
     """Boards of the second of three streets and all below them, as this thread gets them in pass ``n``.
 
@@ -173,7 +173,7 @@ def _two_streets(
     tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
     held = -one
     for board in range(worker.thread, len(found), threads):
-        _down(tables, Place(one, board, nil, nil), chances[0], rule, step)
+        _down(tables, BoardPath(one, board, nil, nil), chances[0], rule, step)
         announce(sync, board)
         held = board
     for k in range(threads):
@@ -186,25 +186,25 @@ def _two_streets(
             sums, entry, alive = results.sums[part], results.entry[board], results.alive[board]
             clear_sums(tables, board, step.player, sums)
             for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
-                leaf = Place(last, river, one, board)
+                leaf = BoardPath(last, river, one, board)
                 for tile in range(tiles):
                     _tile(tables, leaf, tile, chances[1], rule, step, below.found, entry, alive)
                 collect(tables, leaf, step.player, below.found, sums)
             if finished(sync, board, stop - first):
-                _up(tables, Place(one, board, nil, nil), first, stop, rule, step, held == board)
+                _up(tables, BoardPath(one, board, nil, nil), first, stop, rule, step, held == board)
                 held = board
     return True
 
 
 @callee
-def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: Worker) -> bool:
+def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> bool:
     """One pass after the other; False if another thread has failed."""
     results = results_at(tables, 0)
     values, passes = results.values, results.passes
     rule = PassRule(results.rule[0], results.rule[1] > 0.0)
     nil: Any = np.int64(0)
     one: Any = np.int64(1)
-    root = Place(nil, nil, -one, nil)
+    root = BoardPath(nil, nil, -one, nil)
     top, sync = scratch_at(tables, nil), results.sync
     threads: Any = np.int64(worker.threads)
     for n in range(len(passes)):
@@ -242,7 +242,7 @@ def _passes(tables: Tables, streets: int, chances: tuple[float, float], worker: 
 
 
 @kernel
-def run_passes(tables: Tables, streets: int, chances: tuple[float, float], worker: Worker) -> None:
+def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> None:
     """Passes from the root, one for each row of ``Results.passes``: who learns, mode, iteration.
 
     Levels are first, middle and last street; those that are not played are repeated. Learners, scratch arrays and

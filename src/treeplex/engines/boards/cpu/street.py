@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Pass, PassRule, Place, Player, Schedules, Scratch, Tables
+from treeplex.engines.boards.arrays import BoardPath, Pass, PassArrays, PassRule, PlayerArrays, Schedules, StreetScratch
 from treeplex.engines.boards.cpu.addresses import betting_at, calls_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.called import call
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
@@ -29,8 +29,8 @@ TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing b
 
 @inlined
 def _play(
-    player: Player, t: int, start: int, shift: int, number: int, actions: int, width: int, scratch: Scratch, above: Any,
-    first: Any, iteration_weight: float,
+    player: PlayerArrays, t: int, start: int, shift: int, number: int, actions: int, width: int,
+    scratch: StreetScratch, above: Any, first: Any, iteration_weight: float,
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
@@ -69,7 +69,15 @@ def _play(
 
 @inlined
 def _keep(
-    player: Player, number: int, start: int, size: int, width: int, fresh: Array, kept: Array, scale: Array, seed: Any
+    player: PlayerArrays,
+    number: int,
+    start: int,
+    size: int,
+    width: int,
+    fresh: Array,
+    kept: Array,
+    scale: Array,
+    seed: Any,
 ) -> None:
     """In 16 bits put away the ``fresh`` numbers of a decision; locked hands keep their strategies."""
     locked, rows = player.where[number], kept[start : start + size]
@@ -108,7 +116,7 @@ def _choose(actions: int, width: int, values: Array, expected: Array) -> None:
 
 
 @callee
-def fetch_last(tables: Tables, place: Place, part: int, step: Pass) -> None:
+def fetch_last(tables: PassArrays, place: BoardPath, part: int, step: Pass) -> None:
     """Have the numbers that ``ascend`` begins with brought from memory."""
     betting, hands = betting_at(tables, 2 * place.level + step.player), hands_at(tables, 2 * place.level + step.player)
     player, width = player_at(tables, step.player), hands.start[place.board + 1] - hands.start[place.board]
@@ -118,7 +126,7 @@ def fetch_last(tables: Tables, place: Place, part: int, step: Pass) -> None:
 
 
 @callee
-def descend(tables: Tables, place: Place, part: int, rule: PassRule, step: Pass) -> None:
+def descend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
     """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
 
     Rows that are zero for every hand are marked, and nothing below them is touched.
@@ -143,7 +151,7 @@ def descend(tables: Tables, place: Place, part: int, rule: PassRule, step: Pass)
 
 
 @callee
-def ascend(tables: Tables, place: Place, part: int, rule: PassRule, step: Pass) -> None:
+def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
     """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
     level, board = place.level, place.board
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + step.player)
@@ -195,8 +203,8 @@ def _record(kept: Array, start: int, size: int, values: Array) -> None:
 
 @inlined
 def _learn(
-    player: Player, rule: PassRule, schedules: Schedules, t: int, lowest: int, start: int, shift: int, number: int,
-    actions: int, width: int, values: Array, scratch: Scratch, locked: Any,
+    player: PlayerArrays, rule: PassRule, schedules: Schedules, t: int, lowest: int, start: int, shift: int,
+    number: int, actions: int, width: int, values: Array, scratch: StreetScratch, locked: Any,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     kind = values.dtype.type

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Betting, BoardIndex, Hands, Place, Scratch, Tables
+from treeplex.engines.boards.arrays import Betting, BoardIndex, BoardPath, Hands, PassArrays, StreetScratch
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, scratch_at
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, load, spread, store, transpose
@@ -28,7 +28,7 @@ SQUARE = LANES * LANES
 
 
 @callee
-def settle(tables: Tables, place: Place, part: int, player: int) -> None:
+def settle(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
     """Add the values of terminals to the learner's value rows, 16 reach rows at a time."""
     level, board = place.level, place.board
     betting, boards = betting_at(tables, 2 * level + player), boards_at(tables, level)
@@ -55,7 +55,7 @@ def settle(tables: Tables, place: Place, part: int, player: int) -> None:
 @inlined
 def _settle_lanes(
     betting: Betting, boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, filled: int, shows: bool,
-    folds: bool, scratch: Scratch,
+    folds: bool, scratch: StreetScratch,
 ) -> None:  # fmt: skip
     wide = theirs.start[board + 1] - theirs.start[board]
     rows = scratch.lanes[LANES : 2 * LANES]
@@ -70,7 +70,7 @@ def _settle_lanes(
 
 @inlined
 def _sweep(
-    boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, shows: bool, scratch: Scratch
+    boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, shows: bool, scratch: StreetScratch
 ) -> Any:
     """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger.
 
@@ -105,7 +105,7 @@ def _sweep(
 
 @inlined
 def _pay(
-    betting: Betting, mine: Hands, board: int, filled: int, shows: bool, folds: bool, whole: Any, scratch: Scratch
+    betting: Betting, mine: Hands, board: int, filled: int, shows: bool, folds: bool, whole: Any, scratch: StreetScratch
 ) -> None:
     """What each hand of ours meets, turned back into rows, 16 hands at a time, and added to value rows as chips."""
     start, held = mine.start[board], np.int64(mine.held[board])
@@ -140,7 +140,7 @@ def _pay(
 
 
 @inlined
-def _list(betting: Betting, filled: int, width: int, kind: int, scratch: Scratch) -> Any:
+def _list(betting: Betting, filled: int, width: int, kind: int, scratch: StreetScratch) -> Any:
     """Terminals of a kind below the 16 reach rows: their value rows, lanes and chips. Returns how many there are."""
     groups, count = scratch.lanes[:LANES], np.int64(0)
     rows, lanes, chips = scratch.terminal[kind], scratch.lane[kind], scratch.chips[kind]

@@ -30,7 +30,7 @@ Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
 
 
-class Betting(NamedTuple):
+class DeviceBetting(NamedTuple):
     """One street's betting as a pass that updates one player (the learner, against its opponent) walks along it.
 
     Records are rows of words, one after the other. Rows and actions are counted from the unit's first.
@@ -51,23 +51,23 @@ class Betting(NamedTuple):
     ENTRY, FIRST_ROW, WANTED, THEIRS, THEIRS_END, THEIR_SLOT, THEIR_SLOTS, OWN, OWN_END, ROOT_SLOT, ROOT_SLOTS,
     ROOT_WORDS,
 ) = range(12)  # fmt: skip
-"""Of ``Betting.root``: the row that leads there, on the board above; its first row among all of the board; on which
-boards it is open (one more than their texture, 0: on all); the opponent's decisions, its first action and how many
-there are; the learner's."""
+"""Of ``DeviceBetting.root``: the row that leads there, on the board above; its first row among all of the board; on
+which boards it is open (one more than their texture, 0: on all); the opponent's decisions, its first action and how
+many there are; the learner's."""
 
 ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
-"""Of ``Betting.theirs``: the row above, the first row below, actions, the first action, the decision's number."""
+"""Of ``DeviceBetting.theirs``: the row above, the first row below, actions, the first action, the decision's number."""
 
 REACHED, VALUE, OWN_ACTIONS, OWN_SLOT, OWN_NUMBER, ITEM, MARK, MORE, OWN_WORDS = range(9)
-"""Of ``Betting.own``: the row of the opponent's reach, the row of its value, actions, the first action, the decision's
-number, where ``item_start`` tells of its actions, the opponent's reach among all rows of the board, and whether any of
-its actions has more than two items."""
+"""Of ``DeviceBetting.own``: the row of the opponent's reach, the row of its value, actions, the first action, the
+decision's number, where ``item_start`` tells of its actions, the opponent's reach among all rows of the board, and
+whether any of its actions has more than two items."""
 
 NO_ROW = 2**32 - 1
 
 ROW, KIND, EXTRA, TOP, GROUP_WORDS = range(5)
-"""Of ``Betting.group``: reach row; do chips go by strength (SHOWS), by hands alone (FOLDS); the row for the latter; the
-row of the street root among all of the board."""
+"""Of ``DeviceBetting.group``: reach row; do chips go by strength (SHOWS), by hands alone (FOLDS); the row for the
+latter; the row of the street root among all of the board."""
 
 SHOWS, FOLDS = 1, 2
 
@@ -108,7 +108,7 @@ class Deals(NamedTuple):
     above: Offsets  # [boards above, 3] where its rows begin, how far apart they are, how many hands it has
 
 
-class Learning(NamedTuple):
+class LearningPlayer(NamedTuple):
     """The player who learns."""
 
     source: Array
@@ -140,7 +140,7 @@ class Clock(NamedTuple):
     weight: Floats
 
 
-class Sums(NamedTuple):
+class RowSums(NamedTuple):
     """How rows are added up: sizes of shared memory, in numbers."""
 
     each: int  # hands of a row that a lane adds up: an odd number, so that lanes meet no bank twice

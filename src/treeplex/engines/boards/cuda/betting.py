@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Ints
-from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, Betting, Words
+from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, DeviceBetting, Words
 from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
@@ -37,15 +37,15 @@ def parts_of(street: Street) -> Parts:
     return found
 
 
-class Tables(NamedTuple):
+class BettingTables(NamedTuple):
     """A street's betting as one player learns."""
 
-    betting: Betting
+    betting: DeviceBetting
     rows: int  # of a board
     chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
 
 
-def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> Tables:
+def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> BettingTables:
     """Tables of a street; ``entry``: the rows that lead to its street roots."""
     opponent, parts = 1 - learner, parts_of(street)
     table: list[Sequence[int]] = []
@@ -94,7 +94,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         own[MORE] = any(len(items[own[ITEM] + action]) > FEW for action in range(own[OWN_ACTIONS]))
     flat = [pair for each in items for pair in each]
     first_two = [(*each[:FEW], *[(NO_ROW, 0.0)] * (FEW - len(each))) for each in items]
-    betting = Betting(
+    betting = DeviceBetting(
         _words(table),
         _words(nodes[opponent]),
         _words(nodes[learner]),
@@ -105,7 +105,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         _words([[place for place, _ in each] for each in first_two]),
         np.array([chips for each in first_two for _, chips in each], dtype=work),
     )
-    return Tables(betting, first_row, chance)
+    return BettingTables(betting, first_row, chance)
 
 
 class _Rows(NamedTuple):

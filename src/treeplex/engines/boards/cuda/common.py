@@ -22,7 +22,7 @@ SECTOR: Final = 32  # bytes that memory is asked for at a time
 WORD: Final = 2**32 - 1
 
 
-class Street(NamedTuple):
+class StreetParts(NamedTuple):
     """Parts of kernels, of numbers in one storage."""
 
     down: Any

@@ -14,33 +14,33 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import BEST, PassRule, Schedules, Sources
-from treeplex.engines.boards.cuda.arrays import Facing, Learning
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Counts, Learners, Plan, here, plan, zeros
+from treeplex.engines.boards.cuda.arrays import Facing, LearningPlayer
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Counts, Learners, SubgamePlan, here, plan, zeros
 from treeplex.engines.boards.cuda.tables import Cut
-from treeplex.engines.boards.cut import FIRST_STREET, Run, locked_part, part_of, told_part
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, locked_part, part_of, told_part
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.kernels.cuda.kernels import cuda
 
 Array = npt.NDArray[Any]
 
 
-class Pass(NamedTuple):
+class ShardPass(NamedTuple):
     """What one pass works with."""
 
     player: int
-    learning: Learning
+    learning: LearningPlayer
     facing: Facing
     rule: PassRule
     learn: bool
     best: bool
 
 
-def trunk_plan(game: HoldemGame, storage: str) -> Plan:
+def trunk_plan(game: HoldemGame, storage: str) -> SubgamePlan:
     """Tables of the first street."""
     return plan(game, storage, cut=Cut(0, 1, game))
 
 
-def shard_plan(game: HoldemGame, run: Run, storage: str) -> Plan:
+def shard_plan(game: HoldemGame, run: BoardRun, storage: str) -> SubgamePlan:
     """Tables of a run of boards and all below them."""
     return plan(part_of(game, run), storage, cut=Cut(1, len(game.streets), game))
 
@@ -48,7 +48,7 @@ def shard_plan(game: HoldemGame, run: Run, storage: str) -> Plan:
 class PartOnGPU(BoardsOnGPU):
     """What either part has: its locks, and passes one by one."""
 
-    def __init__(self, game: HoldemGame, run: Run, storage: str, planned: Plan) -> None:
+    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, planned: SubgamePlan) -> None:
         super().__init__(part_of(game, run), storage, planned)
         self.frozen = self.sent_locks(locked_part(game, storage, run))
         self._told_hands = self.sent_hands(told_part(game, storage, run))
@@ -60,14 +60,14 @@ class PartOnGPU(BoardsOnGPU):
         self.hold(list(zip(first[:3], second[:3], strict=True)))
         return first, second
 
-    def learns(self, learners: Learners, rule: PassRule, schedules: Schedules, player: int, t: int) -> Pass:
+    def learns(self, learners: Learners, rule: PassRule, schedules: Schedules, player: int, t: int) -> ShardPass:
         """One player's half of iteration ``t``."""
         self._tell(schedules, t)
-        return Pass(player, *self._learners(learners, rule, player), rule, learn=True, best=False)
+        return ShardPass(player, *self._learners(learners, rule, player), rule, learn=True, best=False)
 
-    def plays(self, sources: Sources, player: int, mode: int) -> Pass:
+    def plays(self, sources: Sources, player: int, mode: int) -> ShardPass:
         """A best response, or the value of strategies."""
-        return Pass(player, *self._sides(sources, player), PassRule(0.0, True), learn=False, best=mode == BEST)
+        return ShardPass(player, *self._sides(sources, player), PassRule(0.0, True), learn=False, best=mode == BEST)
 
     def _begin(self) -> int:
         """The number of the pass that begins, which its marks have."""
@@ -79,10 +79,10 @@ class PartOnGPU(BoardsOnGPU):
 class TrunkOnGPU(PartOnGPU):
     """The first street."""
 
-    def __init__(self, game: HoldemGame, storage: str, planned: Plan) -> None:
+    def __init__(self, game: HoldemGame, storage: str, planned: SubgamePlan) -> None:
         super().__init__(game, FIRST_STREET, storage, planned)
 
-    def down(self, step: Pass) -> tuple[Array, Array]:
+    def down(self, step: ShardPass) -> tuple[Array, Array]:
         """[X, H] the opponent's reach of every chance node, and [X] which of these rows have a hand."""
         player, stamp = step.player, self._begin()
         level, stride = self._levels[player][0], max(self.widths)
@@ -92,7 +92,7 @@ class TrunkOnGPU(PartOnGPU):
         alive = here(self._alive[0], level.rows)[level.entry] == stamp
         return rows[level.entry, : self.widths[1 - player]], alive
 
-    def up(self, step: Pass, found: Array) -> Floats:
+    def up(self, step: ShardPass, found: Array) -> Floats:
         """[H] the value to the learner's hands at the root; ``found``: that of all boards of the second street."""
         player = step.player
         self._send([self._found[player][1][: found.size]], found.reshape(1, -1))
@@ -104,14 +104,14 @@ class TrunkOnGPU(PartOnGPU):
 class ShardOnGPU(PartOnGPU):
     """A run of boards of the second street with all below them."""
 
-    def __init__(self, game: HoldemGame, run: Run, storage: str, planned: Plan) -> None:
+    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, planned: SubgamePlan) -> None:
         super().__init__(game, run, storage, planned)
         roots = game.streets[1].roots
         self._entered = [
             (zeros(roots * self.widths[1 - player], self._work), zeros(roots, np.int32)) for player in (0, 1)
         ]
 
-    def below(self, step: Pass, reach: Array, alive: Array) -> Array:
+    def below(self, step: ShardPass, reach: Array, alive: Array) -> Array:
         """What its boards are worth to the learner, after the opponent's ``reach`` of every chance node above."""
         stamp, player = self._begin(), step.player
         entry, marks = self._entered[player]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, PassRule, Schedules, Sources
-from treeplex.engines.boards.cuda.arrays import Clock, Facing, Learning
+from treeplex.engines.boards.cuda.arrays import Clock, Facing, LearningPlayer
 from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
-from treeplex.engines.boards.cuda.tables import Cut, Level, Sizes, Tuning, levels_of, sizes_of
+from treeplex.engines.boards.cuda.tables import ArraySizes, Cut, DeviceStreet, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import Frozen, fix, told
 from treeplex.engines.boards.tables import constants_of
@@ -59,27 +59,27 @@ Launches = list[Launch]
 Grid = tuple[tuple[int, int, int], int, int]  # blocks, threads, bytes of shared memory
 
 
-class Plan(NamedTuple):
+class SubgamePlan(NamedTuple):
     """Everything that a subgame needs on a GPU, still on the CPU: tables, and sizes of arrays."""
 
-    levels: tuple[list[Level], list[Level]]  # as either player learns
-    sizes: tuple[list[Sizes], list[Sizes]]
+    levels: tuple[list[DeviceStreet], list[DeviceStreet]]  # as either player learns
+    sizes: tuple[list[ArraySizes], list[ArraySizes]]
     bytes: int  # of tables and working arrays
     tuning: Tuning
 
 
-def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut | None = None) -> Plan:
+def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut | None = None) -> SubgamePlan:
     """Build the tables, by default of all streets; nothing is allocated on the GPU yet."""
     cut = cut or Cut(0, len(game.streets), game)
     work = STORAGES[storage].work
     chosen = tuning or (SMALL if SIMULATED else Tuning())
     pair = (levels_of(game, 0, work, LANES, chosen, cut), levels_of(game, 1, work, LANES, chosen, cut))
     sizes = (sizes_of(game, 0, pair[0], chosen.beside, cut), sizes_of(game, 1, pair[1], chosen.beside, cut))
-    either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
+    either = [ArraySizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
     numbers = sum(size.rows + size.factors + 2 * size.found for size in either)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
     marks = 4 * sum(size.alive for size in either)
-    return Plan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
+    return SubgamePlan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
 
 
 def learner_bytes(game: HoldemGame, storage: str, beside: int = 0) -> int:
@@ -93,14 +93,16 @@ class BoardsOnGPU:
     """One subgame in one storage on the current GPU; ``rule``: what passes that learn call, if they do."""
 
     def __init__(
-        self, game: HoldemGame, storage: str, planned: Plan | None = None, rule: CalledRule | None = None
+        self, game: HoldemGame, storage: str, planned: SubgamePlan | None = None, rule: CalledRule | None = None
     ) -> None:
         self.plan = planned or plan(game, storage)
         self.storage, self._work = storage, STORAGES[storage].work
         self.stream = Stream()
         self.widths = [len(game.weights(player)) for player in (0, 1)]
         self._levels = [[_sent(level) for level in levels] for levels in self.plan.levels]
-        either = [Sizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*self.plan.sizes, strict=True)]
+        either = [
+            ArraySizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*self.plan.sizes, strict=True)
+        ]
         self._rows = [zeros(size.rows, self._work) for size in either]
         self._alive = [zeros(size.alive, np.int32) for size in either]
         self._factors = [zeros(size.factors, self._work) for size in either]
@@ -239,7 +241,14 @@ class BoardsOnGPU:
         return found
 
     def launches(
-        self, player: int, facing: Facing, learning: Learning, rule: PassRule, *, learn: bool, best: Sequence[bool]
+        self,
+        player: int,
+        facing: Facing,
+        learning: LearningPlayer,
+        rule: PassRule,
+        *,
+        learn: bool,
+        best: Sequence[bool],
     ) -> list[list[Launches]]:
         """The launches of a pass, from the root and back: phases of launches that may go side by side.
 
@@ -273,7 +282,14 @@ class BoardsOnGPU:
         return [Launch(f"down {depth}", kernels(self.storage, learn, self.locks).down, *grid, arguments)]
 
     def _up(
-        self, player: int, depth: int, n: int, learning: Learning, rule: PassRule, learn: bool, best: Sequence[bool]
+        self,
+        player: int,
+        depth: int,
+        n: int,
+        learning: LearningPlayer,
+        rule: PassRule,
+        learn: bool,
+        best: Sequence[bool],
     ) -> Launches:
         level, number = self._levels[player][depth], self._work
         begin, boards = level.stretches[n]
@@ -327,13 +343,13 @@ class BoardsOnGPU:
         learning, facing = self._learners(learners, rule, player)
         return self.launches(player, facing, learning, rule, learn=True, best=[False])
 
-    def _learners(self, learners: Learners, rule: PassRule, player: int) -> tuple[Learning, Facing]:
+    def _learners(self, learners: Learners, rule: PassRule, player: int) -> tuple[LearningPlayer, Facing]:
         """Both players of a pass that learns."""
         ours, theirs = learners[player], learners[1 - player]
         apart = rule.predict > 0.0 or self._called is not None
         source = [each.predicted if apart else each.regret for each in (ours, theirs)]
         (where, rows), other = self.frozen, 1 - player
-        learning = Learning(
+        learning = LearningPlayer(
             source[0], ours.regret, ours.predicted, ours.last, ours.regret_scale, where[player], rows[player]
         )
         return learning, Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
@@ -351,10 +367,12 @@ class BoardsOnGPU:
                     found, blocks = self._found[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
                     keep[blocks, BLOCK, self.stream.numba](found, self.widths[player], n, self._kept)
 
-    def _sides(self, sources: Sources, player: int) -> tuple[Learning, Facing]:
+    def _sides(self, sources: Sources, player: int) -> tuple[LearningPlayer, Facing]:
         """Both players of a pass that does not learn."""
         (where, rows), none, other = self.frozen, self._none, 1 - player
-        learning = Learning(sources[player], none, none, self._clock.t, self._no_scale, where[player], rows[player])
+        learning = LearningPlayer(
+            sources[player], none, none, self._clock.t, self._no_scale, where[player], rows[player]
+        )
         return learning, Facing(sources[other], none, self._no_scale, where[other], rows[other])
 
     def _tell(self, schedules: Schedules, t: int) -> None:
@@ -409,11 +427,11 @@ def _some(array: Array) -> Array:
     return array if len(array) else np.zeros((1, *array.shape[1:]), array.dtype)
 
 
-def _arrays(level: Level) -> list[Array]:
+def _arrays(level: DeviceStreet) -> list[Array]:
     return [*level.betting, *level.cards, *(level.deals or ())]
 
 
-def _sent(level: Level) -> Level:
+def _sent(level: DeviceStreet) -> DeviceStreet:
     """Its arrays on the GPU."""
 
     def sent(named: Any) -> Any:

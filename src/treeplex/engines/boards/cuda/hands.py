@@ -18,7 +18,7 @@ from treeplex.updates.storage import STORAGES
 SOON: Final = 4  # actions whose numbers are asked for by those who use them
 
 
-class Hands(NamedTuple):
+class HandParts(NamedTuple):
     """Parts of kernels."""
 
     four: Any
@@ -27,7 +27,7 @@ class Hands(NamedTuple):
 
 
 @cache
-def two_hands(storage: str, locks: bool) -> Hands:
+def two_hands(storage: str, locks: bool) -> HandParts:
     """For numbers of a storage; ``locks``: may hands be locked?"""
     number = STORAGES[storage].work
     none = (number(0.0), number(0.0))
@@ -59,4 +59,4 @@ def two_hands(storage: str, locks: bool) -> Hands:
             x = number(fixed[at]) if first else x[0], number(fixed[uint32(at + 1)]) if second else x[1]
         return x
 
-    return Hands(part(four), part(held_of), part(kept))
+    return HandParts(part(four), part(held_of), part(kept))

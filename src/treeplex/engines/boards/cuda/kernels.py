@@ -30,7 +30,7 @@ _numba: Any = numba
 REGISTERS: Final = (64, 48)  # of a thread that goes down or up in float32: with fewer, more threads run side by side
 
 
-class Kernels(NamedTuple):
+class BoardsKernels(NamedTuple):
     """Compiled at their first launch, for numbers of one storage and passes that learn or do not."""
 
     down: Any
@@ -39,7 +39,7 @@ class Kernels(NamedTuple):
 
 
 @cache
-def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
+def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
     """For numbers of a storage; ``locks``: may hands be locked?"""
     number, scaled = STORAGES[storage].work, STORAGES[storage].scaled
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
@@ -90,7 +90,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> Kernels:
     most: list[dict[str, Any]] = [
         {"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS
     ]
-    return Kernels(kernel(down, **most[0]), kernel(settle), kernel(up, **most[1]))
+    return BoardsKernels(kernel(down, **most[0]), kernel(settle), kernel(up, **most[1]))
 
 
 def _image(deals, k, node, h):

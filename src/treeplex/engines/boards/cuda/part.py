@@ -8,7 +8,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.cuda.cut import PartOnGPU, Pass, ShardOnGPU, TrunkOnGPU, shard_plan, trunk_plan
+from treeplex.engines.boards.cuda.cut import PartOnGPU, ShardOnGPU, ShardPass, TrunkOnGPU, shard_plan, trunk_plan
 from treeplex.engines.boards.cuda.solver import (
     DeviceHandTables,
     averaged_sources,
@@ -17,7 +17,7 @@ from treeplex.engines.boards.cuda.solver import (
     fold_on_device,
     sent_schedules,
 )
-from treeplex.engines.boards.cut import FIRST_STREET, Run
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.part import AskShards, BoardPart
 from treeplex.engines.boards.tables import Array, HandTables, array_counts, pass_rule, played_sources
@@ -29,7 +29,7 @@ from treeplex.updates.schedules import stretches
 class CudaBoardPart(BoardPart):
     """A part of a spot in the memory of a GPU."""
 
-    def __init__(self, game: HoldemGame, run: Run, storage: str, index: int, scheme: Scheme) -> None:
+    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, index: int, scheme: Scheme) -> None:
         super().__init__(game, run, storage, 1, scheme)
         self.index = index
         trunk = run == FIRST_STREET
@@ -86,7 +86,7 @@ class CudaBoardPart(BoardPart):
 
     def through(self, step: Any, ask: AskShards) -> Floats:
         """As ``BoardPart``."""
-        one: Pass = step
+        one: ShardPass = step
         entry, alive = self.device.down(one)
         values = self.device.up(one, np.concatenate([worth for _, _, worth in ask(entry, alive)]))
         return values[None]

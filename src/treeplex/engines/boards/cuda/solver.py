@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Schedules, Sources
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, Plan, here, learner_bytes, plan
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, SubgamePlan, here, learner_bytes, plan
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.engines.boards.locks import fix
@@ -98,7 +98,7 @@ def fold_on_device(device: BoardsOnGPU, index: int, learners: Learners, iteratio
     return device.fold(learners, earlier)
 
 
-def fitting_plan(game: HoldemGame, storage: str, scheme: Scheme, index: int, planned: Plan) -> Plan:
+def fitting_plan(game: HoldemGame, storage: str, scheme: Scheme, index: int, planned: SubgamePlan) -> SubgamePlan:
     """Return a plan; reject it if its tables, working arrays and learners do not fit on the device."""
     device = require(index)
     advice = "fewer or larger bet sizes, or narrower ranges"

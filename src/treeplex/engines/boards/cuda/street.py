@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from treeplex.engines.boards.cuda.common import Street
+from treeplex.engines.boards.cuda.common import StreetParts
 from treeplex.engines.boards.cuda.down import going_down
 from treeplex.engines.boards.cuda.up import going_up
 
 
 @cache
-def street(storage: str, learn: bool, locks: bool) -> Street:
+def street(storage: str, learn: bool, locks: bool) -> StreetParts:
     """Parts for numbers of a storage, of passes that learn or that do not; ``locks``: may hands be locked?"""
-    return Street(going_down(storage, learn, locks), going_up(storage, learn, locks))
+    return StreetParts(going_down(storage, learn, locks), going_up(storage, learn, locks))

@@ -17,7 +17,7 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import Street, common, part, place_of
+from treeplex.engines.boards.cuda.common import StreetParts, common, part, place_of
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed
@@ -252,6 +252,6 @@ def going_up(storage: str, locks: bool) -> Any:
 
 
 @cache
-def street16(storage: str, locks: bool) -> Street:
+def street16(storage: str, locks: bool) -> StreetParts:
     """Parts of passes that learn; ``locks``: may hands be locked?"""
-    return Street(going_down(storage, locks), going_up(storage, locks))
+    return StreetParts(going_down(storage, locks), going_up(storage, locks))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets
-from treeplex.engines.boards.cuda.arrays import GROUP_WORDS, OWN_WORDS, Betting, Cards, Deals, Sums, Words
+from treeplex.engines.boards.cuda.arrays import GROUP_WORDS, OWN_WORDS, Cards, Deals, DeviceBetting, RowSums, Words
 from treeplex.engines.boards.cuda.betting import betting_tables
 from treeplex.engines.boards.cuda.matches import Matches, find_matches, write_back
 from treeplex.engines.boards.game import HoldemGame
@@ -31,20 +31,20 @@ class Tuning(NamedTuple):
     crowd: int = 25_000  # warps of a launch that goes down or up; where there is more to do, each does more
 
 
-class Stretch(NamedTuple):
+class BoardStretch(NamedTuple):
     """Boards of a street that are worked on together."""
 
     begin: int
     boards: int
 
 
-class Level(NamedTuple):
+class DeviceStreet(NamedTuple):
     """A street as one player learns."""
 
-    betting: Betting
+    betting: DeviceBetting
     cards: Cards
-    stretches: tuple[Stretch, ...]  # one, but for the last street
-    sums: Sums
+    stretches: tuple[BoardStretch, ...]  # one, but for the last street
+    sums: RowSums
     roots: int
     groups: int
     owns: int  # decisions of the learner
@@ -56,7 +56,7 @@ class Level(NamedTuple):
     chances: int = 0  # chance nodes of all boards
 
 
-class Sizes(NamedTuple):
+class ArraySizes(NamedTuple):
     """Numbers of a street's working arrays as one player learns."""
 
     rows: int
@@ -76,9 +76,11 @@ class Cut(NamedTuple):
     like: HoldemGame  # the whole subgame: on a part of its boards rows are added up as if all were there
 
 
-def levels_of(game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, tuning: Tuning, cut: Cut) -> list[Level]:
+def levels_of(
+    game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, tuning: Tuning, cut: Cut
+) -> list[DeviceStreet]:
     """Tables of these streets."""
-    levels: list[Level] = []
+    levels: list[DeviceStreet] = []
     entry = np.arange(game.streets[cut.first].roots, dtype=np.int32)  # rows that lead to the street roots
     size = np.dtype(work).itemsize
     for depth, street in enumerate(game.streets[: cut.end]):
@@ -95,12 +97,12 @@ def levels_of(game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, t
         over = _given(game, depth, learner) if above is None else _above(game, depth, above)
         cards = _cards(boards, learner, matches, rows, begins, tuning.beside, over)
         owns = len(betting.own) // OWN_WORDS
-        stretches = tuple(Stretch(low, high - low) for low, high in pairwise(begins))
+        stretches = tuple(BoardStretch(low, high - low) for low, high in pairwise(begins))
         factor = 1.0 if depth == 0 else game.chances[1 if street.name == "river" else 0]
         groups = len(betting.group) // GROUP_WORDS
         sums = _sums(groups, each, int(matches.steps.max(initial=1)), lanes, size, tuning)
         entry, values = chance
-        level = Level(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths, entry)
+        level = DeviceStreet(betting, cards, stretches, sums, street.roots, groups, owns, factor, rows, widths, entry)
         if not last:
             deals = _deals(game, depth + 1, learner, level, values)
             level = level._replace(deals=deals, chances=len(deals.above) * len(deals.row))
@@ -108,17 +110,17 @@ def levels_of(game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, t
     return levels
 
 
-def sizes_of(game: HoldemGame, learner: int, levels: list[Level], beside: int, cut: Cut) -> list[Sizes]:
+def sizes_of(game: HoldemGame, learner: int, levels: list[DeviceStreet], beside: int, cut: Cut) -> list[ArraySizes]:
     """Of these streets; then of values of the boards below, where those are given."""
-    found: list[Sizes] = []
+    found: list[ArraySizes] = []
     for boards, level in zip(game.boards[cut.first : cut.end], levels, strict=True):
         stride, count = _strides(boards.hands), len(boards.texture)
         begins = [*(each.begin for each in level.stretches), count]
         rows = _longest(stride, begins) * min(beside, len(level.stretches))
         values = level.roots * int(boards.hands[learner].start[-1])
-        found.append(Sizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
+        found.append(ArraySizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
     for street, boards in list(zip(game.streets, game.boards, strict=True))[cut.end : cut.end + 1]:
-        found.append(Sizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
+        found.append(ArraySizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
     return found
 
 
@@ -134,11 +136,11 @@ def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
     return [*sorted(begins - {len(strides)}), len(strides)]
 
 
-def _sums(groups: int, each: int, steps: int, lanes: int, size: int, tuning: Tuning) -> Sums:
+def _sums(groups: int, each: int, steps: int, lanes: int, size: int, tuning: Tuning) -> RowSums:
     """As many warps of a block as shared memory has room for."""
     numbers = 1 + each * lanes + (steps + 2) * lanes
     warps = max(min(tuning.warps, SHARED // size // numbers), 1)
-    return Sums(each, numbers, warps, -(-groups // warps))
+    return RowSums(each, numbers, warps, -(-groups // warps))
 
 
 def _longest(strides: Offsets, begins: Sequence[int]) -> int:
@@ -187,13 +189,13 @@ def _narrow(column: Any) -> Words:
     return column.astype(np.uint32)
 
 
-def _kept(game: HoldemGame, depth: int, level: Level) -> Offsets:
+def _kept(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
     """[B, 3] rows, stride and marks of the boards of a street before the last."""
     stride = _strides(game.boards[depth].hands)
     return np.stack([level.rows * (np.cumsum(stride) - stride), stride, level.rows * np.arange(len(stride))], axis=1)
 
 
-def _above(game: HoldemGame, depth: int, level: Level) -> Offsets:
+def _above(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
     """[B, 3] those of the board above each board of street ``depth``."""
     return _kept(game, depth - 1, level)[_parents(game.boards[depth - 1])]
 
@@ -209,7 +211,7 @@ def _parents(above: Boards) -> Offsets:
     return np.repeat(np.arange(len(above.texture)), np.diff(above.child))
 
 
-def _deals(game: HoldemGame, depth: int, learner: int, above: Level, row: Ints) -> Deals:
+def _deals(game: HoldemGame, depth: int, learner: int, above: DeviceStreet, row: Ints) -> Deals:
     """What the boards of street ``depth`` bring to the one above."""
     boards, over = game.boards[depth], game.boards[depth - 1]
     hands, wide = boards.hands[learner], np.diff(over.hands[learner].start)

@@ -11,7 +11,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.calls import call_gathered
@@ -20,8 +20,8 @@ from treeplex.kernels.jit import Index, inlined, kernel
 
 @inlined
 def _learn(
-    player: Player, opponent: Player, function: FunctionTable, visited: Index, pruning: Pruning, t: float, start: int,
-    now: int,
+    player: WalkingPlayer, opponent: WalkingPlayer, function: FunctionTable, visited: Index, pruning: Pruning, t: float,
+    start: int, now: int,
 ) -> int:  # fmt: skip
     """Values and next strategies of the infosets visited, from the bottom up; nothing responds, so it returns zero."""
     first, parent = player.treeplex
@@ -51,7 +51,7 @@ def _learn(
 @kernel
 def function_iterations(
     tree: Walked,
-    players: tuple[Player, Player],
+    players: tuple[WalkingPlayer, WalkingPlayer],
     functions: tuple[FunctionTable, FunctionTable],
     work: Worklist,
     start: int,

@@ -12,13 +12,13 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning
+from treeplex.engines.history.arrays import Pruning, WalkingPlayer
 from treeplex.engines.history.cpu.nested import revise
 from treeplex.kernels.jit import kernel
 
 
 @kernel
-def take_over(player: Player, opponent: Player, forgetful: bool, earned: Floats) -> None:
+def take_over(player: WalkingPlayer, opponent: WalkingPlayer, forgetful: bool, earned: Floats) -> None:
     """Fill in the sums of one player; ``earned`` [S] is scratch. Both players' SUM and PLAYED are complete."""
     (first, parent), (start, column, data) = player.treeplex, player.rows
     sequences, infosets, sequences_1 = player.tables.sequences, player.tables.infosets, opponent.tables.sequences
@@ -52,7 +52,7 @@ def take_over(player: Player, opponent: Player, forgetful: bool, earned: Floats)
 
 
 @kernel
-def begin_prunings(player: Player, opponent: Player, pruning: Pruning, iteration: int) -> None:
+def begin_prunings(player: WalkingPlayer, opponent: WalkingPlayer, pruning: Pruning, iteration: int) -> None:
     """Begin whatever (10) promises, in every infoset, after that iteration: starts are free."""
     infosets = np.uint64(len(player.treeplex.parent))
     for place in range(infosets):

@@ -24,7 +24,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import pass_down_to, pass_to, reopen
 from treeplex.engines.history.cpu.walk import iterations
@@ -36,7 +36,7 @@ OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this respo
 
 
 @inlined_loop
-def _look_at(player: Player, opponent: Player, q: Index, count: Index, began: float, now: int) -> Index:
+def _look_at(player: WalkingPlayer, opponent: WalkingPlayer, q: Index, count: Index, began: float, now: int) -> Index:
     """What a sequence's terminals were paid since, and the infosets right below that the opponent has come to since.
 
     These are listed from ``found[count]`` on, and brought up to date; returns where the list ends.
@@ -69,7 +69,7 @@ def _look_at(player: Player, opponent: Player, q: Index, count: Index, began: fl
 
 
 @inlined_loop
-def _settle_below(player: Player, opponent: Player, s: Index, base: Index, now: int) -> tuple[Index, int]:
+def _settle_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, base: Index, now: int) -> tuple[Index, int]:
     """Bring all below a pruned sequence up to date, from ``found[base]`` on, but what is pruned there.
 
     Returns where the list of infosets ends, and how many nodes were looked at.
@@ -91,7 +91,7 @@ def _settle_below(player: Player, opponent: Player, s: Index, base: Index, now: 
 
 
 @inlined_loop
-def _end(player: Player, s: Index, inside: bool) -> None:
+def _end(player: WalkingPlayer, s: Index, inside: bool) -> None:
     """End a pruning, all below which is up to date; ``inside``: of another."""
     sequences, gain, pruned = player.tables.sequences, player.scratch.paid, player.tables.pruned
     earned = player.tables.infosets[np.uint64(player.side.owner[s]), layout.TOTAL_VALUE]
@@ -105,7 +105,7 @@ def _end(player: Player, s: Index, inside: bool) -> None:
 
 
 @inlined_loop
-def _respond(player: Player, infoset: Index, pruning: Pruning, t: float, inside: bool) -> tuple[Index, float]:
+def _respond(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, inside: bool) -> tuple[Index, float]:
     """What the best response earns at an infoset ``inside`` of a pruning, and what is to be responded under first.
 
     That is the first sequence for which (9) fails with it, or which has been pruned for long enough; 0: none is.
@@ -132,7 +132,7 @@ def _respond(player: Player, infoset: Index, pruning: Pruning, t: float, inside:
 
 
 @inlined_loop
-def _settle(player: Player, infoset: Index, most: float) -> None:
+def _settle(player: WalkingPlayer, infoset: Index, most: float) -> None:
     """Count what the best response earns at an infoset inside of a pruning."""
     (first, parent), pruned, gain = player.treeplex, player.tables.pruned, player.scratch.paid
     sequences = player.tables.sequences
@@ -148,7 +148,7 @@ def _settle(player: Player, infoset: Index, most: float) -> None:
 
 
 @inlined_loop
-def _begin(player: Player, infoset: Index, pruning: Pruning, t: float, moment: int) -> None:
+def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, moment: int) -> None:
     """Begin prunings where they are promising, which touches no node; regret matching over the rest."""
     (open_, width), begin = player.open, np.uint64(player.treeplex.first[infoset])
     play, sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
@@ -170,7 +170,9 @@ def _begin(player: Player, infoset: Index, pruning: Pruning, t: float, moment: i
 
 
 @uncounted_kernel
-def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
+def revise(
+    player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
+) -> int:
     """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
 
     One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
@@ -207,7 +209,7 @@ def revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t:
 
 
 @inlined_loop
-def _learn_at(player: Player, infoset: Index, begin: Index, end: Index) -> tuple[float, bool]:
+def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index) -> tuple[float, bool]:
     """Values, regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
     sequences, infosets, play = player.tables.sequences, player.tables.infosets, player.tables.play
     open_, plus = player.open.sequence, player.rule.plus
@@ -232,7 +234,7 @@ def _learn_at(player: Player, infoset: Index, begin: Index, end: Index) -> tuple
 
 
 @inlined_loop
-def _has_cause(player: Player, infoset: Index, begins: bool, total: float, pruning: Pruning, t: float) -> bool:
+def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, total: float, pruning: Pruning, t: float) -> bool:
     """Is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
     (open_, width), first, best = player.open, player.treeplex.first, player.side.best
     sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
@@ -257,7 +259,7 @@ def _has_cause(player: Player, infoset: Index, begins: bool, total: float, pruni
 
 
 @uncounted_kernel
-def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
+def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
     """Values, regrets and next strategies of the infosets visited, from the bottom up.
 
     Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``.
@@ -281,7 +283,14 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 @inlined
 def _end_turn(
-    player: Player, opponent: Player, functions: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: WalkingPlayer,
+    opponent: WalkingPlayer,
+    functions: None,
+    visited: Index,
+    pruning: Pruning,
+    t: float,
+    start: int,
+    now: int,
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -294,7 +303,7 @@ def _end_turn(
 @kernel
 def nested_iterations(
     tree: Walked,
-    players: tuple[Player, Player],
+    players: tuple[WalkingPlayer, WalkingPlayer],
     work: Worklist,
     start: int,
     weight: Floats,

@@ -15,7 +15,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, reopen
 from treeplex.engines.history.cpu.walk import iterations
@@ -25,7 +25,7 @@ from treeplex.updates.rules import positive, share_out
 
 
 @inlined_loop
-def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
+def _end_pruning(player: WalkingPlayer, s: Index, now: int, t: float) -> None:
     """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
 
     The sums of v(I) count it, as those of reach do that ``look_below`` has brought up to date.
@@ -61,7 +61,9 @@ def _end_pruning(player: Player, s: Index, now: int, t: float) -> None:
 
 
 @inlined_loop
-def _end_at(player: Player, opponent: Player, s: Index, ends: bool, now: int, t: float) -> tuple[Index, int]:
+def _end_at(
+    player: WalkingPlayer, opponent: WalkingPlayer, s: Index, ends: bool, now: int, t: float
+) -> tuple[Index, int]:
     """Look below a sequence, and end what is pruned at ``s`` itself or, before that begins, below it.
 
     Returns how many infosets are below, listed in ``found``, and how many nodes were looked at.
@@ -80,7 +82,7 @@ def _end_at(player: Player, opponent: Player, s: Index, ends: bool, now: int, t:
 
 
 @inlined_loop
-def _begin_pruning(player: Player, s: Index, count: Index, drift: float, moment: int) -> None:
+def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, moment: int) -> None:
     """Prune an open sequence, below which are the first ``count`` infosets ``found``."""
     infoset = np.uint64(player.side.owner[s])
     play, sequences, infosets, pruned, limit, since, value_then, _, inside_pruned = player.tables
@@ -95,7 +97,7 @@ def _begin_pruning(player: Player, s: Index, count: Index, drift: float, moment:
 
 
 @inlined_loop
-def _open_weights(player: Player, infoset: Index, eta: float) -> tuple[float, float]:
+def _open_weights(player: WalkingPlayer, infoset: Index, eta: float) -> tuple[float, float]:
     """The largest regret of an infoset's open actions and, for thresholds, what probabilities are shares of."""
     open_, begin = player.open.sequence, np.uint64(player.treeplex.first[infoset])
     end, sequences = begin + np.uint64(player.open.width[infoset]), player.tables.sequences
@@ -107,7 +109,12 @@ def _open_weights(player: Player, infoset: Index, eta: float) -> tuple[float, fl
 
 @inlined_loop
 def _is_worth_pruning(
-    player: Player, s: Index, pruning: Pruning, weights: tuple[float, float, float, float], drift: float, t: float
+    player: WalkingPlayer,
+    s: Index,
+    pruning: Pruning,
+    weights: tuple[float, float, float, float],
+    drift: float,
+    t: float,
 ) -> bool:
     """May an open sequence be pruned, and for long enough? ``weights``: eta, the threshold, and ``_open_weights``."""
     eta, least, highest, total = weights
@@ -119,13 +126,15 @@ def _is_worth_pruning(
 
 
 @inlined_loop
-def _spread(player: Player, s: Index) -> float:
+def _spread(player: WalkingPlayer, s: Index) -> float:
     """U(I, a) - L(I)."""
     return player.side.best[s] - player.side.lowest[np.uint64(player.side.owner[s])]
 
 
 @uncounted_kernel
-def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t: float, start: int, now: int) -> int:
+def _revise(
+    player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
+) -> int:
     """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
     one, rule, first, best = np.uint64(1), player.rule, player.treeplex.first, player.side.best
     infosets, pruned, tables = player.tables.infosets, player.tables.pruned, player.tables
@@ -162,7 +171,7 @@ def _revise(player: Player, opponent: Player, events: Index, pruning: Pruning, t
 
 
 @inlined_loop
-def _mark_responses(player: Player, visited: Index) -> None:
+def _mark_responses(player: WalkingPlayer, visited: Index) -> None:
     """In which of the infosets visited a best response is played: behind actions of regret at most -(U(I) - L(I))."""
     play, sequences, responds = player.tables.play, player.tables.sequences, player.scratch.responds
     owner = player.side.owner
@@ -176,7 +185,7 @@ def _mark_responses(player: Player, visited: Index) -> None:
 
 
 @inlined_loop
-def _value(player: Player, begin: Index, end: Index, responds: bool) -> float:
+def _value(player: WalkingPlayer, begin: Index, end: Index, responds: bool) -> float:
     """The value of an infoset: of what is played, or of the best action."""
     play, open_ = player.tables.play, player.open.sequence
     if responds:
@@ -192,7 +201,7 @@ def _value(player: Player, begin: Index, end: Index, responds: bool) -> float:
 
 
 @inlined_loop
-def _learn_at(player: Player, infoset: Index, begin: Index, end: Index, value: float) -> tuple[float, bool]:
+def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index, value: float) -> tuple[float, bool]:
     """Regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
     play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
     play[np.uint64(player.treeplex.parent[infoset]), layout.VALUE] += value
@@ -212,7 +221,7 @@ def _learn_at(player: Player, infoset: Index, begin: Index, end: Index, value: f
 
 
 @inlined_loop
-def _has_cause(player: Player, infoset: Index, begins: bool, pruning: Pruning, t: float) -> bool:
+def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, pruning: Pruning, t: float) -> bool:
     """Regret matching: is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
     (open_, width), first, best = player.open, player.treeplex.first, player.side.best
     sequences, infosets, tables = player.tables.sequences, player.tables.infosets, player.tables
@@ -234,7 +243,7 @@ def _has_cause(player: Player, infoset: Index, begins: bool, pruning: Pruning, t
 
 
 @uncounted_kernel
-def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
+def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
     """Values, regrets and next strategies of the infosets visited, from the bottom up.
 
     Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``. Thresholds move
@@ -271,7 +280,14 @@ def _learn(player: Player, visited: Index, pruning: Pruning, t: float) -> Index:
 
 @inlined
 def _end_turn(
-    player: Player, opponent: Player, functions: None, visited: Index, pruning: Pruning, t: float, start: int, now: int
+    player: WalkingPlayer,
+    opponent: WalkingPlayer,
+    functions: None,
+    visited: Index,
+    pruning: Pruning,
+    t: float,
+    start: int,
+    now: int,
 ) -> int:
     """What the player learns from the infosets visited; returns nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
@@ -284,7 +300,7 @@ def _end_turn(
 @kernel
 def walk_iterations(
     tree: Walked,
-    players: tuple[Player, Player],
+    players: tuple[WalkingPlayer, WalkingPlayer],
     work: Worklist,
     start: int,
     weight: Floats,

@@ -29,14 +29,24 @@ import numpy as np
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.history.arrays import MEAN, REGRET, SEEN, SQUARES, STRATEGY, PlainRule, Player, Pruning, Rule
+from treeplex.engines.history.arrays import (
+    MEAN,
+    REGRET,
+    SEEN,
+    SQUARES,
+    STRATEGY,
+    PlainRule,
+    Pruning,
+    WalkingPlayer,
+    WalkRule,
+)
 from treeplex.kernels.jit import Index, inlined, inlined_loop
 from treeplex.updates.exponential import exp_below_zero
 from treeplex.updates.hedge import MATCHING, kept, step_size
 from treeplex.updates.rules import positive, positive_sum, share, share_out
 
 
-def thresholds(rule: Rule) -> bool:
+def thresholds(rule: WalkRule) -> bool:
     """Are strategies thresholded? Known when a kernel is compiled, so that it has no trace of the other rules."""
     return not isinstance(rule, PlainRule)
 
@@ -80,7 +90,7 @@ def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
 
 
 @inlined_loop
-def rate_and_threshold(rule: Rule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
+def rate_and_threshold(rule: WalkRule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
     """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none."""
     if not thresholds(rule):
         return 0.0, 0.0
@@ -109,7 +119,9 @@ def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta:
 
 
 @inlined_loop
-def open_weight(rule: Rule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
+def open_weight(
+    rule: WalkRule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float
+) -> float:
     """What the open actions' probabilities are shares of: exp(eta (R - best)) or R+, summed up."""
     if rule.kind == MATCHING:
         return positive_sum(sequences[:, REGRET], begin, end, open_)
@@ -141,7 +153,7 @@ def choose(
 
 
 @inlined_loop
-def next_strategy(player: Player, infoset: Index, t: float) -> None:
+def next_strategy(player: WalkingPlayer, infoset: Index, t: float) -> None:
     """The next strategy of an infoset after iteration ``t``, over the actions that are not pruned."""
     play, sequences, (open_, width), rule = player.tables.play, player.tables.sequences, player.open, player.rule
     begin = np.uint64(player.treeplex.first[infoset])
@@ -156,7 +168,7 @@ def next_strategy(player: Player, infoset: Index, t: float) -> None:
 
 @inlined
 def due(
-    rule: Rule, eta: float, least: float, best: float, total: float, limit: float, rise: float, value: float
+    rule: WalkRule, eta: float, least: float, best: float, total: float, limit: float, rise: float, value: float
 ) -> bool:
     """Must a sequence be pruned no longer? ``rise`` and ``value``: TOTAL_REACH times U(I, a), and TOTAL_VALUE."""
     if not thresholds(rule):
@@ -199,7 +211,7 @@ def promising(
 
 @inlined
 def worthwhile(
-    rule: Rule, eta: float, least: float, best: float, total: float, regret: float, t: float, bar: float
+    rule: WalkRule, eta: float, least: float, best: float, total: float, regret: float, t: float, bar: float
 ) -> bool:
     """May an open action be pruned, and for long enough? ``bar``: Pruning.threshold times its drift so far."""
     if not thresholds(rule):

@@ -10,13 +10,13 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH, Player
+from treeplex.engines.history.arrays import PLAYED, SUM, TOTAL_REACH, WalkingPlayer
 from treeplex.engines.history.cpu.walk import pass_on
 from treeplex.kernels.jit import Index, inlined_loop, kernel
 
 
 @inlined_loop
-def pass_to(player: Player, infoset: Index) -> None:
+def pass_to(player: WalkingPlayer, infoset: Index) -> None:
     """Pass on to an infoset's sequences what its parent sequence has gained since."""
     (first, parent), i = player.treeplex, np.uint64(infoset)
     play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
@@ -25,7 +25,7 @@ def pass_to(player: Player, infoset: Index) -> None:
 
 
 @inlined_loop
-def pass_down_to(player: Player, s: Index, now: int) -> None:
+def pass_down_to(player: WalkingPlayer, s: Index, now: int) -> None:
     """Complete the sums of a sequence, from the last infoset above it that is complete in pass ``now``."""
     owner, parent = player.side.owner, player.treeplex.parent
     stack, stamp = player.scratch.stack, player.scratch.stamp
@@ -51,7 +51,7 @@ def complete_sums(treeplex: Treeplex, play: Floats, sequences: Floats, infosets:
 
 
 @inlined_loop
-def reopen(player: Player, infoset: Index) -> None:
+def reopen(player: WalkingPlayer, infoset: Index) -> None:
     """List the sequences of an infoset that are not pruned."""
     first, pruned, (open_, width) = player.treeplex.first, player.tables.pruned, player.open
     begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
@@ -64,7 +64,7 @@ def reopen(player: Player, infoset: Index) -> None:
 
 
 @inlined_loop
-def infosets_below(player: Player, s: Index, found: Ints) -> Index:
+def infosets_below(player: WalkingPlayer, s: Index, found: Ints) -> Index:
     """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
     first, child_start, child = player.treeplex.first, player.side.child_start, player.side.child
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
@@ -82,7 +82,7 @@ def infosets_below(player: Player, s: Index, found: Ints) -> Index:
 
 
 @inlined_loop
-def look_below(player: Player, opponent: Player, s: Index, count: Index, now: int) -> None:
+def look_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, count: Index, now: int) -> None:
     """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
 
     Since it was last looked at, into ``paid``; TOTAL_REACH of those infosets is brought up to date; the sums of the

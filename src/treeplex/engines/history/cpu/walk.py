@@ -18,7 +18,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays as layout
-from treeplex.engines.history.arrays import Player, Pruning, Worklist
+from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
 from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
@@ -48,8 +48,8 @@ def pass_on(
 
 @inlined_loop
 def _enter_moves(
-    tree: Walked, mover: Player, other: Player, sign: float, nodes: tuple[Ints, Floats, Floats, Ints, Ints],
-    place: Index, count: Index, met: Index, partial: bool, now: int,
+    tree: Walked, mover: WalkingPlayer, other: WalkingPlayer, sign: float,
+    nodes: tuple[Ints, Floats, Floats, Ints, Ints], place: Index, count: Index, met: Index, partial: bool, now: int,
 ) -> tuple[int, Index, Index]:  # fmt: skip
     """Enter the children of the node at ``place`` of a worklist, in which the mover's columns come first.
 
@@ -91,7 +91,7 @@ def _enter_moves(
 
 @inlined_loop
 def _enter_chance(
-    tree: Walked, first: Player, second: Player, work: Worklist, place: Index, count: Index, partial: bool
+    tree: Walked, first: WalkingPlayer, second: WalkingPlayer, work: Worklist, place: Index, count: Index, partial: bool
 ) -> tuple[int, Index]:
     """Enter what chance may do at ``place``; returns how many were entered, and the length of the worklist."""
     record, probability, outcome = tree
@@ -117,7 +117,7 @@ def _enter_chance(
 
 @uncounted_kernel
 def enter(
-    tree: Walked, players: tuple[Player, Player], partial: bool, who: int, now: int, work: Worklist
+    tree: Walked, players: tuple[WalkingPlayer, WalkingPlayer], partial: bool, who: int, now: int, work: Worklist
 ) -> tuple[int, Index, Index]:
     """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
 
@@ -147,7 +147,7 @@ def enter(
 
 
 @inlined
-def begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> None:
+def begin_turn(player: WalkingPlayer, opponent: WalkingPlayer, weight: float, moment: int) -> None:
     """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
     player.tables.sequences[0, layout.SUM] += weight
     met = opponent.tables.sequences
@@ -159,8 +159,8 @@ def begin_turn(player: Player, opponent: Player, weight: float, moment: int) -> 
 
 @inlined
 def iterations(
-    end_turn: Callable[[Player, Player, Any, Index, Pruning, float, int, int], int], tree: Walked,
-    players: tuple[Player, Player], functions: tuple[FunctionTable, FunctionTable] | tuple[None, None],
+    end_turn: Callable[[WalkingPlayer, WalkingPlayer, Any, Index, Pruning, float, int, int], int], tree: Walked,
+    players: tuple[WalkingPlayer, WalkingPlayer], functions: tuple[FunctionTable, FunctionTable] | tuple[None, None],
     work: Worklist, start: int, weight: Floats, pruning: Pruning, turns: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from treeplex.arrays import Floats
-from treeplex.engines.history.reference.prune import Learner
+from treeplex.engines.history.reference.prune import PrunedLearner
 from treeplex.updates.rule import Rule
 
 
 @dataclass
-class FunctionLearner(Learner):
-    """One player, without pruning by regret: what it does not say itself is that of ``Learner``."""
+class FunctionLearner(PrunedLearner):
+    """One player, without pruning by regret: what it does not say itself is that of ``PrunedLearner``."""
 
     update: Rule
     constants: Floats

@@ -14,14 +14,14 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.arrays import Pruning
-from treeplex.engines.history.reference.prune import Learner, Ledger, times
+from treeplex.engines.history.reference.prune import Ledger, PrunedLearner, times
 
 
 @dataclass
 class NestedLearner:
     """One player: what it knows and how it chooses is that of ``learner``."""
 
-    learner: Learner
+    learner: PrunedLearner
     matrix: Floats = field(init=False)  # [S, opponent's S] payoffs
     met: list[Floats] = field(init=False)  # what the opponent has played, pass by pass
     t: int = field(init=False)

@@ -17,9 +17,9 @@ import numpy as np
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.history.arrays import PlainRule, Pruning, Rule
+from treeplex.engines.history.arrays import PlainRule, Pruning, WalkRule
 from treeplex.engines.history.levels import LevelTree
-from treeplex.engines.history.paths import Side
+from treeplex.engines.history.paths import PlayerPaths
 from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.updates.hedge import MATCHING
 from treeplex.updates.reference import matched, step_size
@@ -56,7 +56,7 @@ def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
     )
 
 
-class Walk:
+class PrunedWalk:
     """One traversal: nodes entered, what every sequence is paid, reach of every infoset; for both players."""
 
     def __init__(
@@ -93,13 +93,13 @@ class Walk:
 
 
 @dataclass
-class Learner:
+class PrunedLearner:
     """One player: the books, the values seen, how to choose and what to skip."""
 
     treeplex: Treeplex
-    side: Side
+    side: PlayerPaths
     ledger: Ledger
-    rule: Rule
+    rule: WalkRule
     pruning: Pruning
     values: list[list[float]] = field(init=False)  # of each infoset, one per iteration, as far as they are known
 
@@ -277,7 +277,7 @@ class Learner:
         books.pruned[s] = 0
 
 
-class Learning(Protocol):
+class WalkPlayer(Protocol):
     """A player of ``walk_iterations``."""
 
     @property
@@ -305,7 +305,7 @@ class Learning(Protocol):
 
 
 def walk_iterations(
-    tree: LevelTree, matrices: Payoffs, players: tuple[Learning, Learning], start: int, weight: Floats, turns: int
+    tree: LevelTree, matrices: Payoffs, players: tuple[WalkPlayer, WalkPlayer], start: int, weight: Floats, turns: int
 ) -> int:
     """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
     nodes = 0
@@ -313,7 +313,7 @@ def walk_iterations(
     earned = [dense(matrices[player], treeplexes[1 - player].sequences) * (1 - 2 * player) for player in (0, 1)]
     for t, share in enumerate(weight, start + 1):
         for learning in ((0, 1),) if turns == SIMULTANEOUS else ((0,), (1,)):
-            walk = Walk(tree, treeplexes, ledgers, players[0].pruning.partial)
+            walk = PrunedWalk(tree, treeplexes, ledgers, players[0].pruning.partial)
             walk.enter(0, (float(0 in learning), float(1 in learning)), (0, 0))
             nodes += walk.touched
             played = [np.empty(treeplex.sequences) for treeplex in treeplexes]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.public.arrays import NONE, Nodes, Rows, Scratch, Step
+from treeplex.engines.public.arrays import NONE, GrowingStep, Nodes, Rows, Scratch
 from treeplex.games.protocol import TERMINAL
 from treeplex.kernels.jit import inlined, kernel
 from treeplex.updates.rules import floored, positive, share
@@ -41,7 +41,7 @@ def match(first: int, following: Ints, regret: Floats, total: Floats, actions: i
 
 
 @kernel
-def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: Step) -> None:
+def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: GrowingStep) -> None:
     """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place.
 
     ``tables`` [2, K, H, H] are signed for each player. The average that takes part is the opponent's: what the player
@@ -151,7 +151,7 @@ def iterate(
         reach(nodes, rows.strategy, 1, scratch.reach[1])
         if is_reached(scratch, archived):
             return done
-        step = Step(weight, weight * (done // 2 + 1) if linear else weight, floor)
+        step = GrowingStep(weight, weight * (done // 2 + 1) if linear else weight, floor)
         if done % 2 == 0:
             rows.average[0] += step.average
         if simultaneous:
@@ -180,7 +180,7 @@ def recover(
     enter, stay = np.zeros(hands), np.zeros(hands)  # regrets at the gate, cut off at zero
     for t in range(iterations):
         weight = 2.0 * (t + 1) / (iterations + 1)  # they add up to the number of iterations
-        step = Step(1.0, weight, True)
+        step = GrowingStep(1.0, weight, True)
         for h in range(hands):
             scratch.reach[player, 0, h] = share(enter[h], enter[h] + stay[h], 2)
             scratch.reach[1 - player, 0, h] = heads[h] / iterations

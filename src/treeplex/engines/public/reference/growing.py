@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.public.arrays import NONE, Nodes, Rows, Scratch, Step
+from treeplex.engines.public.arrays import NONE, GrowingStep, Nodes, Rows, Scratch
 from treeplex.engines.public.reference.sizes import pseudo_harmonic, value_between
 from treeplex.games.protocol import TERMINAL
 from treeplex.updates.reference import matched
@@ -30,7 +30,7 @@ def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
         out[n] = out[above] * (strategy[n] if nodes.mover[above] == player else 1.0)  # pi_i(ha) = pi_i(h) sigma(a)
 
 
-def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: Step) -> None:
+def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: GrowingStep) -> None:
     """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place."""
     opponent, values = scratch.reach[1 - player], scratch.values
     for n in range(len(nodes.parent) - 1, -1, -1):
@@ -79,7 +79,7 @@ def iterate(
         if scratch.reach[:, archived].any():
             break
         t, second = done // 2 + 1, done % 2
-        step = Step(weight, weight * t if linear else weight, floor)
+        step = GrowingStep(weight, weight * t if linear else weight, floor)
         rows.average[0] += 0.0 if second else step.average
         for player in (0, 1) if simultaneous else (second,):
             learn(nodes, tables, rows, player, scratch, step)
@@ -186,7 +186,7 @@ def recover(
         weight = 2.0 * t / (iterations + 1)
         entering = matched(gate)[1]
         scratch.reach[player, 0], scratch.reach[1 - player, 0] = entering, heads / iterations  # (5)
-        step = Step(1.0, weight, True)
+        step = GrowingStep(1.0, weight, True)
         reach(nodes, rows.strategy, player, scratch.reach[player])
         learn(nodes, tables, rows, 1 - player, scratch, step)
         reach(nodes, rows.strategy, 1 - player, scratch.reach[1 - player])

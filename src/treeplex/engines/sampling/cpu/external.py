@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import MATCH, Batch, Frames, Log, Table
+from treeplex.engines.sampling.arrays import MATCH, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, SCALE, START, TOTAL, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -101,8 +101,9 @@ def _next_tried(
 
 @inlined
 def walk(
-    options: tuple[float, float, float, int], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    options: tuple[float, float, float, int], player: int, deal: Index, tree: SampleTree, mine: LearnerTable,
+    theirs: LearnerTable, weight: float, share: float, plus: bool, later: bool, log: RegretLog,
+    frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered. ``options``: least, bonus, prior, rule.
 
@@ -166,6 +167,6 @@ def walk(
 
 
 @uncounted_kernel
-def external_iterations(options: tuple[float, float, float, int], batch: Batch) -> None:
+def external_iterations(options: tuple[float, float, float, int], batch: SamplerArrays) -> None:
     """As ``frame.iterations``."""
     iterations(walk, options, options[3], batch)

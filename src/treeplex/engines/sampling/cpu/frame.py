@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import MATCH, PURE, Batch, FunctionLog, Log
+from treeplex.engines.sampling.arrays import MATCH, PURE, FunctionLog, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
@@ -72,7 +72,7 @@ def greatest(regret: Floats, start: Index, width: Index, counter: Counter) -> In
     return move
 
 
-def is_function(log: Log) -> bool:
+def is_function(log: RegretLog) -> bool:
     """Is the rule a function? Known when a kernel is compiled, so that it has no trace of the other rules."""
     return isinstance(log, FunctionLog)
 
@@ -85,7 +85,7 @@ def _is_function(log: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUn
 @inlined
 def observe(
     regret: Floats, start: Index, width: Index, util: Floats, row: Index, mass: float, level: float, plus: bool,
-    later: bool, log: Log,
+    later: bool, log: RegretLog,
 ) -> None:  # fmt: skip
     """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``.
 
@@ -109,7 +109,7 @@ def observe(
 
 
 @inlined_loop
-def learn(strategy: Floats, start: Index, width: Index, log: Log) -> None:
+def learn(strategy: Floats, start: Index, width: Index, log: RegretLog) -> None:
     """Let a function learn from the values in ``log``."""
     call_in_place(log.rule, log.iteration[ZERO], start, log.regret, strategy, start, log.memory, width)
     for s in range(start, start + width):
@@ -117,7 +117,7 @@ def learn(strategy: Floats, start: Index, width: Index, log: Log) -> None:
 
 
 @uncounted_kernel
-def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: Log, counter: Counter) -> None:
+def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: RegretLog, counter: Counter) -> None:
     """Add what waited, times ``weight``, and pick what to play where that is one action; ``log`` is emptied."""
     for i in range(np.uint64(log.filled[ZERO])):
         start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
@@ -138,7 +138,7 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
 
 
 @inlined
-def goes_on(logs: tuple[Log, Log]) -> bool:
+def goes_on(logs: tuple[RegretLog, RegretLog]) -> bool:
     """Begin another iteration, unless a rule has failed."""
     if not is_function(logs[0]):
         return True
@@ -148,7 +148,7 @@ def goes_on(logs: tuple[Log, Log]) -> bool:
 
 
 @inlined
-def iterations(walk: Callable[..., Any], options: tuple[float, ...], rule: int, batch: Batch) -> None:
+def iterations(walk: Callable[..., Any], options: tuple[float, ...], rule: int, batch: SamplerArrays) -> None:
     """One iteration for each weight of ``batch``. ``options``: the walk's own numbers.
 
     Each player in turn: a deal is drawn, then one walk. With simultaneous updates regrets wait until both are over.

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
-from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Batch, Table
+from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, LearnerTable, SamplerArrays
 from treeplex.engines.sampling.columns import ONE, ZERO
 from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, push, settle, unpacked
 from treeplex.engines.sampling.cpu.random import drawn
@@ -21,7 +21,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 
 @uncounted_kernel
-def strategy(table: Table, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
+def strategy(table: LearnerTable, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
     """What is played at an infoset, into ``sigma[row]``."""
     total = 0.0
     if rule != PURE:
@@ -33,7 +33,7 @@ def strategy(table: Table, start: Index, width: Index, rule: int, sigma: Floats,
 
 
 @inlined_loop
-def _reach_below(batch: Batch, top: Index, move: Index) -> tuple[float, float, float]:
+def _reach_below(batch: SamplerArrays, top: Index, move: Index) -> tuple[float, float, float]:
     """Both players' parts and chance's of the probability of coming below a move of the node on top of the stack."""
     place, number, _, sigma = batch.frames
     actor = np.uint64(place[top, columns.ACTOR])
@@ -49,7 +49,7 @@ def _reach_below(batch: Batch, top: Index, move: Index) -> tuple[float, float, f
 
 
 @inlined_loop
-def _next_entered(batch: Batch, who: int, top: Index, move: Index) -> Index:
+def _next_entered(batch: SamplerArrays, who: int, top: Index, move: Index) -> Index:
     """The next move below which chance goes or somebody whose opponent learns; those before it count nothing."""
     width, start = np.uint64(batch.frames.place[top, columns.WIDTH]), np.uint64(batch.frames.place[top, columns.FIRST])
     if np.uint64(batch.frames.place[top, columns.ACTOR]) == CHANCE_NODE:
@@ -67,7 +67,7 @@ def _next_entered(batch: Batch, who: int, top: Index, move: Index) -> Index:
 
 
 @inlined_loop
-def _learn(batch: Batch, rule: int, who: int, top: Index) -> float:
+def _learn(batch: SamplerArrays, rule: int, who: int, top: Index) -> float:
     """Log the regrets of the infoset on top of the stack, if its player learns; returns the value of the node."""
     (place, number, util, sigma), tables, logs, plus = batch.frames, batch.tables, batch.logs, batch.plus
     start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
@@ -84,7 +84,7 @@ def _learn(batch: Batch, rule: int, who: int, top: Index) -> float:
 
 
 @uncounted_kernel
-def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Index, chance: float, share: float) -> None:
+def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, chance: float, share: float) -> None:
     """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
     tree, _, tables, _, _, _, _, _, (place, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
@@ -144,7 +144,7 @@ def walk(batch: Batch, rule: int, sampled: bool, who: int, deal: Index, chance: 
 
 
 @uncounted_kernel
-def joint_iterations(rule: int, sampled: bool, batch: Batch) -> None:
+def joint_iterations(rule: int, sampled: bool, batch: SamplerArrays) -> None:
     """One iteration for each weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
     tree, pre_deal, tables, weights, shares, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import MATCH, Batch, Frames, Log, Table
+from treeplex.engines.sampling.arrays import MATCH, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, ONE, SCALE, START, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -31,8 +31,8 @@ def draw(odds: Floats, row: Index, width: Index, counter: Counter) -> Index:
 
 @inlined
 def walk(
-    options: tuple[float, float], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    options: tuple[float, float], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
+    weight: float, share: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.
 
@@ -95,6 +95,6 @@ def walk(
 
 
 @uncounted_kernel
-def outcome_iterations(options: tuple[float, float], batch: Batch) -> None:
+def outcome_iterations(options: tuple[float, float], batch: SamplerArrays) -> None:
     """As ``frame.iterations``."""
     iterations(walk, options, MATCH, batch)

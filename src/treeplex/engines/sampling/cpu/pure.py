@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import BOTH, PURE, Batch, Frames, Log, Table
+from treeplex.engines.sampling.arrays import BOTH, PURE, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
@@ -20,7 +20,9 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 
 @uncounted_kernel
-def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], counter: Counter) -> None:
+def scatter(
+    tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], held: tuple[int, int], counter: Counter
+) -> None:
     """Give every infoset of both players a random action to begin with; ``held``: how many hands each can hold."""
     packed = tree.packed
     for node in range(np.uint64(len(packed))):
@@ -35,8 +37,8 @@ def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int]
 
 @inlined
 def walk(
-    options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: Table, theirs: Table,
-    weight: float, share: float, plus: bool, later: bool, log: Log, frames: Frames, counter: Counter,
+    options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
+    weight: float, share: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
     """One walk for ``player``; returns how many nodes were entered.
 
@@ -90,7 +92,15 @@ def walk(
 
 @inlined_loop
 def _learn(
-    table: Table, start: Index, width: Index, util: Floats, row: Index, mass: float, plus: bool, log: Log, place: Index
+    table: LearnerTable,
+    start: Index,
+    width: Index,
+    util: Floats,
+    row: Index,
+    mass: float,
+    plus: bool,
+    log: RegretLog,
+    place: Index,
 ) -> float:
     """Add values to those of an infoset, note it in ``log``, and return the value of what it plays."""
     log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
@@ -101,8 +111,8 @@ def _learn(
 
 @inlined
 def walk_for_both(
-    deal: Index, tree: SampleTree, tables: tuple[Table, Table], weight: float, share: float, plus: bool,
-    logs: tuple[Log, Log], frames: Frames, counter: Counter,
+    deal: Index, tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], weight: float, share: float, plus: bool,
+    logs: tuple[RegretLog, RegretLog], frames: Frames, counter: Counter,
 ) -> tuple[int, Index]:  # fmt: skip
     """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
 
@@ -168,7 +178,7 @@ def walk_for_both(
 
 
 @inlined
-def decide(value: Floats, pick: Ints, log: Log, counter: Counter) -> None:
+def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter) -> None:
     """Let the infosets in ``log`` play the action of the greatest value; ``log`` is emptied."""
     for i in range(np.uint64(log.filled[ZERO])):
         start = np.uint64(log.visited[i, FIRST])
@@ -177,7 +187,7 @@ def decide(value: Floats, pick: Ints, log: Log, counter: Counter) -> None:
 
 
 @uncounted_kernel
-def pure_iterations(options: tuple[()], batch: Batch) -> None:
+def pure_iterations(options: tuple[()], batch: SamplerArrays) -> None:
     """As ``frame.iterations`` if updates alternate; if not, an iteration is one walk for both."""
     tree, pre_deal, (first, second), weights, shares, plus, turns, logs, frames, counter, nodes = batch
     if turns != SIMULTANEOUS:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, Table
+from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, LearnerTable
 from treeplex.engines.sampling.columns import FACTOR, NODE, START
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.tree import ACTOR_BITS, CHANCE_NODE, TERMINAL_NODE, WIDTH_BITS, SampleTree
@@ -20,7 +20,7 @@ from treeplex.updates.reference import matched_numbers
 from treeplex.updates.rule import Rule
 
 
-class Node(NamedTuple):
+class SampleNode(NamedTuple):
     """A node of a sample tree, unpacked for one deal."""
 
     actor: int
@@ -29,16 +29,16 @@ class Node(NamedTuple):
     payoff: float  # player 0's, at a terminal
 
 
-def unpack(tree: SampleTree, node: int, deal: int) -> Node:
+def unpack(tree: SampleTree, node: int, deal: int) -> SampleNode:
     """What a packed node says."""
     here = int(tree.packed[node, NODE])
     actor, width = here % 2**ACTOR_BITS, (here >> ACTOR_BITS) % 2**WIDTH_BITS
     child = here >> (ACTOR_BITS + WIDTH_BITS)
     if actor == TERMINAL_NODE:
         deals = tree.hands.shape[1]
-        return Node(actor, [], 0, float(tree.payoff_factor[node, FACTOR] * tree.outcome[child * deals + deal]))
+        return SampleNode(actor, [], 0, float(tree.payoff_factor[node, FACTOR] * tree.outcome[child * deals + deal]))
     block = deal if actor == CHANCE_NODE else int(tree.hands[actor, deal])
-    return Node(actor, [child + k for k in range(width)], int(tree.packed[node, START]) + block * width, 0.0)
+    return SampleNode(actor, [child + k for k in range(width)], int(tree.packed[node, START]) + block * width, 0.0)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Function:
     constants: Floats
     iteration: int = 0
 
-    def learn(self, table: Table, start: int, values: list[float]) -> None:
+    def learn(self, table: LearnerTable, start: int, values: list[float]) -> None:
         """Update the strategy of an infoset, which stands in ``table.regret``."""
         strategy = table.regret[start : start + len(values)].copy()
         self.rule.apply(float(self.iteration), np.array(values), strategy, self.memory[start], self.constants)
@@ -58,12 +58,12 @@ class Function:
 
 
 @dataclass
-class Walk:
+class SampleWalk:
     """What a walk is told, and what it counts."""
 
     tree: SampleTree
     deal: int
-    tables: tuple[Table, Table]
+    tables: tuple[LearnerTable, LearnerTable]
     weight: float
     plus: bool
     draws: Draws
@@ -79,7 +79,7 @@ class Walk:
         """The weight of the walk in the averages."""
         return self.weight if self.average_weight is None else self.average_weight
 
-    def enter(self, node: int) -> Node:
+    def enter(self, node: int) -> SampleNode:
         """Count a node and look at it."""
         self.nodes += 1
         return unpack(self.tree, node, self.deal)
@@ -101,19 +101,19 @@ class Walk:
             add(self.tables[player], start, numbers, self.plus)
 
 
-def add(table: Table, start: int, regrets: list[float], plus: bool) -> None:
+def add(table: LearnerTable, start: int, regrets: list[float], plus: bool) -> None:
     """R(a) <- R(a) + r(a), floored at zero with ``plus``; ``table`` is modified in place."""
     for k, instantaneous in enumerate(regrets):
         r = float(table.regret[start + k]) + instantaneous
         table.regret[start + k] = r if r > 0.0 or not plus else 0.0
 
 
-def regrets_of(table: Table, start: int, width: int) -> list[float]:
+def regrets_of(table: LearnerTable, start: int, width: int) -> list[float]:
     """R of an infoset."""
     return [float(r) for r in table.regret[start : start + width]]
 
 
-def positive(table: Table, start: int, width: int) -> list[float]:
+def positive(table: LearnerTable, start: int, width: int) -> list[float]:
     """max(R, 0) of an infoset."""
     return [max(r, 0.0) for r in regrets_of(table, start, width)]
 
@@ -135,7 +135,7 @@ def mean(weights: list[float], values: list[float]) -> float:
 
 
 def external(
-    walk: Walk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0,
+    walk: SampleWalk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0,
     rule: int = MATCH,
 ) -> float:  # fmt: skip
     """External and average-strategy sampling; the estimate of the player's value below ``node``.
@@ -185,7 +185,7 @@ def external(
     return expected
 
 
-def pure(walk: Walk, player: int, node: int = 0) -> float:
+def pure(walk: SampleWalk, player: int, node: int = 0) -> float:
     """External sampling with pure strategies: Q(a) <- Q(a) + w v(a), then play argmax Q. Ju et al., (20) and (21)."""
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
@@ -206,7 +206,7 @@ def pure(walk: Walk, player: int, node: int = 0) -> float:
     return played
 
 
-def best(table: Table, start: int, width: int, draws: Draws) -> int:
+def best(table: LearnerTable, start: int, width: int, draws: Draws) -> int:
     """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
     move, ties = 0, 1
     for k in range(1, width):
@@ -219,7 +219,7 @@ def best(table: Table, start: int, width: int, draws: Draws) -> int:
     return move
 
 
-def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
+def outcome(walk: SampleWalk, player: int, epsilon: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
     """Outcome sampling with baselines; the estimate of player 0's value below ``node``. Schmid et al. (2019).
 
     v(a) = b(a) + [a was drawn] (v(below) - b(a)) / xi(a);  v(I) = sum_a sigma(a) v(a);  r(a) = (v(a) - v(I)) / xi(I),
@@ -252,7 +252,7 @@ def outcome(walk: Walk, player: int, epsilon: float, rate: float, node: int = 0,
 
 
 def joint(
-    walk: Walk, who: int, rule: int, sampled: bool, node: int = 0, reach: tuple[float, float] = (1.0, 1.0),
+    walk: SampleWalk, who: int, rule: int, sampled: bool, node: int = 0, reach: tuple[float, float] = (1.0, 1.0),
     chance: float = 1.0,
 ) -> float:  # fmt: skip
     """All moves that somebody reaches whose opponent learns; player 0's value below ``node``.
@@ -297,14 +297,14 @@ def joint(
     return value
 
 
-def played(table: Table, start: int, width: int, rule: int) -> list[float]:
+def played(table: LearnerTable, start: int, width: int, rule: int) -> list[float]:
     """What a rule plays at an infoset."""
     if rule == MATCH or (rule != PURE and any(positive(table, start, width))):
         return matched_numbers(regrets_of(table, start, width))
     return [1.0 if k == int(table.pick[start]) else 0.0 for k in range(width)]
 
 
-def settle(walk: Walk, player: int, rule: int) -> None:
+def settle(walk: SampleWalk, player: int, rule: int) -> None:
     """Add the regrets of a joint walk, in the order in which infosets were visited, and pick what is played next."""
     table = walk.tables[player]
     for (owner, start), regrets in walk.regrets.items():
@@ -317,7 +317,7 @@ def settle(walk: Walk, player: int, rule: int) -> None:
             table.pick[start] = walk.draws.any_of(len(regrets))
 
 
-def scatter(tree: SampleTree, tables: tuple[Table, Table], held: tuple[int, int], draws: Draws) -> None:
+def scatter(tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], held: tuple[int, int], draws: Draws) -> None:
     """Random actions to begin with."""
     for node in range(len(tree.packed)):
         here = unpack(tree, node, 0)
@@ -333,7 +333,7 @@ def deal(tree: SampleTree, draws: Draws) -> int:
     return draws.chance(tree.chances, 0, deals) if deals > 1 else 0
 
 
-def copied(tables: tuple[Table, Table]) -> tuple[Table, Table]:
+def copied(tables: tuple[LearnerTable, LearnerTable]) -> tuple[LearnerTable, LearnerTable]:
     """Tables that can be modified without harm to the old ones."""
-    first, second = (Table._make(array.copy() for array in table) for table in tables)
+    first, second = (LearnerTable._make(array.copy() for array in table) for table in tables)
     return first, second

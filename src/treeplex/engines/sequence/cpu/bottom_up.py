@@ -22,11 +22,11 @@ from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import (
     HedgeLearner,
     HedgeRule,
+    InfosetRun,
     Learner,
     Learner16,
     Matching,
     RuleLearner,
-    Run,
     Step,
 )
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
@@ -61,7 +61,7 @@ def value_of(
     return expected
 
 
-def match(run: Run, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
+def match(run: InfosetRun, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
     """The regret matching family: ``updates.protocol``."""
     (first, parent), begin, stop, boundary = run
     regret, strategy = learner.regret, learner.strategy
@@ -85,7 +85,9 @@ def match(run: Run, role: Bytes | None, learner: Learner, rule: Matching, values
         end = start
 
 
-def match_16(run: Run, role: Bytes | None, learner: Learner16, rule: Matching, values: Floats, step: Step) -> None:
+def match_16(
+    run: InfosetRun, role: Bytes | None, learner: Learner16, rule: Matching, values: Floats, step: Step
+) -> None:
     """The same with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
     (first, parent), begin, stop, boundary = run
     regret, scale, strategy = learner.regret, learner.scale, learner.strategy
@@ -111,7 +113,9 @@ def match_16(run: Run, role: Bytes | None, learner: Learner16, rule: Matching, v
         end = start
 
 
-def hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step) -> None:
+def hedge(
+    run: InfosetRun, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step
+) -> None:
     """Hedge: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
     (first, parent), begin, stop, boundary = run
     regret, strategy, mean, squares = learner.regret, learner.strategy, learner.mean, learner.squares
@@ -136,7 +140,7 @@ def hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, 
         end = start
 
 
-def call(run: Run, role: Bytes | None, learner: RuleLearner, rule: RuleCall, values: Floats, step: Step) -> None:
+def call(run: InfosetRun, role: Bytes | None, learner: RuleLearner, rule: RuleCall, values: Floats, step: Step) -> None:
     """A rule that is a function, called by its address."""
     (first, parent), begin, stop, boundary = run
     scratch = np.empty(len(rule.arguments))

@@ -11,7 +11,7 @@ from typing import Any
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import Matching, Run, Step
+from treeplex.engines.sequence.arrays import InfosetRun, Matching, Step
 from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
@@ -26,13 +26,13 @@ def learn_below(
 ) -> None:  # fmt: skip
     """Of a shard: regrets and next strategies of one player; the values of infosets right below the trunk are told."""
     gradient(rows, sign, opponent, values)
-    walk_up(Run(treeplex, 0, len(treeplex.parent), boundary), role, learner, rule, values, step)
+    walk_up(InfosetRun(treeplex, 0, len(treeplex.parent), boundary), role, learner, rule, values, step)
 
 
 @kernel
 def follow_below(treeplex: Treeplex, learner: Any, rule: Matching | RuleCall, step: Step) -> None:
     """Of a shard: averages, and plans from strategies and from the plans of the trunk, which are known."""
-    walk_down(Run(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
+    walk_down(InfosetRun(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
 
 
 @kernel
@@ -45,13 +45,13 @@ def learn_above(
     parent = treeplex.parent
     for infoset in range(len(parent) - 1, -1, -1):
         if role[infoset] == SEPARATOR:
-            walk_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
         else:
             values[parent[infoset]] += boundary[infoset]
     learner.average[0] += step.weight
     for infoset in range(len(parent)):
         if role[infoset] == SEPARATOR:
-            walk_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
 
 
 @kernel

@@ -17,7 +17,7 @@ from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, Learner16, Responder, Run, Step
+from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, InfosetRun, Learner16, Responder, Step
 from treeplex.engines.sequence.cpu import bottom_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
@@ -56,7 +56,7 @@ def _choose_learn(
 def _learn_alone(
     treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step, worker: None
 ) -> None:
-    run = Run(treeplex, 0, len(treeplex.parent), None)
+    run = InfosetRun(treeplex, 0, len(treeplex.parent), None)
     walk_up(run, None, learner, rule, values, step)
     _finish(learner)
     learner.average[0] += step.weight
@@ -68,22 +68,22 @@ def _learn_together(
 ) -> None:
     role, shared, runs, _, boundary = partition
     begin, stop = runs[worker.thread], runs[worker.thread + 1]
-    walk_up(Run(treeplex, begin, stop, boundary), role, learner, rule, values, step)
+    walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
     meet(worker)
     if worker.thread == 0:
         for place in range(len(shared) - 1, -1, -1):
             infoset = shared[place]
             if role[infoset] == SEPARATOR:
-                walk_up(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+                walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
             else:
                 values[treeplex.parent[infoset]] += boundary[infoset]
         _finish(learner)
         learner.average[0] += step.weight
         for infoset in shared:
             if role[infoset] == SEPARATOR:
-                walk_down(Run(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+                walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
     meet(worker)
-    walk_down(Run(treeplex, begin, stop, None), role, learner, rule, step)
+    walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
     meet(worker)
 
 
@@ -140,7 +140,7 @@ def _choose_walk_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -
     return _top_down_hedge if python_class(learner) is HedgeLearner else _top_down_plan
 
 
-def _top_down_plan(run: Run, role: Bytes | None, learner: Any, rule: Any, step: Step) -> None:
+def _top_down_plan(run: InfosetRun, role: Bytes | None, learner: Any, rule: Any, step: Step) -> None:
     (first, parent), begin, stop, _ = run
     average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
     start = np.uint64(first[begin])
@@ -154,7 +154,7 @@ def _top_down_plan(run: Run, role: Bytes | None, learner: Any, rule: Any, step: 
         start = end
 
 
-def _top_down_hedge(run: Run, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, step: Step) -> None:
+def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, step: Step) -> None:
     """The same; strategies are softmax weights with a largest of exp(0) = 1, to be thresholded and divided by sums."""
     (first, parent), begin, stop, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight

@@ -24,7 +24,7 @@ class Shape(NamedTuple):
     value: Array
 
 
-class Learning(NamedTuple):
+class RunArrays(NamedTuple):
     """What iterations keep, and scratch; numbers in the storage of the run."""
 
     regret: Array  # [places]
@@ -39,7 +39,7 @@ class Learning(NamedTuple):
     )
 
 
-class Steps(NamedTuple):
+class DeviceSteps(NamedTuple):
     """What differs between iterations; iteration i of a stretch has number ``clock[0] + i``."""
 
     clock: Array  # [1]
@@ -47,7 +47,7 @@ class Steps(NamedTuple):
     # made weighs in player 0's average, and in player 1's
 
 
-class Range(NamedTuple):
+class TileRange(NamedTuple):
     """Which tiles, of whom, in which iteration."""
 
     begin: Index
@@ -56,7 +56,7 @@ class Range(NamedTuple):
     iteration: Index
 
 
-class Bundle(NamedTuple):
+class BundleLaunch(NamedTuple):
     """Which bundle, of whom, in which iteration."""
 
     tiles: Index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Number, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import BundleLaunch, DeviceSteps, Number, RunArrays, Shape
 from treeplex.engines.sequence.cuda.parts import dividing
 from treeplex.engines.sequence.cuda.up import decayed
 from treeplex.kernels.cuda.kernels import any_lane, cuda, kernel, real, select
@@ -31,7 +31,9 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Bundle, unit: Number, predicted: Number) -> None:
+    def up(
+        shape: Shape, learning: RunArrays, steps: DeviceSteps, which: BundleLaunch, unit: Number, predicted: Number
+    ) -> None:
         i = u(steps.clock[0] + which.iteration)
         positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
@@ -81,7 +83,7 @@ def _going_down(storage: str, n: int) -> Any:
     number, (over, _) = real(storage), dividing(storage)
     zero, one = number(0.0), number(1.0)
 
-    def down(shape: Shape, learning: Learning, steps: Steps, which: Bundle) -> None:
+    def down(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: BundleLaunch) -> None:
         after = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))

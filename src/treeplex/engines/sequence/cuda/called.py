@@ -1,6 +1,6 @@
 """UP where a rule is called (``updates.rule``): one lane has all actions of an infoset, the others wait.
 
-What is played is kept in ``Learning.played`` as the rule leaves it, its memory in ``Learning.regret`` [rows, places].
+What is played is kept in ``RunArrays.played`` as the rule leaves it, its memory in ``RunArrays.regret`` [rows, places].
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
@@ -28,7 +28,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
     zero, inverse_of, (paid, below) = number(0.0), dividing(storage)[1], sums(storage)
 
     def up_tile(
-        shape: Shape, learning: Learning, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
+        shape: Shape, learning: RunArrays, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
     ) -> None:
         """A tile of any shape; ``t``: the iteration. The arguments are those of the family's, with other meanings."""
         base, first, entry, slot = places_of(shape, w)

@@ -35,7 +35,7 @@ HANDS: Final = 8  # of a player, from which on there are sums in place of a matr
 LEAST: Final = 1_000_000  # entries of a matrix up to which it is kept; neither was tuned on a GPU
 
 
-class Dealt(NamedTuple):
+class DealtRows(NamedTuple):
     """One player's rows: ``PlacedClassRows`` by words, and the row of each of its sequences."""
 
     row: npt.NDArray[Any]  # [N]
@@ -61,20 +61,20 @@ def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:
     return None if any(side.start[1] > 0 for side in blocks) else blocks
 
 
-def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[Dealt, Dealt]:
+def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
     """Both players' rows, with sequence s of a player in ``place[player][s]``."""
     sides = placed(blocks, place) if isinstance(blocks, ClassBlocks) else _ranked(blocks, place)
     first, second = (_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
     return first, second
 
 
-def _words(side: PlacedClassRows, sign: float) -> Dealt:
+def _words(side: PlacedClassRows, sign: float) -> DealtRows:
     row = np.repeat(np.arange(len(side.board), dtype=np.int32), np.diff(side.own_start))
 
     def words(array: Ints) -> Words:
         return np.asarray(array, np.uint32)
 
-    return Dealt(
+    return DealtRows(
         words(row), words(side.start), words(side.column), sign * side.amount, words(side.showdown),
         words(side.classes[side.board]), words(side.own_start), words(side.own), words(side.other_start),
         words(side.other), side.copies, words(side.below), words(side.not_above),
@@ -105,7 +105,7 @@ def deal_kernel(storage: str) -> Any:
     number = real(storage)
     zero = number(0.0)
 
-    def deal(rows: Dealt, plan: Any, earned: Any) -> None:
+    def deal(rows: DealtRows, plan: Any, earned: Any) -> None:
         i = u(cuda.grid(1))
         if i >= u(rows.own.shape[0]):
             return

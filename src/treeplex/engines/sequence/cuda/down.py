@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
 from treeplex.engines.sequence.cuda.layout import NOBODY
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of
 from treeplex.kernels.cuda.kernels import any_lane, callee, real, select
@@ -20,7 +20,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
 
     @callee
     def passed_down(
-        shape: Shape, learning: Learning, w: Index, lane: Index, reach: Number, here: Index, weight: Number
+        shape: Shape, learning: RunArrays, w: Index, lane: Index, reach: Number, here: Index, weight: Number
     ) -> None:
         """Plans and averages of a tile whose infosets are reached by ``reach``."""
         n, form, _, _ = sizes_of(shape, w)
@@ -42,7 +42,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
             a = u(a + high)
 
     @callee
-    def down(shape: Shape, learning: Learning, w: Index, lane: Index, weight: Number) -> None:
+    def down(shape: Shape, learning: RunArrays, w: Index, lane: Index, weight: Number) -> None:
         base, first, _, _ = places_of(shape, w)
         here = u(first + lane_of(sizes_of(shape, w)[1], lane)[1])
         before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
@@ -54,7 +54,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
                 learning.reached[base] = 1 if now else 0
 
     @callee
-    def fall(shape: Shape, learning: Learning, w: Index, lane: Index, weight: Number) -> None:
+    def fall(shape: Shape, learning: RunArrays, w: Index, lane: Index, weight: Number) -> None:
         here, reach = u(places_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
         s, q = u(shape.above[here]), u(shape.owner[here])
         while q != u(NOBODY):

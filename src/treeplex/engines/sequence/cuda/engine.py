@@ -14,13 +14,13 @@ from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import Learner
-from treeplex.engines.sequence.cuda.arrays import Bundle, Learning, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import BundleLaunch, DeviceSteps, RunArrays, Shape, TileRange
 from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
-from treeplex.engines.sequence.cuda.evaluate import Evaluator, Found
+from treeplex.engines.sequence.cuda.evaluate import Evaluator, PairValues
 from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, kernels
-from treeplex.engines.sequence.cuda.layout import Layout, lay_out, lay_out_dealt, no_payoffs
-from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, Part, Phase, Plan
+from treeplex.engines.sequence.cuda.layout import DeviceLayout, lay_out, lay_out_dealt, no_payoffs
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, LaunchPlan, Phase, PlanPart
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.errors import ParameterError
 from treeplex.kernels.cuda.calls import Called, Calls
@@ -43,7 +43,7 @@ WAITING: Final = 32  # replays after which whoever wants to stop is heard
 STRETCH: Final = 4096  # iterations that are told what they need at once
 
 
-class Engine:
+class SequencesOnGPU:
     """What a run keeps on the device, and how it goes on; ``steps`` as ``engines.sequence.arrays.Steps``."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Engine:
         storage: str,
         predict: float,
         turns: int,
-        layout: Layout,
+        layout: DeviceLayout,
         rule: Rule | None = None,
     ) -> None:
         self.game, self.storage, self.predict, self.turns, self.rule = game, storage, predict, turns, rule
@@ -75,9 +75,9 @@ class Engine:
         self.learning = self._sent(learners)
         self.earlier: Any = None  # [P] sums of averages over earlier blocks: ``updates.blocks``
         self._sums: Any = None  # [P] with them, for evaluations
-        self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
+        self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
         self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?
-        self.plan = Plan(layout, turns)
+        self.plan = LaunchPlan(layout, turns)
         self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
@@ -85,7 +85,7 @@ class Engine:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def _sent(self, learners: tuple[Learner, Learner]) -> Learning:
+    def _sent(self, learners: tuple[Learner, Learner]) -> RunArrays:
         layout, storage = self.layout, self.storage
         regret = self._laid_regrets(learners)
         average, plan = (self._laid(learners, name) for name in ("average", "plan"))
@@ -93,7 +93,7 @@ class Engine:
             plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
         d_regret = send(regret)
         played = send(self._laid(learners, "strategy")) if self.apart else d_regret
-        return Learning(
+        return RunArrays(
             d_regret,
             send(average),
             send(plan),
@@ -156,7 +156,7 @@ class Engine:
         return out
 
     def fetched(self, name: str) -> tuple[Array, Array]:
-        """Both players' numbers of ``Learning`` by sequence, in the game's order; of the empty one, whatever.
+        """Both players' numbers of ``RunArrays`` by sequence, in the game's order; of the empty one, whatever.
 
         ``name`` may be "earlier", too.
         """
@@ -164,7 +164,7 @@ class Engine:
         numbers = fetch(self.earlier if name == "earlier" else getattr(self.learning, name))
         return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
 
-    def evaluated(self, iterate: str) -> Found:
+    def evaluated(self, iterate: str) -> PairValues:
         """Value and best responses of the average or the current strategies."""
         learning = self.learning
         if self.earlier is not None:
@@ -227,7 +227,7 @@ class Engine:
             )
 
     def tell(self, told: Floats) -> None:
-        """What the next iterations need, [N, 4] as ``Steps.told``; the clock begins anew."""
+        """What the next iterations need, [N, 4] as ``DeviceSteps.told``; the clock begins anew."""
         put(told.ravel().astype(self.storage), self.steps.told)
         if self._clock:
             self._tick(-self._clock)
@@ -269,7 +269,7 @@ class Engine:
             for part in phase:
                 self._launch_part(part, iteration, self.stream.numba)
 
-    def _launch_part(self, part: Part, iteration: int, stream: Any) -> None:
+    def _launch_part(self, part: PlanPart, iteration: int, stream: Any) -> None:
         kind, begin, end, player, form, number = part
         if kind == BLOCK_OF_PHASES:
             self._launch_block(begin, end, iteration, 1, stream)
@@ -282,10 +282,10 @@ class Engine:
         if number >= 0:
             bundle = self.layout.sides[player].bundles[number]
             made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
-            tiles, which = bundle.tiles, Bundle(*bundle[1:], player, iteration)
+            tiles, which = bundle.tiles, BundleLaunch(*bundle[1:], player, iteration)
             chosen = made.up if kind == UP else made.down
         else:
-            tiles, which = end - begin, Range(begin, end, player, iteration)
+            tiles, which = end - begin, TileRange(begin, end, player, iteration)
             chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
         launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
         if kind == UP:
@@ -294,7 +294,7 @@ class Engine:
             launch(shape, learning, steps, which)
 
     def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
-        which = Range(begin, end, 0, iteration)
+        which = TileRange(begin, end, 0, iteration)
         self.kernels.block[1, THREADS, stream](
             self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.more
         )
@@ -313,7 +313,7 @@ class Engine:
         stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
         scale = self.layout.unit, self.more
         parts = [part for phase in self.plan.phases for part in phase]
-        nothing, empty = Range(0, 0, 0, 0), Bundle(0, 0, 0, 0, 0, 0)
+        nothing, empty = TileRange(0, 0, 0, 0), BundleLaunch(0, 0, 0, 0, 0, 0)
         for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
             self.kernels.up[form][1, BLOCK, stream](*arguments, nothing, *scale)
         for kind, made in ((DOWN, self.kernels.down), (FALL, self.kernels.fall)):
@@ -336,7 +336,7 @@ class Engine:
         return moved(self.layout, self.storage, self.predict > 0.0)
 
 
-def moved(layout: Layout, storage: str, predict: bool) -> int:
+def moved(layout: DeviceLayout, storage: str, predict: bool) -> int:
     """Bytes that an iteration reads and writes at least, if nothing is skipped; entries as they are filled up."""
     size = np.dtype(storage).itemsize
     sequences = sum(len(side.place) for side in layout.sides)
@@ -360,7 +360,7 @@ def memory_places(treeplex: Treeplex, rows: int) -> Array:
     return places
 
 
-def device_bytes(layout: Layout, storage: str, beside: int) -> int:
+def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
     """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
@@ -372,7 +372,7 @@ def device_bytes(layout: Layout, storage: str, beside: int) -> int:
     return fixed + learning + evaluation
 
 
-def laid_out(game: Any, storage: str, *, bundled: bool = True) -> Layout:
+def laid_out(game: Any, storage: str, *, bundled: bool = True) -> DeviceLayout:
     """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
     blocks = blocks_of(game)
     if blocks is not None:
@@ -380,7 +380,7 @@ def laid_out(game: Any, storage: str, *, bundled: bool = True) -> Layout:
     return lay_out(game.treeplexes, payoff_sides(game), storage, bundled=bundled)
 
 
-def unmoved(game: Any, layout: Layout) -> tuple[Csr, Csr]:
+def unmoved(game: Any, layout: DeviceLayout) -> tuple[Csr, Csr]:
     """The payoff matrix, as far as it tells what is paid to a player that has not moved."""
     if layout.dealt is None:
         return payoff_sides(game)

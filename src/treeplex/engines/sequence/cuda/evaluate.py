@@ -10,13 +10,13 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
-from treeplex.engines.sequence.cuda.arrays import Bundle, Index, Learning, Number, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import BundleLaunch, DeviceSteps, Index, Number, RunArrays, Shape, TileRange
 from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.kernels import FALL, kernels
-from treeplex.engines.sequence.cuda.layout import Layout
+from treeplex.engines.sequence.cuda.layout import DeviceLayout
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
-from treeplex.engines.sequence.cuda.plan import Part, Plan
+from treeplex.engines.sequence.cuda.plan import LaunchPlan, PlanPart
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import (
     BLOCK,
@@ -40,7 +40,7 @@ ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds up b
 VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # what is added up: the last two for each player
 
 
-class Found(NamedTuple):
+class PairValues(NamedTuple):
     """Of a pair of strategies, as payoffs are stored."""
 
     value: float
@@ -51,7 +51,13 @@ class Evaluator:
     """Arrays for evaluations beside those of an engine."""
 
     def __init__(
-        self, layout: Layout, plan: Plan, stream: Stream, shape: Shape, learning: Learning, sides: tuple[Csr, Csr]
+        self,
+        layout: DeviceLayout,
+        plan: LaunchPlan,
+        stream: Stream,
+        shape: Shape,
+        learning: RunArrays,
+        sides: tuple[Csr, Csr],
     ) -> None:
         self.layout, self.plan, self.stream, self.shape = layout, plan, stream, shape
         self.paid = send(np.zeros(layout.rows))
@@ -71,12 +77,12 @@ class Evaluator:
             self.dealt = [sent(side) for side in layout.dealt]
             self.average = self.average._replace(earned=send(np.zeros(layout.places)))
         self.current = learning._replace(slot=self.slot, earned=self.average.earned)
-        self.steps = Steps(send(np.zeros(1, np.int32)), send(np.zeros(4)))
+        self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4)))
         self.roots = tuple(_Root(sides[player], layout.sides[1 - player].place, player) for player in (0, 1))
         self.sums = send(np.zeros(SUMS * PARTS))
         self._recorded: dict[str, Callable[[], None]] = {}
 
-    def found(self, iterate: str) -> Found:
+    def found(self, iterate: str) -> PairValues:
         """Of the average or the current strategies."""
         if iterate in self._recorded:
             self._recorded[iterate]()
@@ -86,7 +92,7 @@ class Evaluator:
         self.stream.wait()
         sums = [float(each) for each in fetch(self.sums).reshape(SUMS, PARTS).sum(axis=1)]
         first, second = (sums[RESPONSE + player] + sums[PAID + player] for player in (0, 1))
-        return Found(sums[VALUE] + sums[PAID], (first, second))
+        return PairValues(sums[VALUE] + sums[PAID], (first, second))
 
     def _launch(self, iterate: str) -> None:
         kept = self.current
@@ -106,7 +112,7 @@ class Evaluator:
             _run_sum()[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
             _picked_sum()[grid](kept.plan, root.places, root.value, root.count, self.sums, PAID + player)
 
-    def _make_plans(self, kept: Learning) -> None:
+    def _make_plans(self, kept: RunArrays) -> None:
         """Realization plans of the average strategies: the way down, with nothing to be added to averages."""
         made, stream = kernels("float64", False), self.stream.numba
         tiles = len(self.layout.tiles)
@@ -116,21 +122,21 @@ class Evaluator:
                 if part.bundle >= 0:
                     bundle = self.layout.sides[player].bundles[part.bundle]
                     chosen, tiles = bundle_kernels("float64", False, bundle.lengths).down, bundle.tiles
-                    which: Any = Bundle(*bundle[1:], player, 0)
+                    which: Any = BundleLaunch(*bundle[1:], player, 0)
                 else:
                     chosen, tiles = made.fall if part.kind == FALL else made.down, part.end - part.begin
-                    which = Range(part.begin, part.end, player, 0)
+                    which = TileRange(part.begin, part.end, player, 0)
                 chosen[_blocks(tiles), BLOCK, stream](self.shape, kept, self.steps, which)
 
-    def _best(self, kept: Learning, part: Part) -> None:
+    def _best(self, kept: RunArrays, part: PlanPart) -> None:
         shape, layout = self.shape, self.layout
         if part.bundle >= 0:
             bundle = layout.sides[part.player].bundles[part.bundle]
             chosen, tiles = _bundle_best(bundle.lengths), bundle.tiles
-            which: Any = Bundle(*bundle[1:], part.player, 0)
+            which: Any = BundleLaunch(*bundle[1:], part.player, 0)
         else:
             chosen, tiles = _best(self.dealt is not None), part.end - part.begin
-            which = Range(part.begin, part.end, part.player, 0)
+            which = TileRange(part.begin, part.end, part.player, 0)
         chosen[_blocks(tiles), BLOCK, self.stream.numba](shape, kept, self.paid, which, layout.unit)
 
 
@@ -162,7 +168,7 @@ def _best(dealt: bool) -> Any:
     zero, lowest = number(0.0), number(LOWEST)
     by_payoffs, below = sums("float64")
 
-    def best(shape: Shape, learning: Learning, paid: Any, which: Range, unit: Number) -> None:
+    def best(shape: Shape, learning: RunArrays, paid: Any, which: TileRange, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
@@ -195,7 +201,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
 
-    def best(shape: Shape, learning: Learning, paid: Any, which: Bundle, unit: Number) -> None:
+    def best(shape: Shape, learning: RunArrays, paid: Any, which: BundleLaunch, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile < u(which.tiles):

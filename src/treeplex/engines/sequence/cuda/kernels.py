@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Array, Index, Learning, Number, Range, Shape, Steps
+from treeplex.engines.sequence.cuda.arrays import Array, DeviceSteps, Index, Number, RunArrays, Shape, TileRange
 from treeplex.engines.sequence.cuda.called import called_up
 from treeplex.engines.sequence.cuda.down import going_down
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of
@@ -65,7 +65,9 @@ def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | N
 def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
     number, (up_one, up_several, up_any) = real(storage), going_up(storage, predict, dealt)
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, predicted: Number) -> None:
+    def up(
+        shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange, unit: Number, predicted: Number
+    ) -> None:
         i = u(steps.clock[0] + which.iteration)
         positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
@@ -86,7 +88,7 @@ def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
 def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
     number, up_tile = real(storage), called_up(storage, dealt, called)
 
-    def up(shape: Shape, learning: Learning, steps: Steps, which: Range, unit: Number, calls: Calls) -> None:
+    def up(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange, unit: Number, calls: Calls) -> None:
         t = number(steps.told[u(u(steps.clock[0] + which.iteration) << u(2))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
@@ -100,7 +102,7 @@ def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
 def _down_kernel(storage: str, fast: bool) -> Any:
     number, (down, fall) = real(storage), going_down(storage)
 
-    def go_down(shape: Shape, learning: Learning, steps: Steps, which: Range) -> None:
+    def go_down(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange) -> None:
         weight = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
@@ -118,10 +120,10 @@ def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
 
     def block(
         shape: Shape,
-        learning: Learning,
-        steps: Steps,
+        learning: RunArrays,
+        steps: DeviceSteps,
         phases: Array,
-        which: Range,
+        which: TileRange,
         count: Index,
         unit: Number,
         predicted: Number,
@@ -154,7 +156,7 @@ def _share_kernel(storage: str) -> Any:
     number, inverse_of = real(storage), dividing(storage)[1]
     zero = number(0.0)
 
-    def shares(shape: Shape, learning: Learning, tiles: Index) -> None:
+    def shares(shape: Shape, learning: RunArrays, tiles: Index) -> None:
         """Shares of what is played, of all tiles."""
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
@@ -180,7 +182,7 @@ def _share_kernel(storage: str) -> Any:
 def _enter_kernel(storage: str) -> Any:
     number = real(storage)
 
-    def enter(learning: Learning, turn: Index, first: Number, second: Number) -> None:
+    def enter(learning: RunArrays, turn: Index, first: Number, second: Number) -> None:
         """Averages take the plan with the weight of its player; player 1's places begin at ``turn``."""
         i = u(cuda.grid(1))
         if i < u(learning.plan.shape[0]):
@@ -189,7 +191,7 @@ def _enter_kernel(storage: str) -> Any:
     return kernel(enter)
 
 
-def _tick(steps: Steps, count: Index) -> None:
+def _tick(steps: DeviceSteps, count: Index) -> None:
     if cuda.grid(1) == 0:
         steps.clock[0] += count
 

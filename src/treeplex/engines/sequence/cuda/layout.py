@@ -29,7 +29,7 @@ from treeplex.arrays import Ints
 from treeplex.compile.blocks import ClassBlocks, RankedBlocks
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.cuda.dealt import Dealt, rows_of
+from treeplex.engines.sequence.cuda.dealt import DealtRows, rows_of
 from treeplex.engines.sequence.tiles import common_unit, measure
 from treeplex.errors import GameError
 from treeplex.kernels.jit import kernel
@@ -65,7 +65,7 @@ class Bundle(NamedTuple):
     entry: int  # first row of entries
 
 
-class Side(NamedTuple):
+class PlayerLayout(NamedTuple):
     """One player's part."""
 
     heights: tuple[tuple[int, int], ...]  # first tile and end, of each height; without bundles
@@ -77,10 +77,10 @@ class Side(NamedTuple):
     roots: int  # how many
 
 
-class Layout(NamedTuple):
+class DeviceLayout(NamedTuple):
     """Both players' tiles."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[PlayerLayout, PlayerLayout]
     tiles: Words  # [T, WORDS]
     above: Words  # [homes] place of the sequence above an infoset
     owner: Words  # [homes] home of the infoset which that is an action of; NOBODY
@@ -90,7 +90,7 @@ class Layout(NamedTuple):
     unit: float
     rows: int
     slots: int  # rows
-    dealt: tuple[Dealt, Dealt] | None = None  # instead of entries
+    dealt: tuple[DealtRows, DealtRows] | None = None  # instead of entries
 
     @property
     def places(self) -> int:
@@ -131,7 +131,7 @@ class _Section(NamedTuple):
 
 def lay_out_dealt(
     treeplexes: tuple[Treeplex, Treeplex], blocks: RankedBlocks | ClassBlocks, *, bundled: bool = True
-) -> Layout:
+) -> DeviceLayout:
     """The same without entries: payoffs are sums over hands."""
     first, second = (no_payoffs(treeplex) for treeplex in treeplexes)
     layout = lay_out(treeplexes, (first, second), np.float64, bundled=bundled)
@@ -145,7 +145,7 @@ def no_payoffs(treeplex: Treeplex) -> Csr:
 
 def lay_out(
     treeplexes: tuple[Treeplex, Treeplex], sides: tuple[Csr, Csr], dtype: npt.DTypeLike, *, bundled: bool = True
-) -> Layout:
+) -> DeviceLayout:
     """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed.
 
     ``bundled``: may there be bundles?
@@ -177,7 +177,7 @@ def lay_out(
     unit = common_unit(sides[0].data)
     column = np.zeros(max(int(entry[-1]), 1) * LANES, dtype=np.uint32)
     value = np.zeros(len(column), dtype=np.dtype(dtype) if unit is None else np.int16)
-    found: list[Side] = []
+    found: list[PlayerLayout] = []
     for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
         root = 1 + (roots[0] if player else 0)
         _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
@@ -194,7 +194,7 @@ def lay_out(
         )
         found.append(own.side(root, roots[player]))
     sides_ = (found[0], found[1])
-    return Layout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
+    return DeviceLayout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
 
 
 def _lengths(side: Csr) -> Ints:
@@ -296,7 +296,7 @@ class _Numbering:
             own = self.tiles[tile : tile + section.tiles]
             own[:, ENTRY], own[:, SLOT] = entry[own[:, BASE]], slot[own[:, BASE]]
 
-    def side(self, root: int, roots: int) -> Side:
+    def side(self, root: int, roots: int) -> PlayerLayout:
         """What the engine is told."""
         bundles = [
             Bundle(section.lengths, section.tiles, row, home, int(self.tiles[tile, ENTRY]))
@@ -318,7 +318,7 @@ class _Numbering:
                 break
             together -= 1
         spans = tuple(heights.get(height, (0, 0)) for height in range(tallest + 1))
-        return Side(
+        return PlayerLayout(
             spans, together, tuple(bundles), self.place.astype(np.int32), self.home.astype(np.int32), root, roots
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.sequence.cuda.kernels import ANY, BOTTOM, DOWN, FALL, ONE, SEVERAL, UP
-from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, Layout
+from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, DeviceLayout
 from treeplex.updates.turns import SIMULTANEOUS
 
 BLOCK_OF_PHASES, DEAL = 3, 4
@@ -20,7 +20,7 @@ APART: Final = 4096  # tiles of a height from which on those of one step and of 
 LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles
 
 
-class Part(NamedTuple):
+class PlanPart(NamedTuple):
     """Tiles that do not need each other, or heights for one block; or a bundle."""
 
     kind: int
@@ -31,27 +31,27 @@ class Part(NamedTuple):
     bundle: int = -1  # which one of the player's
 
 
-Phase = tuple[Part, ...]
+Phase = tuple[PlanPart, ...]
 """Parts that do not need each other."""
 
 
-class Plan:
+class LaunchPlan:
     """How an iteration is carried out: phases one after the other, or one block for all of it (``alone``)."""
 
-    def __init__(self, layout: Layout, turns: int) -> None:
+    def __init__(self, layout: DeviceLayout, turns: int) -> None:
         self.layout = layout
-        self._rows: list[Part] = []
+        self._rows: list[PlanPart] = []
         bundled = any(side.bundles for side in layout.sides)
         self.alone = len(layout.tiles) <= SMALL and not bundled and layout.dealt is None
         self.heights = [self._heights(player) for player in (0, 1)]  # bottom-up, and top-down, of each player
         up, down = [self._crowned(player) for player in (0, 1)], [found[1] for found in self.heights]
         if layout.dealt is not None:
-            up = [[(Part(DEAL, 0, 0, player),), *phases] for player, phases in enumerate(up)]
+            up = [[(PlanPart(DEAL, 0, 0, player),), *phases] for player, phases in enumerate(up)]
         parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])
         self.phases: list[Phase] = [phase for part in parts for phase in part]
         if self.alone:
             self._rows = [phase[0] for phase in self.phases]
-            self.phases = [(Part(BLOCK_OF_PHASES, 0, len(self._rows), 0),)]
+            self.phases = [(PlanPart(BLOCK_OF_PHASES, 0, len(self._rows), 0),)]
 
     @property
     def table(self) -> npt.NDArray[Any]:
@@ -64,10 +64,10 @@ class Plan:
         up = [self._up(player, height) for height in range(len(side.heights))]
         down: list[Phase] = []
         if side.together < len(side.heights):
-            down.append((Part(FALL, side.heights[side.together][0], side.heights[-1][1], player),))
+            down.append((PlanPart(FALL, side.heights[side.together][0], side.heights[-1][1], player),))
         for height in reversed(range(side.together)):
             begin, end = side.heights[height]
-            tiles = [Part(DOWN, begin, end, player)] if end > begin else []
+            tiles = [PlanPart(DOWN, begin, end, player)] if end > begin else []
             down.append((*tiles, *self._bundles(DOWN, player, height)))
         return up, down
 
@@ -80,7 +80,7 @@ class Plan:
         if not self.alone and crown < len(up) - 1:
             rows = len(self._rows)
             self._rows += [phase[0] for phase in up[crown:]]
-            up[crown:] = [(Part(BLOCK_OF_PHASES, rows, len(self._rows), player),)]
+            up[crown:] = [(PlanPart(BLOCK_OF_PHASES, rows, len(self._rows), player),)]
         return up
 
     def _up(self, player: int, height: int) -> Phase:
@@ -91,9 +91,9 @@ class Plan:
         mixed = begin < one < end or tiles[:, LENGTH].max(initial=0) >= LONG
         if mixed and end - begin < APART:
             parts = [(begin, end, ANY)]
-        made = [Part(UP, start, stop, player, form) for start, stop, form in parts if start < stop]
+        made = [PlanPart(UP, start, stop, player, form) for start, stop, form in parts if start < stop]
         return (*made, *self._bundles(UP, player, height))
 
-    def _bundles(self, kind: int, player: int, height: int) -> list[Part]:
+    def _bundles(self, kind: int, player: int, height: int) -> list[PlanPart]:
         count = len(self.layout.sides[player].bundles) if height == 0 else 0
-        return [Part(kind, 0, 0, player, ANY, number) for number in range(count)]
+        return [PlanPart(kind, 0, 0, player, ANY, number) for number in range(count)]

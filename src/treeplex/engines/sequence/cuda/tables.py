@@ -15,7 +15,7 @@ from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
 from treeplex.engines.sequence.arrays import Learner, RuleLearner
 from treeplex.engines.sequence.cuda.engine import STRETCH, device_bytes, laid_out
-from treeplex.engines.sequence.cuda.engine import Engine as DeviceArrays
+from treeplex.engines.sequence.cuda.engine import SequencesOnGPU as DeviceArrays
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile, require_finite
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.learners import normalised, steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Index, Learning, Number, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -29,7 +29,7 @@ def learner(storage: str, predict: bool) -> Any:
 
     @callee
     def learn(
-        learning: Learning,
+        learning: RunArrays,
         at: Index,
         old: Number,
         value: Number,
@@ -62,7 +62,7 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
     @callee
     def up_one(
         shape: Shape,
-        learning: Learning,
+        learning: RunArrays,
         w: Index,
         lane: Index,
         unit: Number,
@@ -111,7 +111,7 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
     @callee
     def up_several(
         shape: Shape,
-        learning: Learning,
+        learning: RunArrays,
         w: Index,
         lane: Index,
         unit: Number,
@@ -173,7 +173,7 @@ def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
     @callee
     def up_any(
         shape: Shape,
-        learning: Learning,
+        learning: RunArrays,
         w: Index,
         lane: Index,
         unit: Number,

@@ -11,8 +11,8 @@ from treeplex.games.holdem.betting import (
     CHANCE,
     DECISION,
     Action,
-    Moment,
-    Node,
+    BettingNode,
+    BettingState,
     act,
     deal,
     legal_actions,
@@ -29,11 +29,11 @@ MOST_DECISIONS: Final = 300_000
 """Decisions of a betting tree that is written out by line; whole flops with rich menus have fewer."""
 
 
-class Step(NamedTuple):
+class MenuNode(NamedTuple):
     """A node of the betting, in chips, and how it was come to."""
 
-    node: Node
-    moment: Moment
+    node: BettingNode
+    moment: BettingState
     line: Line  # amounts in the unit of the spot
     path: tuple[int, ...]  # what each action brought its player's chips since the start to, folds left out
 
@@ -43,7 +43,7 @@ class Step(NamedTuple):
         return int(self.node.paid + self.node.to_call - self.node.faced)
 
 
-Menu = Callable[[Step], Iterable[int]]
+Menu = Callable[[MenuNode], Iterable[int]]
 """Amounts put in on the street, in chips, that a decision is to offer; none where the opponent is all-in."""
 
 
@@ -52,7 +52,7 @@ def usual(spot: Spot) -> Menu:
     return lambda step: (int(a.amount) for a in legal_actions(spot, step.node, step.moment) if a.amount)
 
 
-def walk(spot: Spot, menu: Menu) -> Iterator[tuple[Step, list[int]]]:
+def walk(spot: Spot, menu: Menu) -> Iterator[tuple[MenuNode, list[int]]]:
     """All nodes after which nothing is dealt, with the amounts offered at each, smallest first; parents first."""
     if spot.board_classes and spot.line_sizes:
         raise ParameterError(
@@ -61,7 +61,7 @@ def walk(spot: Spot, menu: Menu) -> Iterator[tuple[Step, list[int]]]:
         )
     plain = replace(spot, line_sizes={}, board_classes=False)
     root, first = start(plain)
-    waiting, decisions = [Step(root, first, (), ())], 0
+    waiting, decisions = [MenuNode(root, first, (), ())], 0
     while waiting:
         step = waiting.pop()
         node, moment = step.node, step.moment
@@ -107,30 +107,30 @@ def menus(spot: Spot) -> Iterator[tuple[tuple[int, ...], list[int]]]:
 def offers(spot: Spot) -> Menu:
     """The menus of a spot, those of single lines too."""
 
-    def menu(step: Step) -> Iterable[int]:
+    def menu(step: MenuNode) -> Iterable[int]:
         at = replace(step.moment, line=line_text(step.line))
         return (int(a.amount) for a in legal_actions(spot, step.node, at) if a.amount)
 
     return menu
 
 
-def _actions(spot: Spot, step: Step, amounts: list[int]) -> list[Action]:
+def _actions(spot: Spot, step: MenuNode, amounts: list[int]) -> list[Action]:
     """Fold or check, call, and the sizes; in chips."""
     passive = [Action("fold"), Action("call")] if step.moment.raises else [Action("check")]
     most = most_of(step.node, step.moment)
     return passive + [sized_action(step.moment, amount, most, Size(CHIPS, amount)) for amount in amounts]
 
 
-def _after(spot: Spot, step: Step, action: Action) -> Step:
+def _after(spot: Spot, step: MenuNode, action: Action) -> MenuNode:
     node, moment = act(spot, step.node, step.moment, action)
     line = (*step.line, replace(action, amount=spot.amount(int(action.amount))))
     if action.kind == "fold":
-        return Step(node, moment, line, step.path)
+        return MenuNode(node, moment, line, step.path)
     total = step.before + int(action.amount or step.node.faced)
-    return Step(node, moment, line, (*step.path, total))
+    return MenuNode(node, moment, line, (*step.path, total))
 
 
-def _texts(spot: Spot, step: Step, amounts: list[int]) -> str:
+def _texts(spot: Spot, step: MenuNode, amounts: list[int]) -> str:
     """Sizes that come to these amounts: chips on top of what is faced, or all-in."""
     most = most_of(step.node, step.moment)
     return ", ".join(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from treeplex.errors import FormatError, ParameterError, quoted
 from treeplex.games.holdem.betting import most_of, pot_after_call
 from treeplex.games.holdem.formats.imported import number
-from treeplex.games.holdem.formats.menus import Step, same_tree, usual, with_menus
+from treeplex.games.holdem.formats.menus import MenuNode, same_tree, usual, with_menus
 from treeplex.games.holdem.formats.thresholds import force_of_share, share_of_force
 from treeplex.games.holdem.formats.units import range_text
 from treeplex.games.holdem.formats.words import bare, from_bare
@@ -152,7 +152,7 @@ class Header:
             self.notes.append(f"bets below the #MinimumBetsize# of {least:g} are brought up to it")
         sized = usual(spot)
 
-        def menu(step: Step) -> list[int]:
+        def menu(step: MenuNode) -> list[int]:
             node, moment = step.node, step.moment
             street, most = STREETS[node.street], int(most_of(node, moment))
             if moment.all_in or (node.player == 1 and street in quiet and moment.raises >= 2):

@@ -13,7 +13,7 @@ from typing import Final
 
 from treeplex.errors import FormatError
 from treeplex.games.holdem.betting import DECISION, SHOWDOWN, most_of
-from treeplex.games.holdem.formats.menus import Step, offers, walk, with_menus
+from treeplex.games.holdem.formats.menus import MenuNode, offers, walk, with_menus
 from treeplex.games.holdem.spot import Spot
 
 MOST_LINES: Final = 100_000
@@ -48,7 +48,7 @@ def spot_of_lines(spot: Spot, lines: Lines) -> tuple[Spot, tuple[str, ...]]:
     unsaid: list[str] = []
     waiting: dict[tuple[int, ...], Lines] = {(): lines}
 
-    def menu(step: Step) -> list[int]:
+    def menu(step: MenuNode) -> list[int]:
         here = waiting.pop(step.path, None)
         if here is None:
             return []
@@ -81,7 +81,7 @@ def lines_of(spot: Spot) -> Iterator[str]:
             yield " ".join(map(str, step.path))
 
 
-def _amounts(step: Step, here: Lines) -> list[int]:
+def _amounts(step: MenuNode, here: Lines) -> list[int]:
     """The bets and raises that lines go on with, put in on this street."""
     node, moment, before = step.node, step.moment, step.before
     passive, most = int(before + node.faced), int(most_of(node, moment))
@@ -101,7 +101,7 @@ def _amounts(step: Step, here: Lines) -> list[int]:
     return found
 
 
-def _goes_on(step: Step) -> bool:
+def _goes_on(step: MenuNode) -> bool:
     """Does anybody act after a check or call here?"""
     node, last = step.node, step.node.street == 2
     if not step.moment.raises:
