@@ -24,11 +24,11 @@ def clock(monkeypatch) -> None:
 
 
 def solve(folder: Any, **options: Any) -> Any:
-    return tp.solve("kuhn", "cfr", folder=folder, **options)
+    return tp.solve("kuhn", "cfr", out=folder, **options)
 
 
 def grow(folder: Any, **options: Any) -> Any:
-    return tp.grow("continuous_leduc", folder=folder, growth=Growth(factor=1.0), **options)
+    return tp.grow("continuous_leduc", out=folder, growth=Growth(factor=1.0), **options)
 
 
 def walk(folder: Any, **options: Any) -> Any:

@@ -587,7 +587,6 @@ def test_numbers_of_numpy_and_whole_floats_are_counts() -> None:
         {"out": b"x"},
         {"out": "x\0y"},
         {"out": ""},
-        {"folder": 5},
         {"watch": 5},
         {"answer": "x"},
         {"seed": -1},

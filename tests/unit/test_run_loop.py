@@ -344,7 +344,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
     spot = holdem.Spot("Ks 9h 6d 3c", 100, 300, "22+,A2s+,KTs+", "22+,A2s+,KTs+", sizes)
     game, algorithm = tp.load(spot), build("dcfr").open(tp.load(spot), Execution(storage="float32", threads=1))
     state = algorithm.advance(game, algorithm.start(game), 1)
-    identity = {"algorithm": "dcfr"}
+    identity = request(tp.load(spot), "dcfr").identity
     checkpoints.save_checkpoint(tmp_path / "a", identity, algorithm, checkpoints.Checkpoint(state, [], 0.0, 0.0))
     size = (tmp_path / "a").stat().st_size
     assert size > 10_000_000

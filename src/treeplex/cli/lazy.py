@@ -15,13 +15,9 @@ COMMANDS: Final = {
     "info": ("info", "info", "Show a game's sizes, its memory, and its value if that is known."),
     "solve": ("solve", "solve", "Find an equilibrium and prove how close it is."),
     "resume": ("solve", "resume", "Continue any run that was stopped or killed, or a batch."),
-    "compare": (
-        "compare",
-        "compare",
-        "Run algorithms side by side and plot how NashConv falls.",
-    ),
+    "compare": ("compare", "compare", "Run algorithms side by side and plot NashConv."),
     "batch": ("batch", "batch", "Solve many games or hold'em spots, on this machine or on a cluster."),
-    "grow": ("grow", "grow", "Solve a game or a hold'em spot while the bet sizes that matter are found."),
+    "grow": ("grow", "grow", "Solve a game or a hold'em spot, and find the bet sizes that matter."),
     "evaluate": ("evaluate", "evaluate", "Measure a policy exactly: value, NashConv and best responses."),
     "explore": ("explore", "explore", "Sample a game from its rules, without compiling it; quality is estimated."),
     "merge": (

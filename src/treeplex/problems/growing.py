@@ -116,8 +116,11 @@ class GrowingGameProblem(GrowingProblem):
         )
 
 
+@dataclass(frozen=True, eq=False)
 class GrowingSpotProblem(GrowingProblem):
     """A hold'em spot with candidates for bets and raises."""
+
+    without_menu: bool = False  # the spot came without sizes
 
     @property
     def source(self) -> Any:
@@ -131,9 +134,8 @@ class GrowingSpotProblem(GrowingProblem):
 
     @property
     def notice(self) -> str:
-        """As ``Problem``: the menu of a spot without one."""
-        defaults = self.game.spot.has_default_sizes
-        return f"it starts with bets {START_BETS} and raises {START_RAISES}" if defaults else ""
+        """As ``Problem``: the menu of a spot that came without one."""
+        return f"it starts with bets {START_BETS} and raises {START_RAISES}" if self.without_menu else ""
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: exploitability with every candidate allowed, and the sizes."""
@@ -180,7 +182,7 @@ def growing(game: Any, growth: Growth | None) -> GrowingProblem:
     how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
     start = spot_game(start_of(spot, how.by_class))
     offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is rejected at once
-    return GrowingSpotProblem(start, GrowingHoldem(how))
+    return GrowingSpotProblem(start, GrowingHoldem(how), without_menu=spot.has_default_sizes)
 
 
 def usual_algorithm(game: Any) -> str:

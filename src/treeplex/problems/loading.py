@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -77,9 +78,11 @@ def spot_of(source: Any) -> Spot | None:
 
 
 def loaded_spot(source: Any) -> Spot | None:
-    """The spot of a ``HoldemGame``, whose module takes time to import; None for anything else."""
-    spot = None if isinstance(source, type) else getattr(source, "spot", None)
-    return spot if isinstance(spot, Spot) else None
+    """The spot of a ``HoldemGame``; None for anything else, also for rules of a user's that have a ``spot``."""
+    module = sys.modules.get(
+        "treeplex.engines.boards.game"
+    )  # it takes time to import, and without it there is no such game
+    return source.spot if module is not None and isinstance(source, module.HoldemGame) else None
 
 
 def spot_game(spot: Spot, locks: Sequence[Lock] = ()) -> HoldemGame:
