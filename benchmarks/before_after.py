@@ -1,12 +1,16 @@
 """Speed of two source trees of treeplex, taking turns in one run: is a change of structure free?
 
     .venv/bin/python benchmarks/before_after.py OLD/src src --rounds 9
+    .venv/bin/python benchmarks/before_after.py OLD/src src --threads 16 --clock wall --only hold
+    .venv/bin/python benchmarks/before_after.py OLD/src src --backend cuda --clock wall
+    .venv/bin/python benchmarks/before_after.py OLD/src src --first        # seconds of first commands
 
 Each tree has a process of its own that loads everything first. A round is one stretch of each task in each process, in
 turn, of equally many iterations; the figure is the median over rounds of the quotient new / old, beside the same
 quotient of the old tree against itself (two processes of it run), which says what the machine's noise is. Times are
-processor times of one thread, or with ``--clock wall`` those of the clock, for machines with idle cores whose count of
-processor time is coarse.
+processor times of all threads, or with ``--clock wall`` those of the clock, for machines with idle cores whose count of
+processor time is coarse. ``--first`` runs commands of the command line in turns, each with an empty kernel cache.
+The trees may be of 0.2 or newer.
 """
 
 from __future__ import annotations
@@ -17,43 +21,23 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 WORKER = r"""
 import json, sys, time
-from dataclasses import replace
-import numpy as np
 import treeplex as tp
-try:
-    from treeplex.algorithms.registry import build
-except ImportError:
-    from treeplex.solvers.registry import build
-try:
-    from treeplex.engines.boards.game import load_spot
-    from treeplex.games.holdem.reading import read_spot
-    from treeplex.algorithms.holdem import on_boards
-    from treeplex.algorithms.protocol import Execution
-    def spot_solver(name, storage, game):
-        return build(name).open(game, Execution(storage=storage, threads=1))
-except ImportError:
-    from treeplex.holdem.game import load_spot
-    from treeplex.holdem.spot import read_spot
-    from treeplex.holdem.learning import algorithm
-    def spot_solver(name, storage, game):
-        return algorithm(name, storage, 1)
+from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
 
-TASKS = json.loads(sys.argv[1])
-clock = time.perf_counter if sys.argv[2] == "wall" else time.process_time
+TASKS, CLOCK, HOW = json.loads(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+clock = time.perf_counter if CLOCK == "wall" else time.process_time
 ready = {}
 for name, task in TASKS.items():
-    if "spot" in task:
-        game = load_spot(read_spot(task["spot"]))
-        solver = spot_solver(task["algorithm"], task["storage"], game)
-    else:
-        game, solver = tp.load(task["game"]), build(task["algorithm"])
-        if hasattr(solver, "threads"):
-            solver = replace(solver, threads=1)
-        game.operator
+    game, algorithm = tp.load(task.get("game") or task["spot"]), build(task["algorithm"])
+    execution = Execution(storage=task.get("storage"), **HOW)
+    solver = algorithm.open(game, execution) if hasattr(algorithm, "open") else algorithm.prepared(game, execution)
     state = solver.advance(game, solver.start(game), 2)
     ready[name] = [game, solver, state, 1]
     while True:  # a stretch of about 30 ms
@@ -117,12 +101,54 @@ SPOTS = {
 }
 
 
+ON_A_GPU = {
+    **{f"cfr+ {game}": {"game": game, "algorithm": "cfr+"} for game in ("leduc", "leduc5", "liars_dice")},
+    **{
+        f"hold'em {spot} {storage}": {
+            "spot": f"tests/holdem/spots.json#{spot}",
+            "algorithm": "dcfr(gamma=4)",
+            "storage": storage,
+        }
+        for spot in ("R", "T", "F1")
+        for storage in ("float32", "int16")
+    },
+}
+FIRST = {
+    "solve leduc": ["solve", "leduc", "--algorithm", "cfr+", "--nash-conv", "1e-3", "--no-save"],
+    "a river": ["holdem", "solve", "tests/holdem/spots.json#R", "--iterations", "20", "--no-save"],
+}
+FIRST_ON_A_GPU = {
+    "a flop on a GPU": ["holdem", "solve", "tests/holdem/spots.json#F1", "--iterations", "20", "--no-save"],
+}
+
+
+def path_of(tree: str) -> str:
+    """``PYTHONPATH`` with a tree before what is there."""
+    return os.pathsep.join([str(Path(tree).resolve()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+
+
+def first(trees: tuple[str, str], rounds: int, backend: str) -> None:
+    """Seconds of commands that find no compiled kernel: the least of some rounds of each tree."""
+    commands = FIRST if backend == "cpu" else FIRST_ON_A_GPU
+    for name, arguments in commands.items():
+        best = [float("inf"), float("inf")]
+        for _ in range(rounds):
+            for side, tree in enumerate(trees):
+                with tempfile.TemporaryDirectory() as cache:
+                    environment = os.environ | {"PYTHONPATH": path_of(tree), "NUMBA_CACHE_DIR": cache}
+                    command = [sys.executable, "-m", "treeplex", *arguments, "--backend", backend]
+                    began = time.perf_counter()
+                    subprocess.run(command, env=environment, check=True, capture_output=True)
+                    best[side] = min(best[side], time.perf_counter() - began)
+        print(f"{name:42} {best[0]:9.2f} s {best[1]:9.2f} s {best[1] / best[0]:8.3f}", flush=True)
+
+
 class Side:
     """One process with one tree."""
 
-    def __init__(self, tree: str, tasks: str, clock: str) -> None:
-        environment = os.environ | {"PYTHONPATH": str(Path(tree).resolve()), "NUMBA_NUM_THREADS": "2"}
-        command = [sys.executable, "-c", WORKER, tasks, clock]
+    def __init__(self, tree: str, tasks: str, clock: str, how: dict[str, int | str]) -> None:
+        environment = os.environ | {"PYTHONPATH": path_of(tree)}
+        command = [sys.executable, "-c", WORKER, tasks, clock, json.dumps(how)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
 
@@ -150,11 +176,19 @@ def main() -> None:
     parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
     parser.add_argument("--only", default="", help="tasks whose name contains this")
     parser.add_argument("--add", nargs="+", default=[], metavar="ALGORITHM@GAME", help="more tasks")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--backend", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--first", action="store_true", help="time first commands instead")
     given = parser.parse_args()
-    tasks = {name: task for name, task in (ARRAYS | SPOTS).items() if given.only in name}
+    if given.first:
+        first((given.old, given.new), given.rounds, given.backend)
+        return
+    every = ON_A_GPU if given.backend == "cuda" else ARRAYS | SPOTS
+    tasks = {name: task for name, task in every.items() if given.only in name}
     for algorithm, game in (text.split("@") for text in given.add):
         tasks[f"{algorithm} {game}"] = {"game": game, "algorithm": algorithm}
-    sides = [Side(tree, json.dumps(tasks), given.clock) for tree in (given.old, given.old, given.new)]
+    how = {"threads": given.threads, "backend": given.backend}
+    sides = [Side(tree, json.dumps(tasks), given.clock, how) for tree in (given.old, given.old, given.new)]
     counts, *_ = [side.counts() for side in sides]  # the same for all: iterations of one run may differ in cost
     print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old, least to most':>24}")
     worst = 0.0

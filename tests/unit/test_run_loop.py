@@ -35,6 +35,7 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.problems.games import GameProblem
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
+from treeplex.runs.asking import solving
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Plan, run
 from treeplex.runs.request import Request
@@ -344,7 +345,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
     spot = holdem.Spot("Ks 9h 6d 3c", 100, 300, "22+,A2s+,KTs+", "22+,A2s+,KTs+", sizes)
     game, algorithm = tp.load(spot), build("dcfr").open(tp.load(spot), Execution(storage="float32", threads=1))
     state = algorithm.advance(game, algorithm.start(game), 1)
-    identity = request(tp.load(spot), "dcfr").identity
+    identity = solving(spot, "dcfr").recorded(algorithm).identity
     checkpoints.save_checkpoint(tmp_path / "a", identity, algorithm, checkpoints.Checkpoint(state, [], 0.0, 0.0))
     size = (tmp_path / "a").stat().st_size
     assert size > 10_000_000
@@ -363,7 +364,7 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("treeplex.runs.loop.CHUNK", 1e-4)  # so that a short run has many
     plan = Plan(Limits(iterations=1000), Options(checkpoint_seconds=0.0))
     game, algorithm = tp.load("leduc"), build("cfr")
-    identity = request(game, "cfr").identity
+    identity = solving("leduc", "cfr").recorded(algorithm).identity
     kept: list[Path] = []
 
     def keep(checkpoint: checkpoints.Checkpoint[Any]) -> None:
@@ -378,7 +379,7 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     for point in points[:: max(len(points) // 5, 1)]:
         outcome = run(game, algorithm, plan, point)
         assert [row[:2] + row[4:] for row in outcome.rows] == [row[:2] + row[4:] for row in whole.rows]
-        for left, right in zip(outcome.strategies, whole.strategies, strict=True):
+        for left, right in zip(outcome.report.arrays, whole.report.arrays, strict=True):
             np.testing.assert_array_equal(left, right)
 
 
