@@ -6,8 +6,8 @@
     .venv/bin/python benchmarks/before_after.py OLD/src src --first        # seconds of first commands
 
 Each tree has a process of its own that loads everything first. A round is one stretch of each task in each process, in
-turn, of equally many iterations; the figure is the median over rounds of the quotient new / old, beside the same
-quotient of the old tree against itself (two processes of it run), which says what the machine's noise is. Times are
+turn, of equally many iterations; the figure is the quotient of the least times, new / old, beside the same quotient of
+the old tree against itself (two processes of it run), which says what the machine's noise is. Times are
 processor times of all threads, or with ``--clock wall`` those of the clock, for machines with idle cores whose count of
 processor time is coarse. ``--first`` runs commands of the command line in turns, each with an empty kernel cache.
 The trees may be of 0.2 or newer.
@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -190,7 +189,7 @@ def main() -> None:
     how = {"threads": given.threads, "backend": given.backend}
     sides = [Side(tree, json.dumps(tasks), given.clock, how) for tree in (given.old, given.old, given.new)]
     counts, *_ = [side.counts() for side in sides]  # the same for all: iterations of one run may differ in cost
-    print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old, least to most':>24}")
+    print(f"{'':42} {'old':>11} {'new':>11} {'new/old':>8} {'old/old':>11}")
     worst = 0.0
     for task in tasks:
         rounds = []
@@ -198,14 +197,11 @@ def main() -> None:
             order = [0, 2, 1] if number % 2 else [1, 2, 0]
             times = {side: sides[side].time(task, counts[task]) for side in order}
             rounds.append([times[side] for side in range(3)])
-        quotient = statistics.median(new / ((old + again) / 2) for old, again, new in rounds)
-        noise = sorted(old / again for old, again, _ in rounds)
-        old, new = (statistics.median(row[k] for row in rounds) for k in (0, 2))
+        old, again, new = (min(row[k] for row in rounds) for k in range(3))
+        quotient, noise = new / min(old, again), max(old, again) / min(old, again)
         worst = max(worst, quotient)
-        print(
-            f"{task:42} {old * 1e6:9.2f}us {new * 1e6:9.2f}us {quotient:8.3f} {noise[0]:11.3f} to {noise[-1]:.3f}",
-            flush=True,
-        )
+        old = min(old, again)
+        print(f"{task:42} {old * 1e6:9.2f}us {new * 1e6:9.2f}us {quotient:8.3f} {noise:11.3f}", flush=True)
     print(f"slowest quotient {worst:.3f}")
 
 
