@@ -102,7 +102,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _group(hint: Any) -> list[Parameter] | None:
+def _group(hint: object) -> list[Parameter] | None:
     """The options that a parameter stands for; None if it is one itself."""
     if is_dataclass(hint):
         own = get_type_hints(hint, include_extras=True)
@@ -113,7 +113,7 @@ def _group(hint: Any) -> list[Parameter] | None:
     return [_parameter(each.name, each.default, _annotated(each)) for each in cast(tuple[Field, ...], listed)] or None
 
 
-def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
+def _parameter(name: str, default: object, annotation: object) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.arrow import joined, take, texts
+from treeplex.arrow import Texts, joined, take, texts
 from treeplex.compile.blocks import ClassBlocks, Classes, Numbering, Terminals, class_blocks
 from treeplex.compile.dealt import lines_of, sparse
 from treeplex.compile.game import CompiledGame
@@ -183,7 +183,7 @@ def _check_size(game: FoldedGame, public: FoldedPublic, boards: FoldedBoards) ->
     require(game.name, int(widths.sum()), BYTES_PER_SEQUENCE, "sequences as many as")
 
 
-def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Any) -> FoldedSide:
+def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Texts) -> FoldedSide:
     tree, parent, board = public.game.tree, public.game.parent, public.board
     nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] classes of hands
     decisions = np.flatnonzero(tree.mover == player)

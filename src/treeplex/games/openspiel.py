@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from math import isclose
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, Protocol, final, runtime_checkable
 
 from treeplex.errors import GameError, MissingExtraError, ParameterError, brief, quoted
 from treeplex.games.protocol import TERMINAL
@@ -26,6 +26,15 @@ PREFIX: Final = "openspiel:"
 
 State = Any
 """A ``pyspiel.State``: OpenSpiel comes without types."""
+
+
+@runtime_checkable
+class OpenSpielPolicy(Protocol):
+    """A policy of OpenSpiel, of whatever kind."""
+
+    def action_probabilities(self, state: State) -> Mapping[int, float]:
+        """The probability of each action, by OpenSpiel's number for it."""
+        ...
 
 
 class SpielMove(str):
@@ -173,11 +182,6 @@ def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
         for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
         for move in _moves(state)
     ]
-
-
-def is_policy(thing: object) -> bool:
-    """Is it a policy of OpenSpiel, of whatever kind?"""
-    return hasattr(thing, "action_probabilities")
 
 
 def _asked(policy: Any, game: OpenSpielGame) -> Any:

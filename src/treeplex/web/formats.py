@@ -37,7 +37,7 @@ def imported(text: str, form: str | None) -> dict[str, Any]:
     }
 
 
-def exported(fields: Any, form: str) -> dict[str, Any]:
+def exported(fields: object, form: str) -> dict[str, Any]:
     """A spot as another program reads it."""
     spot = make_spot(fields)
     made = write(Imported(spot.summary()), form)

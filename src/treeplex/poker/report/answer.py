@@ -152,7 +152,7 @@ def _realised(rows: Sequence[ReportRow], player: int, weights: Sequence[float]) 
     return ev / equity if ev is not None and equity else None
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: str | float | None) -> Any:
     """What spreadsheets would take for a formula, as text."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
