@@ -191,21 +191,20 @@ def tidied(tidy: Callable[[], None]) -> Generator[None]:
 
 def address_space() -> float:
     """Bytes that this process may map (``ulimit -v``); infinity where nothing limits it."""
-    if sys.platform == "win32":
-        return math.inf
-    import resource  # noqa: PLC0415 - there is none on Windows
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return math.inf if limit == resource.RLIM_INFINITY else limit
+    return _limit("RLIMIT_AS")
 
 
 def open_files() -> float:
     """Number of files that this process may have open (``ulimit -n``); infinity where nothing limits it."""
+    return _limit("RLIMIT_NOFILE")
+
+
+def _limit(name: str) -> float:
     if sys.platform == "win32":
         return math.inf
     import resource  # noqa: PLC0415 - there is none on Windows
 
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = resource.getrlimit(getattr(resource, name))[0]
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
 

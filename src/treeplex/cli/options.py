@@ -36,12 +36,7 @@ GameName = Annotated[
 ]
 
 
-def _folder(text: str | Path) -> Path:
-    """As typed; an empty name would be the current folder."""
-    return folder_of(text)
-
-
-FOLDER: Any = {"parser": _folder, "metavar": "FOLDER"}
+FOLDER: Any = {"parser": folder_of, "metavar": "FOLDER"}
 Folder = Annotated[Path, typer.Argument(help="A run folder.", show_default=False, **FOLDER)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]

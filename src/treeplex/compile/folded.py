@@ -8,7 +8,7 @@ hands against hands: ``compile.blocks.ClassBlocks``.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import unit_of
 from treeplex.compile.public import PublicGame, PublicTree, build_public
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.games.dealt import WON, DealtRules
+from treeplex.games.dealt import WON
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.suits import Board, FoldedGame, OneLine, Suits
 
@@ -63,7 +63,7 @@ class FoldedSide(NamedTuple):
 def compile_folded(game: FoldedGame) -> CompiledGame:
     """Compile poker by classes. Cost: per public node and class; Python runs per board and betting line."""
     suits, rules = game.suits, game.rules
-    line = cast(DealtRules, OneLine(suits))  # what asks for a public tree asks for no deals
+    line = OneLine.of(rules)
     boards = _boards(suits)
     public = _public(game, build_public(line), boards)
     _check_size(game, public, boards)

@@ -267,25 +267,11 @@ class Policy:
             return Policy(arrow.about(table).get("game", ""), gathered(table))
         except FileNotFoundError:
             raise ParameterError(f"There is no policy file {quoted(path)}.") from None
-        except UNREADABLE as error:
+        except Exception as error:  # whatever may come of reading a file that is no policy
             reason = _reason(error)
             raise FormatError(
                 f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
             ) from error
-
-
-UNREADABLE = (
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    RuntimeError,
-    ArithmeticError,
-    MemoryError,
-    arrow.ArrowError,
-)
-"""What may come of reading a file that is no policy."""
 
 
 PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | OpenSpielPolicy

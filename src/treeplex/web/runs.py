@@ -61,10 +61,6 @@ class Runs:
                 del self._seen[gone]
         return {"runs": sorted(rows, key=lambda row: -row["changed"]), "unreadable": unreadable}
 
-    def row(self, run: str) -> dict[str, Any]:
-        """One run."""
-        return self._row(run, self.directory.folder(run))
-
     def whole(self, run: str) -> dict[str, Any]:
         """One run, with what was asked, the result and the names of its files."""
         folder = self.directory.folder(run)

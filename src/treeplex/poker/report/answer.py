@@ -13,6 +13,7 @@ import pyarrow as pa
 from treeplex.arrow import Table, table
 from treeplex.games.holdem.spot import PLAYERS
 
+LEADING: Final = ("run", "board", "line", "textures", "hands", "weight", "often", "share", "pot", "to_act")
 COMMON: Final = ("ev", "equity", "realisation")
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -41,18 +42,7 @@ class ReportRow:
 
     def fields(self) -> dict[str, Any]:
         """Flat, as tables have them; one pair of columns per action."""
-        told: dict[str, Any] = {
-            "run": self.run,
-            "board": self.board,
-            "line": self.line,
-            "textures": " ".join(self.textures),
-            "hands": self.hands,
-            "weight": self.weight,
-            "often": self.often,
-            "share": self.share,
-            "pot": self.pot,
-            "to_act": self.to_act,
-        }
+        told: dict[str, Any] = {name: getattr(self, name) for name in LEADING} | {"textures": " ".join(self.textures)}
         for name in COMMON:
             told |= {f"{player}_{name}": getattr(self, name)[k] for k, player in enumerate(PLAYERS)}
         for action, frequency, ev in zip(self.actions, self.frequencies, self.action_ev, strict=True):
