@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from math import isclose
-from typing import Any, Final, NamedTuple, Protocol, final, runtime_checkable
+from typing import Any, Final, Protocol, final, runtime_checkable
 
 from treeplex.errors import GameError, MissingExtraError, ParameterError, brief, quoted
 from treeplex.games.protocol import TERMINAL
@@ -127,15 +127,6 @@ class OpenSpielGame:
             raise _failed(self.name, "returns()", error) from error
 
 
-class PolicyRow(NamedTuple):
-    """One probability of a policy."""
-
-    player: int
-    infoset: str
-    action: str
-    probability: float
-
-
 def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) -> Any:
     """An ``open_spiel.python.policy.TabularPolicy`` of ``game`` with the probabilities that ``lookup`` gives.
 
@@ -156,8 +147,8 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     return policy
 
 
-def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
-    """The probabilities of a policy of OpenSpiel, one row per infoset and action.
+def from_tabular(policy: Any, game: object = None) -> list[tuple[int, str, str, float]]:
+    """(player, infoset, action, probability) of a policy of OpenSpiel, one row per infoset and action.
 
     A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
     """
@@ -176,9 +167,7 @@ def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
             "game, pyspiel.convert_to_turn_based(game)."
         )
     return [
-        PolicyRow(
-            state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number])
-        )
+        (state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number]))
         for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
         for move in _moves(state)
     ]
